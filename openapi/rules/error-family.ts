@@ -1,0 +1,36 @@
+import { basename } from 'node:path';
+import { type Context, child, children, type Node } from './visit.ts';
+
+/** x-error-family and the schema file that every 4xx and 5xx body of the operation must be. */
+export const errorFamilies: Record<string, string> = {
+  generic: 'GenericError',
+  native: 'NativeRouteError',
+  management: 'ManagementError',
+  messages: 'MessagesError',
+};
+
+/** Each 4xx and 5xx response carries the error body of the operation's family. */
+export function errorFamily() {
+  return {
+    Operation(node: Node, ctx: Context) {
+      const operation = { node, location: ctx.location };
+      const expected = errorFamilies[String(node['x-error-family'])];
+      if (!expected) {
+        const names = Object.keys(errorFamilies).join(', ');
+        ctx.report({ message: `x-error-family must be one of: ${names}.`, location: ctx.location.key() });
+        return;
+      }
+      for (const [status, response] of children(ctx, operation, 'responses')) {
+        if (!/^[45]/.test(status)) continue;
+        const json = children(ctx, response, 'content').find(([type]) => type === 'application/json');
+        const schema = json && child(ctx, json[1], 'schema');
+        const found = schema && basename(schema.location.source.absoluteRef).replace(/\.\w+$/, '');
+        if (found === expected) continue;
+        ctx.report({
+          message: `${status} of ${node.operationId} must be JSON of ${expected}, not ${found ?? 'nothing'}.`,
+          location: ctx.location.child(['responses', status]),
+        });
+      }
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Context, Node } from './visit.ts';
+
+/** The verbs an operationId may begin with. */
+export const verbs = [
+  'act',
+  'cancel',
+  'count',
+  'create',
+  'customize',
+  'delete',
+  'download',
+  'fetch',
+  'generate',
+  'get',
+  'list',
+  'open',
+  'read',
+  'search',
+  'submit',
+  'synthesize',
+  'upload',
+];
+
+const form = new RegExp(`^(${verbs.join('|')})([A-Z0-9][a-z0-9]*)+$`);
+
+/** operationId is a verb of the list and a noun, in lowerCamelCase. */
+export function operationIdForm() {
+  return {
+    Operation(operation: Node, ctx: Context) {
+      const id = operation.operationId;
+      if (typeof id === 'string' && form.test(id)) return;
+      ctx.report({
+        message: `operationId ${JSON.stringify(id)} must be verbNoun in lowerCamelCase, the verb one of: ${verbs.join(', ')}.`,
+        location: ctx.location.child(['operationId']),
+      });
+    },
+  };
+}

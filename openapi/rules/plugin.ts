@@ -1,0 +1,30 @@
+import { decisionWhereOpen } from './decision-where-open.ts';
+import { errorFamily } from './error-family.ts';
+import { expandPrefixes } from './expand-prefixes.ts';
+import { fieldDescribed } from './field-described.ts';
+import { noBooleanSchema } from './no-boolean-schema.ts';
+import { operationHasExamples } from './operation-has-examples.ts';
+import { operationIdForm } from './operation-id-form.ts';
+
+/** The house rules, as a Redocly plugin. */
+export default function housePlugin() {
+  return {
+    id: 'house',
+    rules: {
+      oas3: {
+        'operation-id-form': operationIdForm,
+        'operation-has-examples': operationHasExamples,
+        'error-family': errorFamily,
+        'decision-where-open': decisionWhereOpen('gateway'),
+        'field-described': fieldDescribed,
+        'no-boolean-schema': noBooleanSchema,
+      },
+      async3: {
+        'decision-where-open': decisionWhereOpen('events'),
+        'field-described': fieldDescribed,
+        'no-boolean-schema': noBooleanSchema,
+      },
+    },
+    decorators: { oas3: { 'expand-prefixes': expandPrefixes } },
+  };
+}

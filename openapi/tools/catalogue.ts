@@ -1,0 +1,113 @@
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import schema from './models.schema.json' with { type: 'json' };
+import { header, literal, union } from './source-text.ts';
+
+type Entry = Record<string, unknown>;
+
+/** openapi/models.yaml as it is written. */
+export interface ModelsFile {
+  families: Record<string, Entry & { voice_set?: string }>;
+  models: (Entry & { id: string; family: string; voices?: string })[];
+  voice_sets: Record<string, (Entry & { id: string })[]>;
+}
+
+const { protocols, unit, voices } = schema.properties.models.items.properties;
+
+const isModelsFile = new Ajv({ allErrors: true }).compile<ModelsFile>(schema);
+
+/** Reads the text of models.yaml; throws an error that lists every mistake. */
+export function readModels(text: string): ModelsFile {
+  const file: unknown = parse(text);
+  if (!isModelsFile(file)) {
+    const mistakes = (isModelsFile.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+    throw new Error(`openapi/models.yaml: ${mistakes.join('; ')}`);
+  }
+  const mistakes = brokenLinks(file);
+  if (mistakes.length > 0) throw new Error(`openapi/models.yaml: ${mistakes.join('; ')}`);
+  return file;
+}
+
+function brokenLinks(file: ModelsFile): string[] {
+  const mistakes: string[] = [];
+  const seen = new Set<string>();
+  for (const model of file.models) {
+    if (seen.has(model.id)) mistakes.push(`model ${model.id} is listed twice`);
+    seen.add(model.id);
+    const family = file.families[model.family];
+    if (!family) mistakes.push(`model ${model.id} names the unknown family ${model.family}`);
+    else if (model.voices && !family.voice_set) mistakes.push(`family ${model.family} has no voice_set`);
+  }
+  for (const [name, family] of Object.entries(file.families)) {
+    if (family.voice_set && !file.voice_sets[family.voice_set]) {
+      mistakes.push(`family ${name} names the unknown voice set ${family.voice_set}`);
+    }
+  }
+  return mistakes;
+}
+
+/** The source of generated/catalogue.ts. Keys become lowerCamelCase. */
+export function catalogueSource(file: ModelsFile): string {
+  return `${header}
+export type ModelId = ${union(file.models.map((model) => model.id))};
+
+export type FamilyId = ${union(Object.keys(file.families))};
+
+export type VoiceSetId = ${union(Object.keys(file.voice_sets))};
+
+/** The upstream protocols a model can be reached by. */
+export type Protocol = ${union(protocols.items.enum)};
+
+/** What usage is counted in; \`seconds\` are of output video. */
+export type Unit = ${union(unit.enum)};
+
+/** Which kind of voice synthesis takes. */
+export type VoiceKind = ${union(voices.enum)};
+
+export interface Family {
+  readonly owner: string;
+  readonly voiceSet?: VoiceSetId;
+  /** Longest text of one request, in characters. */
+  readonly maxCharacters?: number;
+  /** Longest text of one request, in tokens. */
+  readonly maxTokens?: number;
+}
+
+export interface CatalogueModel {
+  readonly id: ModelId;
+  readonly family: FamilyId;
+  readonly protocols: readonly Protocol[];
+  readonly unit: Unit;
+  /** Absent when the model does not synthesize speech. */
+  readonly voices?: VoiceKind;
+  /** Takes \`instructions\`. */
+  readonly instruct?: boolean;
+}
+
+export interface Voice {
+  readonly id: string;
+  readonly name: string;
+  readonly gender: 'female' | 'male';
+  /** Language codes, the voice's first language first. */
+  readonly languages: readonly string[];
+  readonly description: string;
+}
+
+export const families: Readonly<Record<FamilyId, Family>> = ${literal(camelKeys(file.families))};
+
+export const models: readonly CatalogueModel[] = ${literal(file.models)};
+
+export const voiceSets: Readonly<Record<VoiceSetId, readonly Voice[]>> = ${literal(file.voice_sets)};
+`;
+}
+
+const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+// Only the traits are renamed: the names of the families are data.
+const camelKeys = (families: Record<string, Entry>) =>
+  Object.fromEntries(
+    Object.entries(families).map(([name, traits]) => [
+      name,
+      Object.fromEntries(Object.entries(traits).map(([key, value]) => [camel(key), value])),
+    ]),
+  );

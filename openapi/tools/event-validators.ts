@@ -1,0 +1,134 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import standalone from 'ajv/dist/standalone/index.js';
+import formats from 'ajv-formats';
+import { isObject, type Json, type JsonObject } from './document.ts';
+import type { Events } from './events.ts';
+import { header } from './source-text.ts';
+import { findTag } from './tag.ts';
+
+/** The sources of generated/event-validators.js and its .d.ts. */
+export function eventValidatorsSource(events: Events): { js: string; dts: string } {
+  const ajv = new Ajv2020({
+    code: { source: true, esm: true, lines: true },
+    // One function a schema, called where it is used, keeps the file half the size.
+    inlineRefs: false,
+    strict: true,
+    // Shared schemas leave the type of a conditional branch to the schema around it.
+    strictTypes: false,
+    strictRequired: false,
+  });
+  formats.default(ajv);
+  ajv.addSchema({ $id: 'events', $defs: plainMap(events.schemas) });
+  const validators = Object.fromEntries(
+    events.messages.map((name) => [`validate${name}`, `events#/$defs/${name}`]),
+  );
+  const code = importing(standalone.default(ajv, validators));
+  // A channel on which the server sends one message needs no union beside that message.
+  const sides = events.unions.filter(({ side, members }) => side === 'Client' || members.length > 1);
+  const unions = sides.flatMap((union) => {
+    const tag = findTag(events.schemas, union.members);
+    if (!tag && union.side === 'Client') throw new Error(`${union.name}: no const tells its messages apart`);
+    return tag ? [{ name: union.name, ...tag }] : [];
+  });
+  return {
+    js: [header, code, dispatch, ...unions.map(unionValidator)].join('\n'),
+    dts: declarations([...events.messages, ...unions.map(({ name }) => name)]),
+  };
+}
+
+/** Standalone code asks for its runtime parts with require(), which an ES module does not have. */
+function importing(code: string): string {
+  const imports = new Map<string, string>();
+  const body = code.replace(/require\("([^"]+)"\)/g, (_, module: string) => {
+    const path = /\.\w+$/.test(module) ? module : `${module}.js`;
+    if (!imports.has(path)) imports.set(path, `runtime${imports.size}`);
+    return String(imports.get(path));
+  });
+  const lines = [...imports].map(([path, name]) => `import ${name} from '${path}';\n`);
+  return `${lines.join('')}${body.replace(/^"use strict";\n?/, '')}`;
+}
+
+const maps = new Set(['$defs', 'dependentSchemas', 'patternProperties', 'properties']);
+const data = new Set(['const', 'enum']);
+const annotations = new Set([
+  'default',
+  'deprecated',
+  'description',
+  'example',
+  'examples',
+  'readOnly',
+  'title',
+]);
+
+/** A schema as Ajv needs it: refs into $defs, nothing that only people read. */
+function plain(node: Json): Json {
+  if (Array.isArray(node)) return node.map(plain);
+  if (!isObject(node)) return node;
+  const copy: JsonObject = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (annotations.has(key) || key.startsWith('x-')) continue;
+    if (data.has(key)) copy[key] = value;
+    else if (maps.has(key) && isObject(value)) copy[key] = plainMap(value);
+    else if (key === '$ref') copy[key] = String(value).replace('#/components/schemas/', '#/$defs/');
+    else copy[key] = plain(value);
+  }
+  return copy;
+}
+
+const plainMap = (map: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(map).map(([name, schema]) => [name, plain(schema)]));
+
+const dispatch = `
+function byTag(path, read, validators) {
+  const known = [...validators.keys()].join(', ');
+  function validate(data) {
+    const chosen = validators.get(read(data));
+    if (chosen) {
+      const valid = chosen(data);
+      validate.errors = chosen.errors;
+      return valid;
+    }
+    const message = \`must be one of: \${known}\`;
+    validate.errors = [{ instancePath: path, schemaPath: '#/discriminator', keyword: 'discriminator', params: {}, message }];
+    return false;
+  }
+  validate.errors = null;
+  return validate;
+}
+`;
+
+function unionValidator({
+  name,
+  path,
+  values,
+}: {
+  name: string;
+  path: string[];
+  values: Map<string, string>;
+}): string {
+  const read = `(data) => data${path.map((key) => `?.[${JSON.stringify(key)}]`).join('')}`;
+  const entries = [...values].map(
+    ([value, message]) => `  [${JSON.stringify(value)}, validate${message}],\n`,
+  );
+  return `export const validate${name} = byTag('/${path.join('/')}', ${read}, new Map([\n${entries.join('')}]));\n`;
+}
+
+const declarations = (names: string[]) => `${header}
+import type * as events from './events.ts';
+
+export interface EventError {
+  /** JSON pointer to the offending field. */
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly keyword: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly message?: string;
+}
+
+export interface EventValidator<Event> {
+  (data: unknown): data is Event;
+  /** What was wrong with the last value; null when it was valid. */
+  errors?: readonly EventError[] | null;
+}
+
+${names.map((name) => `export const validate${name}: EventValidator<events.${name}>;\n`).join('')}`;

@@ -1,0 +1,88 @@
+import {
+  deref,
+  isObject,
+  type JsonObject,
+  type Operation,
+  objects,
+  operationsOf,
+  strings,
+} from './document.ts';
+import { header, literal } from './source-text.ts';
+
+/** The source of generated/operations.ts: one entry an operation; a copy under another prefix is an alias. */
+export function operationsSource(openapi: JsonObject): string {
+  const all = operationsOf(openapi);
+  const table: Record<string, unknown> = {};
+  for (const operation of all.filter(({ aliasOf }) => !aliasOf)) {
+    const aliases = all.filter(({ aliasOf }) => aliasOf === operation.id).map(({ path }) => path);
+    table[operation.id] = facts(openapi, operation, aliases);
+  }
+  return `${header}
+export interface OperationFacts {
+  readonly method: 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch' | 'trace';
+  /** Path template with \`{name}\` parameters. */
+  readonly path: string;
+  /** The operation's first tag, the name of its folder. */
+  readonly area: string;
+  readonly summary: string;
+  /** Path templates under which the same operation answers too. */
+  readonly aliases: readonly string[];
+  /** Every documented status. */
+  readonly statuses: readonly number[];
+  readonly mediaTypes: {
+    /** Empty when the operation takes no body. */
+    readonly request: readonly string[];
+    /** By status; empty when the response has no body. */
+    readonly response: Readonly<Record<number, readonly string[]>>;
+  };
+  readonly errorFamily: 'generic' | 'native' | 'management' | 'messages';
+  /** Not part of the interface. */
+  readonly extension: boolean;
+  readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
+  /** Largest request body in megabytes, where it differs from the setting. */
+  readonly bodyLimitMb?: number;
+}
+
+export const operations = ${literal(table)} as const satisfies Readonly<Record<string, OperationFacts>>;
+
+export type OperationId = keyof typeof operations;
+
+export const operationIds = Object.keys(operations) as OperationId[];
+`;
+}
+
+function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: string[]) {
+  const statuses = Object.keys(isObject(node.responses) ? node.responses : {}).map(Number);
+  return {
+    method,
+    path,
+    area: strings(node.tags)[0] ?? '',
+    summary: node.summary ?? '',
+    aliases,
+    statuses,
+    mediaTypes: {
+      request: mediaTypes(openapi, node.requestBody),
+      response: Object.fromEntries(
+        objects(node.responses).map(([status, response]) => [status, mediaTypes(openapi, response)]),
+      ),
+    },
+    errorFamily: node['x-error-family'],
+    extension: node['x-extension'] === true,
+    security: security(openapi, node),
+    bodyLimitMb: node['x-body-limit-mb'],
+  };
+}
+
+const mediaTypes = (openapi: JsonObject, node: JsonObject[string] | undefined) =>
+  objects(deref(openapi, node).content).map(([type]) => type);
+
+function security(openapi: JsonObject, node: JsonObject): string {
+  const requirements = node.security ?? openapi.security;
+  const schemes = (Array.isArray(requirements) ? requirements : []).flatMap((requirement) =>
+    Object.keys(isObject(requirement) ? requirement : {}),
+  );
+  const components = isObject(openapi.components) ? openapi.components : {};
+  const known = new Map(objects(components.securitySchemes));
+  const kinds = schemes.map((name) => (known.get(name)?.type === 'apiKey' ? 'api_key' : 'bearer'));
+  return [...new Set(kinds)].sort().reverse().join('_or_') || 'none';
+}

@@ -1,0 +1,65 @@
+import type { ChannelProtocol } from '../configuration.ts';
+import { matcher } from '../models/pattern.ts';
+import type { ChannelSettings } from '../settings.ts';
+import { Channel } from './channel.ts';
+
+interface Entry {
+  channel: Channel;
+  serves: (modelId: string) => boolean;
+}
+
+/** All upstream accounts, and which of them may serve a request. */
+export class Channels {
+  readonly #entries: readonly Entry[];
+  readonly #random: () => number;
+
+  /** `random` gives numbers from 0 up to 1, for the choice by weight. */
+  constructor(settings: readonly ChannelSettings[], clock: () => number, random: () => number = Math.random) {
+    this.#entries = settings.map((one) => ({
+      channel: new Channel(one, clock),
+      serves: matcher(one.models.map(({ id }) => id)),
+    }));
+    this.#random = random;
+  }
+
+  /** The channels that serve a model to a group, in no order. */
+  serving(protocol: ChannelProtocol, modelId: string, group: string): Channel[] {
+    return this.#entries
+      .filter(({ channel: { settings }, serves }) => {
+        const open = settings.groups === undefined || settings.groups.includes(group);
+        return settings.protocol === protocol && open && serves(modelId);
+      })
+      .map(({ channel }) => channel);
+  }
+
+  /** Whether any channel serves the model to the group, by whatever protocol. */
+  serves(modelId: string, group: string): boolean {
+    return this.#entries.some(
+      ({ channel: { settings }, serves }) =>
+        serves(modelId) && (settings.groups === undefined || settings.groups.includes(group)),
+    );
+  }
+
+  /** The order to try channels in: healthy ones first, by priority, within one priority drawn by weight. */
+  order(candidates: readonly Channel[]): Channel[] {
+    if (candidates.length < 2) return [...candidates];
+    return candidates
+      .map((channel) => ({
+        channel,
+        healthy: channel.health.healthy ? 1 : 0,
+        // The k-th of exponential draws with rate = weight is a fair draw without replacement.
+        draw: -Math.log(1 - this.#random()) / channel.settings.weight,
+      }))
+      .sort(
+        (left, right) =>
+          right.healthy - left.healthy ||
+          right.channel.settings.priority - left.channel.settings.priority ||
+          left.draw - right.draw,
+      )
+      .map(({ channel }) => channel);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#entries.map(({ channel }) => channel.close()));
+  }
+}

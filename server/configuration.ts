@@ -1,0 +1,136 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import schema from './settings.schema.json' with { type: 'json' };
+
+/** The protocol an upstream account speaks. */
+export type ChannelProtocol =
+  | 'native'
+  | 'official'
+  | 'eta'
+  | 'sigma'
+  | 'imgjob'
+  | 'messages'
+  | 'embeddings'
+  | 'verification';
+
+/** What is wrong with the environment or the configuration file, for the operator's eyes. */
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+/** The configuration file as written, after the check against its schema. */
+export interface ConfigurationFile {
+  sandbox?: boolean;
+  groups?: Record<string, { models: string[]; ratio?: number }>;
+  prices?: Record<string, number>;
+  channels?: {
+    name: string;
+    protocol: ChannelProtocol;
+    base_url: string;
+    ws_url?: string;
+    key?: string;
+    key_file?: string;
+    models: (string | { id: string; upstream: string })[];
+    groups?: string[];
+    priority?: number;
+    weight?: number;
+    voices?: string[];
+    profile?: { headers?: Record<string, string>; paths?: Record<string, string> };
+  }[];
+  callbacks?: { allow_private?: boolean; secret?: string };
+  limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };
+}
+
+const check = new Ajv({ allErrors: true }).compile<ConfigurationFile>(schema);
+
+/**
+ * Reads the text of a configuration file; `${NAME}` in a string stands for that environment variable.
+ *
+ * @throws SettingsError with a line `file:line: what is wrong` for each error.
+ */
+export function parseConfiguration(
+  path: string,
+  text: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): ConfigurationFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const problems = document.errors.map(({ message, pos }) => ({ offset: pos[0], message }));
+  if (problems.length === 0) {
+    problems.push(...fillIn(document, environment));
+    const value: unknown = document.toJS() ?? {};
+    if (problems.length === 0 && check(value)) {
+      problems.push(...contradictions(value).map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
+      if (problems.length === 0) return value;
+    }
+    for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
+      problems.push({ offset: offsetOf(document, pointerParts(error)), message: explain(error) });
+    }
+  }
+  const report = problems.map(({ offset, message }) => `${path}:${lines.linePos(offset).line}: ${message}`);
+  throw new SettingsError(report.join('\n'));
+}
+
+/** Replaces `${NAME}` in every string; tells which variables are not set. */
+function fillIn(document: Document, environment: Readonly<Record<string, string | undefined>>) {
+  const problems: { offset: number; message: string }[] = [];
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value !== 'string') return;
+      node.value = node.value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
+        const value = environment[name];
+        if (value === undefined) problems.push({ offset: node.range?.[0] ?? 0, message: `${name} is not set.` });
+        return value ?? '';
+      });
+    },
+  });
+  return problems;
+}
+
+/** What the schema cannot say. */
+function contradictions(file: ConfigurationFile): { at: (string | number)[]; message: string }[] {
+  const groups = new Set(Object.keys(file.groups ?? { default: {} }));
+  const names = new Set<string>();
+  return (file.channels ?? []).flatMap((channel, index) => {
+    const problems: { at: (string | number)[]; message: string }[] = [];
+    if (names.has(channel.name)) {
+      problems.push({ at: ['channels', index, 'name'], message: `two channels are named ${channel.name}.` });
+    }
+    names.add(channel.name);
+    if (channel.key !== undefined && channel.key_file !== undefined) {
+      problems.push({ at: ['channels', index, 'key_file'], message: 'key and key_file exclude each other.' });
+    }
+    for (const [position, group] of (channel.groups ?? []).entries()) {
+      if (groups.has(group)) continue;
+      problems.push({ at: ['channels', index, 'groups', position], message: `there is no group ${group}.` });
+    }
+    return problems;
+  });
+}
+
+function pointerParts(error: ErrorObject): (string | number)[] {
+  const parts = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  return error.keyword === 'additionalProperties' ? [...parts, String(error.params.additionalProperty)] : parts;
+}
+
+function explain(error: ErrorObject): string {
+  const at = pointerParts(error).join('.') || 'the file';
+  if (error.keyword === 'additionalProperties') return `${at} is not a known setting.`;
+  const allowed = error.keyword === 'enum' ? `: ${(error.params.allowedValues as string[]).join(', ')}` : '';
+  return `${at} ${error.message ?? 'is not valid'}${allowed}.`;
+}
+
+/** Where a value stands in the file; for an unknown key, where the key stands. */
+function offsetOf(document: Document, parts: readonly (string | number)[]): number {
+  const parent = parts.length === 0 ? document.contents : document.getIn(parts.slice(0, -1), true);
+  if (isMap(parent)) {
+    const pair = parent.items.find(({ key }) => isNode(key) && String(key) === String(parts.at(-1)));
+    if (pair !== undefined && isNode(pair.key)) return pair.key.range?.[0] ?? 0;
+  }
+  const node = document.getIn(parts, true);
+  return isNode(node) ? (node.range?.[0] ?? 0) : isNode(parent) ? (parent.range?.[0] ?? 0) : 0;
+}

@@ -1,0 +1,22 @@
+import type { Channels } from './channels/channels.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Logger } from './logger.ts';
+import type { ModelAccess } from './models/access.ts';
+import type { Prices } from './models/prices.ts';
+import type { Settings } from './settings.ts';
+import type { Store } from './store/store.ts';
+
+/** Everything an operation works with. */
+export interface Gateway {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly access: ModelAccess;
+  readonly prices: Prices;
+  readonly channels: Channels;
+  readonly logger: Logger;
+  /** Epoch milliseconds. */
+  readonly clock: () => number;
+  /** True from the moment the process begins to stop. */
+  draining: boolean;
+}

@@ -1,0 +1,39 @@
+import type { NextFunction, Request, Response } from 'express';
+import { Failure } from '../failure.ts';
+import type { KeyRing } from './key-ring.ts';
+
+/** Checks the key before a byte of the body is read. Operations without security pass. */
+export function authenticate(keys: KeyRing) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const { operation } = request.call;
+    if (operation === undefined || operation.security === 'none') {
+      next();
+      return;
+    }
+    const key = readKey(request, operation.security === 'bearer_or_api_key');
+    const known = keys.recall(key);
+    if (known !== undefined) {
+      request.call.caller = known;
+      next();
+      return;
+    }
+    keys.check(key).then((caller) => {
+      request.call.caller = caller;
+      next();
+    }, next);
+  };
+}
+
+/** @throws Failure 401 when there is no key, or two different ones. */
+function readKey(request: Request, apiKeyHeader: boolean): string {
+  const authorization = request.headers.authorization;
+  const bearer = authorization === undefined ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const header = apiKeyHeader ? request.headers['x-api-key'] : undefined;
+  if (bearer !== undefined && header !== undefined && header !== '' && header !== bearer) {
+    throw new Failure(401, 'invalid_api_key', 'authorization and x-api-key carry different keys; send one.');
+  }
+  const key = bearer ?? header;
+  if (typeof key === 'string' && key !== '') return key;
+  const ways = apiKeyHeader ? '"Authorization: Bearer <API_KEY>" or "x-api-key"' : '"Authorization: Bearer <API_KEY>"';
+  throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${ways}.`);
+}

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto';
+import type { NextFunction, Request, Response } from 'express';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Caller } from '../models/access.ts';
+import type { Operation } from './routes.ts';
+
+/** What the gateway knows about a request beside what the client sent. */
+export interface Call {
+  readonly requestId: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** Undefined until the route is known, and for a path that no operation has. */
+  operation: (Operation & { id: OperationId }) | undefined;
+  params: Readonly<Record<string, string>>;
+  /** Undefined until the key is checked, and on operations that need none. */
+  caller: Caller | undefined;
+  /** Aborted when the client goes away before the answer is complete. */
+  readonly signal: AbortSignal;
+}
+
+declare global {
+  // Express types are extended by merging into its global namespace.
+  namespace Express {
+    interface Request {
+      call: Call;
+    }
+  }
+}
+
+/** Gives every request its id. Always our own, never the client's: the books are keyed by it. */
+export function startCall(clock: () => number) {
+  return (request: Request, response: Response, next: NextFunction): void => {
+    const left = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) left.abort();
+    });
+    const requestId = `req_${randomUUID().replaceAll('-', '')}`;
+    request.call = {
+      requestId,
+      startedAt: clock(),
+      operation: undefined,
+      params: {},
+      caller: undefined,
+      signal: left.signal,
+    };
+    response.setHeader('x-request-id', requestId);
+    next();
+  };
+}

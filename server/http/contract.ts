@@ -1,0 +1,97 @@
+import type { NextFunction, Request, Response } from 'express';
+import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
+import type { OpenAPIV3, OpenApiRequest, ValidationErrorItem } from 'express-openapi-validator/dist/framework/types.js';
+import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
+import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
+import { Failure } from '../failure.ts';
+import { routes } from './routes.ts';
+import { tagUnions } from './tag-unions.ts';
+
+type Middleware = (request: Request, response: Response, next: NextFunction) => void;
+
+const options = {
+  // Values reach the handlers and the upstream as they were sent: nothing filled in, cut away or turned into dates.
+  useDefaults: false,
+  removeAdditional: false,
+  serDesMap: {},
+  allowUnknownQueryParameters: true,
+  discriminator: true,
+  strict: false,
+  validateSchema: false,
+  validateFormats: true,
+  formats: {},
+  ajvFormats: { mode: 'fast' as const },
+};
+
+/**
+ * express-openapi-validator's own request validator, told which operation a request belongs to. Its ready-made
+ * middleware would look that up again, compiling every path's expression for every request.
+ */
+export async function contractValidator(bundle: object): Promise<Middleware> {
+  const source = tagUnions(structuredClone(bundle));
+  const { apiDoc } = await new OpenApiSpecLoader({
+    apiDoc: source as OpenAPIV3.DocumentV3_1,
+    validateApiSpec: true,
+    $refParser: { mode: 'bundle' },
+  }).load();
+  new SchemaPreprocessor(apiDoc, options, false as never).preProcess();
+  const validator = new RequestValidator(apiDoc, options);
+  const documented = apiDoc.paths as Record<string, Record<string, OpenAPIV3.OperationObject>>;
+  const schemas = new Map(
+    routes.map(({ operation, path }) => {
+      const schema = documented[operation.path]?.[operation.method];
+      if (schema === undefined) throw new Error(`the bundle has no ${operation.method} ${path}`);
+      return [operation.id, schema] as const;
+    }),
+  );
+  return (request, response, next) => {
+    const { operation, params } = request.call;
+    const schema = operation === undefined ? undefined : schemas.get(operation.id);
+    if (operation === undefined || schema === undefined) {
+      next();
+      return;
+    }
+    (request as OpenApiRequest).openapi = {
+      expressRoute: operation.path,
+      openApiRoute: operation.path,
+      pathParams: { ...params },
+      schema,
+      serial: 0,
+    };
+    try {
+      validator.validate(request as OpenApiRequest, response, next);
+    } catch (error) {
+      next(asFailure(error));
+    }
+  };
+}
+
+interface ContractError {
+  status: number;
+  message: string;
+  errors: ValidationErrorItem[];
+}
+
+function asFailure(error: unknown): unknown {
+  if (!isContractError(error)) return error;
+  const items = error.errors.filter(({ errorCode }) => !/^(if|oneOf|anyOf|discriminator)\./.test(errorCode ?? ''));
+  const told = (items.length === 0 ? error.errors : items).slice(0, 3);
+  const message = told.map(({ path, message }) => `${fieldName(path)}: ${message}`).join('; ');
+  const status = error.status === 415 ? 415 : 400;
+  return new Failure(
+    status,
+    status === 415 ? 'unsupported_media_type' : 'invalid_request',
+    `${message === '' ? error.message : message}.`,
+    { cause: error },
+  );
+}
+
+function isContractError(error: unknown): error is ContractError {
+  return error instanceof Error && 'status' in error && 'errors' in error && Array.isArray(error.errors);
+}
+
+/** `/body/input/text` → `input.text`, `/query/limit` → `limit`, `/body` → `body`. */
+function fieldName(path: string): string {
+  const parts = path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return parts.length > 1 ? parts.slice(1).join('.') : (parts[0] ?? 'body');
+}

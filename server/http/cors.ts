@@ -1,0 +1,54 @@
+import type { NextFunction, Request, Response } from 'express';
+
+const allowedHeaders = [
+  'authorization',
+  'content-type',
+  'x-api-key',
+  'compat-version',
+  'x-request-id',
+  'x-native-sse',
+  'x-native-async',
+  'range',
+  'idempotency-key',
+  ...['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'helper-method'].map(
+    (name) => `x-stainless-${name}`,
+  ),
+];
+
+const exposedHeaders = [
+  'x-request-id',
+  'request-id',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+  'content-range',
+  'accept-ranges',
+].join(', ');
+
+/**
+ * Lets browsers call from any page. Keys travel in headers and never in cookies, so no origin has more rights
+ * than another. A preflight needs no key; headers it asks for beyond the list are allowed too when they are
+ * an SDK's `x-stainless-*`.
+ */
+export function cors(request: Request, response: Response, next: NextFunction): void {
+  if (request.headers.origin === undefined) {
+    next();
+    return;
+  }
+  response.setHeader('access-control-allow-origin', '*');
+  response.setHeader('access-control-expose-headers', exposedHeaders);
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
+    next();
+    return;
+  }
+  const asked = String(request.headers['access-control-request-headers'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => /^x-stainless-[a-z0-9-]+$/.test(name));
+  response.setHeader('access-control-allow-methods', 'GET, POST, DELETE');
+  response.setHeader('access-control-allow-headers', [...new Set([...allowedHeaders, ...asked])].join(', '));
+  response.setHeader('access-control-max-age', '7200');
+  response.statusCode = 204;
+  response.end();
+}

@@ -1,0 +1,57 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { operations } from '../../generated/http.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Caller } from '../models/access.ts';
+
+type Contract<Op extends OperationId> = operations[Op];
+
+/** The JSON body of an operation, as the contract types it; `undefined` when it takes none. */
+export type RequestBody<Op extends OperationId> =
+  Contract<Op> extends { requestBody: { content: { 'application/json': infer Body } } } ? Body : undefined;
+
+export type PathParameters<Op extends OperationId> =
+  Contract<Op> extends { parameters: { path: infer Path } } ? Path : Record<string, never>;
+
+export type QueryParameters<Op extends OperationId> =
+  Contract<Op> extends { parameters: { query?: infer Query } } ? NonNullable<Query> : Record<string, never>;
+
+type Responses<Op extends OperationId> = Contract<Op> extends { responses: infer All } ? All : never;
+
+/** The JSON body of one response. */
+export type ResponseBody<Op extends OperationId, Status extends keyof Responses<Op>> =
+  Responses<Op>[Status] extends { content: { 'application/json': infer Body } } ? Body : never;
+
+/** A request that has passed the contract. */
+export interface OperationRequest<Op extends OperationId> {
+  readonly gateway: Gateway;
+  readonly requestId: string;
+  /** Epoch milliseconds. */
+  readonly startedAt: number;
+  /** @throws Error on an operation that needs no key. */
+  readonly caller: Caller;
+  readonly body: RequestBody<Op>;
+  readonly path: PathParameters<Op>;
+  readonly query: QueryParameters<Op>;
+  readonly headers: IncomingHttpHeaders;
+  /** Aborted when the client goes away before the answer is complete. */
+  readonly signal: AbortSignal;
+}
+
+/** Ways to answer. Each may be used once. */
+export interface Reply<Op extends OperationId> {
+  json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
+  /** Finished bytes, for example an upstream's own JSON. */
+  bytes(status: number, contentType: string, body: Buffer | string, headers?: Readonly<Record<string, string>>): void;
+  /**
+   * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects
+   * when the source fails or the client leaves.
+   */
+  stream(status: number, contentType: string, body: AsyncIterable<Uint8Array> | Readable, headers?: Readonly<Record<string, string>>): Promise<void>;
+}
+
+export type Handler<Op extends OperationId> = (request: OperationRequest<Op>, reply: Reply<Op>) => Promise<void> | void;
+
+/** One handler for every operation of the contract: a missing or misspelt one does not compile. */
+export type Handlers = { readonly [Op in OperationId]: Handler<Op> };

@@ -1,0 +1,60 @@
+import type { NextFunction, Request, Response } from 'express';
+import type { OperationFacts } from '../../generated/operations.ts';
+import { Failure } from '../failure.ts';
+import type { Logger } from '../logger.ts';
+
+type Family = OperationFacts['errorFamily'];
+
+/** Error types as messages clients know them, by HTTP status. */
+const messagesTypes: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  500: 'api_error',
+  501: 'api_error',
+  502: 'api_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
+};
+
+/** The last handler: turns whatever was thrown into the error body of the operation's family. */
+export function renderFailure(logger: Logger) {
+  return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
+    const { requestId, operation, signal } = request.call;
+    if (signal.aborted) return;
+    const failure = asFailure(error);
+    if (failure.status >= 500 && failure.status !== 501) {
+      logger.error({ requestId, operation: operation?.id, err: error }, failure.message);
+    }
+    if (response.headersSent) {
+      // The status is out already: breaking the connection is the only honest end.
+      response.destroy();
+      return;
+    }
+    if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
+    // What is left of an unread body must not be taken for the next request.
+    if (!request.complete) response.setHeader('connection', 'close');
+    const family = operation?.errorFamily ?? 'generic';
+    if (family === 'messages') response.setHeader('request-id', requestId);
+    response.statusCode = failure.status;
+    response.setHeader('content-type', 'application/json; charset=utf-8');
+    response.end(JSON.stringify(failureBody(failure, requestId, family)));
+  };
+}
+
+/** The error body of a family. Native routes keep the flat form for what the provider itself refused. */
+export function failureBody(failure: Failure, requestId: string, family: Family): unknown {
+  const { status, code, message } = failure;
+  if (family === 'management') return { success: false, message };
+  const error = { code, message, request_id: requestId };
+  if (family !== 'messages') return { error };
+  const type = messagesTypes[status] ?? 'invalid_request_error';
+  return { type: 'error', error: { type, ...error }, request_id: requestId };
+}
+
+function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return new Failure(500, 'internal_error', 'The gateway failed to handle the request.', { cause: error });
+}

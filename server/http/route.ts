@@ -1,0 +1,30 @@
+import type { NextFunction, Request, Response } from 'express';
+import { Failure } from '../failure.ts';
+import { findRoute } from './routes.ts';
+
+/** Finds the operation once; everything after it reads `request.call.operation`. */
+export function route(request: Request, response: Response, next: NextFunction): void {
+  const match = findRoute(request.path);
+  if (match === undefined) {
+    throw new Failure(404, 'path_not_found', `${request.method} ${request.path.slice(0, 200)} is not part of this API.`);
+  }
+  const found = match.methods.get(request.method === 'HEAD' ? 'get' : request.method.toLowerCase());
+  if (found === undefined) {
+    const allowed = [...match.methods.keys()].map((method) => method.toUpperCase()).join(', ');
+    response.setHeader('allow', allowed);
+    throw new Failure(405, 'method_not_allowed', `${request.method} is not allowed here; use ${allowed}.`);
+  }
+  request.call.operation = found.operation;
+  request.call.params = Object.fromEntries(
+    found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
+  );
+  next();
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw new Failure(400, 'invalid_request', 'path: has a malformed percent escape.', { cause });
+  }
+}

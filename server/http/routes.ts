@@ -1,0 +1,79 @@
+import { type OperationFacts, type OperationId, operationIds, operations } from '../../generated/operations.ts';
+
+export type Operation = OperationFacts & { readonly id: OperationId };
+
+/** An operation under one of its paths. */
+export interface Route {
+  readonly operation: Operation;
+  /** Path template as in the contract. */
+  readonly path: string;
+  readonly names: readonly string[];
+}
+
+export interface Match {
+  /** By method in lower case. */
+  readonly methods: ReadonlyMap<string, Route>;
+  /** Raw values of the path parameters, in order. */
+  readonly values: readonly string[];
+}
+
+type Node = { literal: Map<string, Node>; parameter: Node | undefined; methods: Map<string, Route> };
+
+const emptyNode = (): Node => ({ literal: new Map(), parameter: undefined, methods: new Map() });
+
+const root = emptyNode();
+
+/** Every path of every operation, aliases included. */
+export const routes: readonly Route[] = operationIds.flatMap((id) => {
+  const operation: Operation = { ...operations[id], id };
+  return [operation.path, ...operation.aliases].map((path) => ({ operation, path, names: parameterNames(path) }));
+});
+
+for (const route of routes) {
+  let node = root;
+  for (const segment of segments(route.path)) node = child(node, segment);
+  node.methods.set(route.operation.method, route);
+}
+
+/**
+ * Finds a path in one walk over its segments, so the number of paths does not matter. Literal segments win over
+ * parameters; a slash at the end makes no difference.
+ */
+export function findRoute(path: string): Match | undefined {
+  const values: string[] = [];
+  const node = walk(root, segments(path), 0, values);
+  return node === undefined ? undefined : { methods: node.methods, values };
+}
+
+function walk(node: Node, path: readonly string[], index: number, values: string[]): Node | undefined {
+  const segment = path[index];
+  if (segment === undefined) return node.methods.size > 0 ? node : undefined;
+  const literal = node.literal.get(segment);
+  const found = literal === undefined ? undefined : walk(literal, path, index + 1, values);
+  if (found !== undefined || node.parameter === undefined || segment === '') return found;
+  values.push(segment);
+  const below = walk(node.parameter, path, index + 1, values);
+  if (below === undefined) values.pop();
+  return below;
+}
+
+function child(node: Node, segment: string): Node {
+  if (segment.startsWith('{')) {
+    node.parameter ??= emptyNode();
+    return node.parameter;
+  }
+  const next = node.literal.get(segment) ?? emptyNode();
+  node.literal.set(segment, next);
+  return next;
+}
+
+function segments(path: string): string[] {
+  const parts = path.split('/');
+  parts.shift();
+  if (parts.length > 1 && parts.at(-1) === '') parts.pop();
+  return parts;
+}
+
+function parameterNames(path: string): string[] {
+  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => name ?? '');
+}

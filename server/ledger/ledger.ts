@@ -1,0 +1,80 @@
+import type { LogEntry, ReserveResult } from '../store/commands/ledger.ts';
+import type { ReservationKind } from '../store/schema.ts';
+import type { Store } from '../store/store.ts';
+import type { Unit } from './usage.ts';
+
+export interface ReserveRequest {
+  /** Names the reservation for ever: one request id can be reserved, settled or refunded once. */
+  requestId: string;
+  token: { id: number; userId: number };
+  model: string;
+  unit: Unit;
+  /** Quota to hold, a whole number from 0. */
+  amount: number;
+  /** `task` reservations outlive a restart; `request` ones are refunded by `recover`. Default `request`. */
+  kind?: ReservationKind;
+  /** Milliseconds after which `sweep` may give it back: longer than the request can possibly last. */
+  holdMs: number;
+}
+
+/** The books: what a key has left, what is held for running work, and what finished work cost. */
+export class Ledger {
+  readonly #store: Store;
+  readonly #clock: () => number;
+
+  /** `clock` gives epoch milliseconds. */
+  constructor(store: Store, clock: () => number = Date.now) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /** Holds quota before any work is done. Unlimited keys always have enough. */
+  async reserve(request: ReserveRequest): Promise<ReserveResult> {
+    const now = this.#clock();
+    return this.#store.run('reserve', {
+      requestId: request.requestId,
+      tokenId: request.token.id,
+      userId: request.token.userId,
+      model: request.model,
+      unit: request.unit,
+      amount: quota('amount', request.amount),
+      kind: request.kind ?? 'request',
+      now,
+      expiresAt: now + request.holdMs,
+    });
+  }
+
+  /**
+   * Charges what the work cost, more or less than was held, and writes the log row with it. True the first
+   * time; false when the reservation is closed already or never was.
+   */
+  async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
+    const charged = quota('charged', request.charged);
+    return this.#store.run('settle', { ...request, charged, now: this.#clock() });
+  }
+
+  /** Gives everything back, with a log row of quota 0 when `log` is given. True the first time. */
+  async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
+    return this.#store.run('refund', { ...request, now: this.#clock() });
+  }
+
+  /**
+   * To call once at start: refunds the requests that a killed gateway left open, and says how many. On SQLite
+   * these are all open ones; on PostgreSQL another gateway may be at work on them, so only the expired ones.
+   */
+  async recover(): Promise<number> {
+    const now = this.#clock();
+    return this.#store.run('refundOrphans', { expiredBy: this.#store.engine === 'sqlite' ? null : now, now });
+  }
+
+  /** To call now and then: refunds the open requests whose hold has expired, and says how many. */
+  async sweep(): Promise<number> {
+    const now = this.#clock();
+    return this.#store.run('refundOrphans', { expiredBy: now, now });
+  }
+}
+
+function quota(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new RangeError(`${name} must be a whole number from 0 below 2^53, not ${value}`);
+}

@@ -1,0 +1,69 @@
+/** What a model is metered in. */
+export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
+
+export interface CountOptions {
+  /** The text is SSML: its tags and comments count nothing. */
+  ssml?: boolean;
+  /** Kana and hangul count 2 as well, as some upstreams meter them. */
+  eastAsian?: boolean;
+}
+
+const IDEOGRAPH = /\p{Script=Han}/u;
+const IDEOGRAPH_OR_SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
+
+/** Billing characters: a CJK ideograph counts 2, any other code point 1. */
+export function countCharacters(
+  text: string,
+  { ssml = false, eastAsian = false }: CountOptions = {},
+): number {
+  const wide = eastAsian ? IDEOGRAPH_OR_SYLLABLE : IDEOGRAPH;
+  let count = 0;
+  for (const character of ssml ? withoutTags(text) : text) count += wide.test(character) ? 2 : 1;
+  return count;
+}
+
+/** A `<` that nothing closes is text. Written as a scan, since a pattern would be quadratic on many of them. */
+function withoutTags(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf('<', from);
+    const end = start < 0 ? -1 : tagEnd(text, start);
+    if (end < 0) return kept + text.slice(from);
+    kept += text.slice(from, start);
+    from = end;
+  }
+}
+
+/** The index after the tag or comment that starts at `start`, or -1 when it has no end. */
+function tagEnd(text: string, start: number): number {
+  if (text.startsWith('<!--', start)) {
+    const end = text.indexOf('-->', start + 4);
+    return end < 0 ? -1 : end + 3;
+  }
+  let quote = '';
+  for (let index = start + 1; index < text.length; index += 1) {
+    const character = text.charAt(index);
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === '>') return index + 1;
+  }
+  return -1;
+}
+
+/**
+ * Quota for `units` at `pricePerUnit`, times the group's `ratio`: a whole number, rounded up.
+ *
+ * @throws RangeError when a factor is negative or not finite, or the result is 2^53 or more.
+ */
+export function price(units: number, pricePerUnit: number, ratio: number): number {
+  for (const factor of [units, pricePerUnit, ratio]) {
+    if (!(Number.isFinite(factor) && factor >= 0)) throw new RangeError(`cannot price with ${factor}`);
+  }
+  const exact = units * pricePerUnit * ratio;
+  const nearest = Math.round(exact);
+  // 100 × 1.1 × 1.1 is 121.00000000000001 in floating point: that noise must not cost a whole unit.
+  const quota = Math.abs(exact - nearest) <= exact * 4 * Number.EPSILON ? nearest : Math.ceil(exact);
+  if (!Number.isSafeInteger(quota)) throw new RangeError(`the price of ${units} units is too large`);
+  return quota;
+}

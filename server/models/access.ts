@@ -1,0 +1,39 @@
+import { type CatalogueModel, models } from '../../generated/catalogue.ts';
+import { Failure } from '../failure.ts';
+import type { Settings } from '../settings.ts';
+import { matcher } from './pattern.ts';
+
+/** Whose key it is and what it may use: the part of a key's record that the core needs. */
+export interface Caller {
+  tokenId: number;
+  userId: number;
+  tokenName: string;
+  group: string;
+  /** Model patterns of the key itself; null when the group alone decides. */
+  modelLimits: readonly string[] | null;
+}
+
+/** Says which models a caller may use, by group and by the key's own limits. */
+export class ModelAccess {
+  readonly #groups: ReadonlyMap<string, (id: string) => boolean>;
+
+  constructor(groups: Settings['groups']) {
+    this.#groups = new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
+  }
+
+  allows(caller: Caller, modelId: string): boolean {
+    const inGroup = this.#groups.get(caller.group)?.(modelId) ?? false;
+    return inGroup && (caller.modelLimits === null || matcher(caller.modelLimits)(modelId));
+  }
+
+  /** @throws Failure 403 when the caller may not use the model. */
+  require(caller: Caller, model: CatalogueModel): void {
+    if (this.allows(caller, model.id)) return;
+    throw new Failure(403, 'access_denied', `model: this key may not use ${model.id}.`);
+  }
+
+  /** The catalogue models a caller may use. */
+  list(caller: Caller): CatalogueModel[] {
+    return models.filter((model) => this.allows(caller, model.id));
+  }
+}

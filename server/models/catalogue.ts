@@ -1,0 +1,41 @@
+import { type CatalogueModel, families, models, type Protocol, type Voice, voiceSets } from '../../generated/catalogue.ts';
+import { Failure } from '../failure.ts';
+
+const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));
+
+/** @throws Failure 404 when the catalogue has no such model. */
+export function findModel(id: string): CatalogueModel {
+  const model = byId.get(id);
+  if (model === undefined) throw new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+  return model;
+}
+
+/** @throws Failure 400 when the model is not reached by this protocol. */
+export function requireProtocol(model: CatalogueModel, protocol: Protocol): void {
+  if (model.protocols.includes(protocol)) return;
+  const known = model.protocols.map((name) => routes[name]).join(' or ');
+  throw new Failure(400, 'invalid_request', `model: ${model.id} is not served on this route; use ${known}.`);
+}
+
+const routes: Readonly<Record<Protocol, string>> = {
+  synthesizer: 'POST /api/v1/services/audio/tts/SpeechSynthesizer',
+  multimodal: 'POST /api/v1/services/aigc/multimodal-generation/generation',
+  inference: 'the socket /api-ws/v1/inference',
+  realtime: 'the socket /api-ws/v1/realtime',
+  customization: 'POST /api/v1/services/audio/tts/customization',
+  native_video: 'POST /api/v1/services/aigc/video-generation/video-synthesis',
+  official: 'POST /api/v3/contents/generations/tasks',
+  eta: 'POST /v1/videos',
+  sigma: 'POST /sigma/submit/music',
+};
+
+/** The catalogue's system voices for a model; empty for a model that does not speak. */
+export function systemVoices(model: CatalogueModel): readonly Voice[] {
+  const set = families[model.family].voiceSet;
+  return set === undefined || model.voices === undefined ? [] : voiceSets[set];
+}
+
+/** A client's text in a message, cut to a length that is safe to print. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

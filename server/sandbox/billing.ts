@@ -1,0 +1,48 @@
+/**
+ * What the upstream charges for.
+ *
+ * - Characters: a Han ideograph counts 2, whatever language it stands in; everything else counts 1. SSML tags are
+ *   taken out before counting.
+ * - Text tokens: one for every 4 bytes of UTF-8, rounded up. An ordinary tokenizer lands near it.
+ * - Audio tokens: 50 for a second of audio, at least 50.
+ */
+
+const ideograph = /\p{Script=Han}/u;
+
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const character of text) count += ideograph.test(character) ? 2 : 1;
+  return count;
+}
+
+export function countTextTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+export function countAudioTokens(seconds: number): number {
+  return Math.max(50, Math.ceil(seconds * 50));
+}
+
+/** Adds up what one request uses while it is spoken. */
+export class Meter {
+  characters = 0;
+  /** Seconds of audio. */
+  seconds = 0;
+  /** Bytes of encoded audio. */
+  audioBytes = 0;
+  #textBytes = 0;
+
+  get textTokens(): number {
+    return Math.ceil(this.#textBytes / 4);
+  }
+
+  get audioTokens(): number {
+    return countAudioTokens(this.seconds);
+  }
+
+  addSentence(text: string, seconds: number): void {
+    this.characters += countCharacters(text);
+    this.#textBytes += Buffer.byteLength(text);
+    this.seconds += seconds;
+  }
+}

@@ -1,0 +1,35 @@
+import type { IncomingMessage } from 'node:http';
+import { invalidParameter, NativeError } from './native-error.ts';
+
+const largestBody = 1024 * 1024;
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Reads a JSON object of at most `limit` bytes, 1 MiB by default. Throws a `NativeError` 400 or 413. */
+export async function readJson(request: IncomingMessage, limit = largestBody): Promise<JsonObject> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    length += part.length;
+    if (length > limit) throw tooLarge(limit);
+    parts.push(part);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(parts).toString());
+  } catch {
+    throw invalidParameter('The body is not valid JSON');
+  }
+  if (!isObject(body)) throw invalidParameter('The body must be a JSON object');
+  return body;
+}
+
+function tooLarge(limit: number): NativeError {
+  const message = `The body is larger than ${limit} bytes`;
+  // What is left of the body is not read, so the connection cannot serve another request.
+  return new NativeError(413, 'InvalidParameter.RequestTooLarge', message, { connection: 'close' });
+}

@@ -1,0 +1,114 @@
+import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
+import { countTextTokens, type Meter } from '../billing.ts';
+import { type Delivery, deliveryOf, plainDelivery } from '../delivery.ts';
+import { wantsEvents } from '../http/event-stream.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { invalidParameter } from '../http/native-error.ts';
+import { languageTypes } from '../language.ts';
+import { readText } from '../reading.ts';
+import { systemVoice, type VoiceTimbre } from '../voices.ts';
+import { answerSpeech } from './answer-speech.ts';
+import type { Parameters } from './parameters.ts';
+import type { SpeechWriter } from './speech.ts';
+
+const sampleRate = 24000;
+const longestInstructions = 1600;
+
+/** The alpha3 and legacy models: WAV at 24 kHz behind a URL, or PCM events and the WAV's URL in the last one. */
+export async function generateAlphaSpeech(
+  exchange: Exchange,
+  model: CatalogueModel,
+  input: Parameters,
+): Promise<void> {
+  const text = input.requiredString('text');
+  if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
+  checkLength(text, model);
+  const timbre = chooseVoice(input.requiredString('voice'), model);
+  const language = languageTypes[input.choice('language_type', Object.keys(languageTypes), 'Auto')];
+  const delivery = readDelivery(input, model);
+  const streaming = wantsEvents(exchange);
+  const audio = { format: streaming ? 'pcm' : 'wav', sampleRate, channels: 1 } as const;
+  const speech = { text, sentences: readText(text), timbre, language, delivery, audio };
+  await answerSpeech(exchange, speech, alphaWriter(exchange, model.unit === 'tokens'), streaming);
+}
+
+function checkLength(text: string, { id, family }: CatalogueModel): void {
+  const { maxCharacters, maxTokens } = families[family];
+  if (maxCharacters !== undefined && [...text].length > maxCharacters) {
+    throw invalidParameter(`input.text must not be longer than ${maxCharacters} characters for model ${id}`);
+  }
+  if (maxTokens !== undefined && countTextTokens(text) > maxTokens) {
+    throw invalidParameter(`input.text must not be longer than ${maxTokens} tokens for model ${id}`);
+  }
+}
+
+function chooseVoice(voice: string, model: CatalogueModel): VoiceTimbre {
+  const timbre = systemVoice(model.family, voice);
+  if (model.voices !== 'system') {
+    const problem = timbre
+      ? `takes no system voice such as ${voice}`
+      : `has no ${model.voices} voice with that id`;
+    throw invalidParameter(`input.voice: model ${model.id} ${problem}`);
+  }
+  if (!timbre)
+    throw invalidParameter(`input.voice ${voice.slice(0, 100)} does not exist for model ${model.id}`);
+  return timbre;
+}
+
+function readDelivery(input: Parameters, model: CatalogueModel): Delivery {
+  const instructions = input.string('instructions');
+  const optimize = input.flag('optimize_instructions');
+  if (!model.instruct && (instructions !== undefined || optimize)) {
+    throw invalidParameter(
+      `input.instructions and input.optimize_instructions need an instruct model, not ${model.id}`,
+    );
+  }
+  if (instructions === undefined || instructions === '') {
+    if (optimize) throw invalidParameter('input.optimize_instructions requires input.instructions');
+    return plainDelivery;
+  }
+  if (countTextTokens(instructions) > longestInstructions) {
+    throw invalidParameter(`input.instructions must not be longer than ${longestInstructions} tokens`);
+  }
+  return deliveryOf(instructions, optimize ? 1.25 : 1);
+}
+
+function alphaWriter({ requestId, services }: Exchange, tokens: boolean): SpeechWriter {
+  const audioFields = { id: `audio_${requestId}`, expires_at: services.files.expiry() };
+  const usage = tokens ? tokenUsage : characterUsage;
+  const finished = (meter: Meter, url: string) => ({
+    output: { finish_reason: 'stop', audio: { data: '', url, ...audioFields } },
+    usage: usage(meter),
+    request_id: requestId,
+  });
+  return {
+    whole: ({ meter, url }) => finished(meter, url()),
+    audio: (_index, { data }) => ({
+      output: {
+        finish_reason: 'null',
+        audio: {
+          data: data.toString('base64'),
+          url: '',
+          ...audioFields,
+        },
+      },
+      request_id: requestId,
+    }),
+    last: ({ meter, url }) => finished(meter, url('wav')),
+  };
+}
+
+function characterUsage({ characters }: Meter): object {
+  return { characters, input_tokens: 0, output_tokens: 0 };
+}
+
+function tokenUsage({ textTokens, audioTokens }: Meter): object {
+  return {
+    input_tokens: textTokens,
+    output_tokens: audioTokens,
+    total_tokens: textTokens + audioTokens,
+    input_tokens_details: { text_tokens: textTokens },
+    output_tokens_details: { audio_tokens: audioTokens, text_tokens: 0 },
+    characters: 0,
+  };
+}

@@ -1,0 +1,124 @@
+import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
+import { combine, emotions, plainDelivery } from '../delivery.ts';
+import { EventStream, wantsEvents } from '../http/event-stream.ts';
+import { type Exchange, sendJson } from '../http/exchange.ts';
+import { invalidParameter, NativeError } from '../http/native-error.ts';
+import { languageTypes } from '../language.ts';
+import { readText } from '../reading.ts';
+import type { AudioFormat, AudioSettings } from '../speech/commands.ts';
+import { findTriggers } from '../triggers.ts';
+import { systemVoice, type VoiceTimbre } from '../voices.ts';
+import { answerSpeech } from './answer-speech.ts';
+import { type BetaOptions, engineRefusal } from './beta-refusals.ts';
+import { betaWriter, refusedReply } from './beta-reply.ts';
+import type { Parameters } from './parameters.ts';
+import type { SpeechRequest } from './speech.ts';
+
+const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'flac', 'wav'];
+const sampleRates = [8000, 16000, 22050, 24000, 32000, 44100];
+const bitRates = [32_000, 64_000, 128_000, 256_000];
+const soundEffects = ['spacious_echo', 'auditorium_echo', 'lofi_telephone', 'robotic'];
+
+/** The beta models: hex audio in `output.data.audio`, and refusals of the engine itself as HTTP 200 with `base_resp`. */
+export async function generateBetaSpeech(
+  exchange: Exchange,
+  model: CatalogueModel,
+  input: Parameters,
+): Promise<void> {
+  if (input.string('action') !== undefined) {
+    throw new NativeError(400, 'UnsupportedOperation', 'input.action is not served');
+  }
+  const text = input.requiredString('text');
+  const limit = families[model.family].maxCharacters ?? Infinity;
+  if ([...text].length > limit)
+    throw invalidParameter(`input.text must not be longer than ${limit} characters`);
+  if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
+
+  const audio = readAudio(input);
+  const { timbre, speech } = readVoice(input, model);
+  const modify = input.object('voice_modify');
+  const boost = input.string('language_boost');
+  const request: SpeechRequest = {
+    text,
+    sentences: readText(text, { pauses: true, interjections: model.id.includes('2.8') }),
+    timbre,
+    language: boost === undefined ? undefined : languageTypes[boost],
+    delivery: combine(speech, {
+      pitch: 2 ** ((modify?.integer('pitch', { min: -100, max: 100 }, 0) ?? 0) / 100),
+      volume: 2 ** ((modify?.integer('intensity', { min: -100, max: 100 }, 0) ?? 0) / 100),
+      range: 2 ** ((modify?.integer('timbre', { min: -100, max: 100 }, 0) ?? 0) / 100),
+    }),
+    audio,
+  };
+  modify?.optionalChoice('sound_effects', soundEffects);
+  input.object('pronunciation_dict')?.list('tone');
+  const options: BetaOptions = {
+    text,
+    format: audio.format,
+    streaming: wantsEvents(exchange),
+    url: input.choice('output_format', ['hex', 'url'], 'hex') === 'url',
+    subtitles: input.flag('subtitle_enable'),
+    watermark: input.flag('aigc_watermark'),
+    aggregate: !(input.object('stream_options')?.flag('exclude_aggregated_audio') ?? false),
+    modified: modify !== undefined,
+  };
+
+  const asked = findTriggers(text).get('base-resp');
+  const refusal = asked === undefined ? engineRefusal(options) : { code: asked };
+  if (refusal) return await refuse(exchange, refusedReply(exchange, refusal), options.streaming);
+  await answerSpeech(exchange, request, betaWriter(exchange, request, options), options.streaming);
+}
+
+function readAudio(input: Parameters): AudioSettings {
+  const setting = input.object('audio_setting');
+  setting?.flag('force_cbr');
+  return {
+    format: setting?.choice('format', formats, 'mp3') ?? 'mp3',
+    sampleRate: setting?.choice('sample_rate', sampleRates, 32000) ?? 32000,
+    channels: (setting?.choice('channel', [1, 2], 1) ?? 1) === 2 ? 2 : 1,
+    bitRate: setting?.choice('bitrate', bitRates, 128_000) ?? 128_000,
+  };
+}
+
+function readVoice(input: Parameters, model: CatalogueModel) {
+  const setting = input.requiredObject('voice_setting');
+  const volume = setting.number('vol', { min: 0, max: 10 }, 1);
+  if (volume === 0) throw invalidParameter('input.voice_setting.vol must be above 0');
+  const emotion = setting.optionalChoice('emotion', Object.keys(emotions));
+  if (emotion === 'whisper' && model.id.includes('2.8')) {
+    throw invalidParameter(`input.voice_setting.emotion must not be whisper for model ${model.id}`);
+  }
+  setting.flag('text_normalization');
+  setting.flag('latex_read');
+  const base = combine(plainDelivery, {
+    rate: setting.number('speed', { min: 0.5, max: 2 }, 1),
+    volume,
+    pitch: 2 ** (setting.integer('pitch', { min: -12, max: 12 }, 0) / 12),
+  });
+  const speech = combine(base, emotion === undefined ? {} : (emotions[emotion] ?? {}));
+  return { timbre: chooseTimbre(input, setting, model), speech };
+}
+
+/** The voice, or the heaviest of the weighted voices: the engine cannot blend. */
+function chooseTimbre(input: Parameters, setting: Parameters, model: CatalogueModel): VoiceTimbre {
+  const weighted = input.objects('timbre_weights', 4).map((item) => ({
+    id: item.requiredString('voice_id'),
+    weight: item.integer('weight', { min: 1, max: 100 }, 1),
+  }));
+  const heaviest = weighted.toSorted((first, second) => second.weight - first.weight)[0];
+  const id = heaviest && !setting.string('voice_id') ? heaviest.id : setting.requiredString('voice_id');
+  const timbre = systemVoice(model.family, id);
+  if (!timbre) {
+    throw invalidParameter(
+      `input.voice_setting.voice_id ${id.slice(0, 100)} does not exist for model ${model.id}`,
+    );
+  }
+  return timbre;
+}
+
+async function refuse(exchange: Exchange, reply: object, streaming: boolean): Promise<void> {
+  if (!streaming) return sendJson(exchange, 200, reply);
+  const events = new EventStream(exchange);
+  await events.send(reply);
+  events.end();
+}

@@ -1,0 +1,112 @@
+import { isObject, type JsonObject } from '../http/json-body.ts';
+import { invalidParameter } from '../http/native-error.ts';
+
+interface Range {
+  min: number;
+  max: number;
+}
+
+/**
+ * Reads typed values out of an object of a request body. An absent or null value gives the fallback; a wrong one
+ * throws `InvalidParameter` with the field's full name and its limits. Unknown fields are ignored.
+ */
+export class Parameters {
+  readonly #values: JsonObject;
+  readonly #path: string;
+
+  constructor(values: JsonObject, path: string) {
+    this.#values = values;
+    this.#path = path;
+  }
+
+  /** The nested object `name`; undefined when absent. */
+  object(name: string): Parameters | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!isObject(value)) throw this.#wrong(name, 'must be an object');
+    return new Parameters(value, this.#name(name));
+  }
+
+  requiredObject(name: string): Parameters {
+    const value = this.object(name);
+    if (!value) throw this.#wrong(name, 'is required');
+    return value;
+  }
+
+  string(name: string): string | undefined {
+    const value = this.#value(name);
+    if (value !== undefined && typeof value !== 'string') throw this.#wrong(name, 'must be a string');
+    return value;
+  }
+
+  requiredString(name: string): string {
+    const value = this.string(name);
+    if (value === undefined || value === '') throw this.#wrong(name, 'is required and must not be empty');
+    return value;
+  }
+
+  number(name: string, { min, max }: Range, fallback: number): number {
+    const value = this.#value(name) ?? fallback;
+    if (typeof value !== 'number' || value < min || value > max) {
+      throw this.#wrong(name, `must be a number from ${min} to ${max}`);
+    }
+    return value;
+  }
+
+  integer(name: string, { min, max }: Range, fallback: number): number {
+    const value = this.#value(name) ?? fallback;
+    if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
+      throw this.#wrong(name, `must be an integer from ${min} to ${max}`);
+    }
+    return Number(value);
+  }
+
+  flag(name: string, fallback = false): boolean {
+    const value = this.#value(name) ?? fallback;
+    if (typeof value !== 'boolean') throw this.#wrong(name, 'must be true or false');
+    return value;
+  }
+
+  choice<Choice extends string | number>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
+    return this.optionalChoice(name, choices) ?? fallback;
+  }
+
+  optionalChoice<Choice extends string | number>(
+    name: string,
+    choices: readonly Choice[],
+  ): Choice | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    const found = choices.find((choice) => choice === value);
+    if (found === undefined) throw this.#wrong(name, `must be one of ${choices.join(', ')}`);
+    return found;
+  }
+
+  list(name: string): readonly unknown[] {
+    const value = this.#value(name) ?? [];
+    if (!Array.isArray(value)) throw this.#wrong(name, 'must be an array');
+    return value;
+  }
+
+  /** An array of objects with at most `max` members. */
+  objects(name: string, max: number): Parameters[] {
+    const items = this.list(name);
+    if (items.length > max) throw this.#wrong(name, `must not have more than ${max} members`);
+    return items.map((item, index) => {
+      if (!isObject(item)) throw this.#wrong(`${name}[${index}]`, 'must be an object');
+      return new Parameters(item, this.#name(`${name}[${index}]`));
+    });
+  }
+
+  #value(name: string): unknown {
+    return Object.hasOwn(this.#values, name) ? (this.#values[name] ?? undefined) : undefined;
+  }
+
+  #name(name: string): string {
+    return this.#path === '' ? name : `${this.#path}.${name}`;
+  }
+
+  #wrong(name: string, problem: string): Error {
+    return invalidParameter(`${this.#name(name)} ${problem}`);
+  }
+}

@@ -1,0 +1,43 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { Exchange } from '../http/exchange.ts';
+import { internalError, NativeError } from '../http/native-error.ts';
+import type { TriggerName, Triggers } from '../triggers.ts';
+
+const refusals: readonly [TriggerName, () => NativeError][] = [
+  [
+    'reject',
+    () => new NativeError(400, 'DataInspectionFailed', 'The text may contain inappropriate content'),
+  ],
+  ['unauthorized', () => new NativeError(401, 'InvalidApiKey', 'The API key is not valid')],
+  ['denied', () => new NativeError(403, 'AccessDenied', 'The account may not use this model')],
+  [
+    'throttle',
+    () =>
+      new NativeError(429, 'Throttling.RateQuota', 'Too many requests for this model', {
+        'retry-after': '1',
+      }),
+  ],
+  ['error', () => internalError()],
+  ['unavailable', () => new NativeError(503, 'ModelUnavailable', 'The model is not available at the moment')],
+];
+
+/** Refuses or delays a request as its triggers say. */
+export async function obeyTriggers({ services, signal }: Exchange, triggers: Triggers): Promise<void> {
+  for (const [name, refusal] of refusals) if (triggers.has(name)) throw refusal();
+  if (triggers.has('hang')) await untilAborted(signal);
+  if (triggers.has('slow')) await setTimeout(services.slowness, undefined, { signal });
+}
+
+/** Breaks the connection, after what has been written is out. */
+export async function dropConnection({ response, signal }: Exchange): Promise<never> {
+  await setImmediate();
+  response.destroy();
+  return await untilAborted(signal);
+}
+
+function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+}

@@ -1,0 +1,57 @@
+import type { Meter } from '../billing.ts';
+import type { Delivery } from '../delivery.ts';
+import { type Language, spokenLanguage } from '../language.ts';
+import type { Sentence } from '../reading.ts';
+import type { AudioFormat, AudioSettings, Utterance } from '../speech/commands.ts';
+import type { SpokenChunk } from '../speech/engine.ts';
+import { utteranceFor, type VoiceTimbre } from '../voices.ts';
+
+/** What a route asks the engine for, whatever its protocol. */
+export interface SpeechRequest {
+  /** The whole text as it is billed; triggers are looked for in it. */
+  text: string;
+  sentences: readonly Sentence[];
+  timbre: VoiceTimbre;
+  /** Undefined: by the script of each sentence. */
+  language?: Language;
+  delivery: Delivery;
+  audio: AudioSettings;
+}
+
+/** What has been spoken at the end. */
+export interface FinishedSpeech {
+  meter: Meter;
+  /** Begin and end of each sentence in milliseconds. */
+  timings: readonly { text: string; begin: number; end: number }[];
+  /** The audio as one file; empty when the request was told to give none. */
+  audio(): Buffer;
+  /** Stores that file and gives its URL; empty when there is none. */
+  url(format?: AudioFormat): string;
+}
+
+/** How one protocol writes speech down. Events that it does not know are left out. */
+export interface SpeechWriter {
+  /** The body of an answer without a stream. */
+  whole(speech: FinishedSpeech): object;
+  begin?(index: number, sentence: Sentence): object;
+  audio(index: number, chunk: SpokenChunk, meter: Meter): object;
+  end?(index: number, sentence: Sentence, meter: Meter): object;
+  /** The last event of a stream. */
+  last(speech: FinishedSpeech): object;
+}
+
+// Milliseconds of silence at normal speed.
+const betweenSentences = 200;
+const afterLast = 100;
+
+export function utterancesOf({ sentences, timbre, language, delivery }: SpeechRequest): Utterance[] {
+  return sentences.map(({ spoken, pause }, index) => {
+    const silence = index === sentences.length - 1 ? afterLast : betweenSentences;
+    const sentence = {
+      text: spoken,
+      language: spokenLanguage(spoken, language),
+      pause: pause + silence / delivery.rate,
+    };
+    return utteranceFor(timbre, sentence, delivery);
+  });
+}

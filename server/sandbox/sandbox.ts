@@ -1,0 +1,70 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import type { Services } from './http/exchange.ts';
+import { FileStore } from './http/file-store.ts';
+import { routeRequest, type SandboxLogger } from './http/routing.ts';
+import { SpeechEngine } from './speech/engine.ts';
+
+const fileCapacity = 256 * 1024 * 1024;
+
+export type { SandboxLogger };
+
+export interface SandboxOptions {
+  /** Default: any free port. */
+  port?: number;
+  /** The one API key that the upstream accepts. */
+  key: string;
+  logger?: SandboxLogger;
+  /** Threads that speak; they start with the first request. Default: one less than the cores, at least 1, at most 4. */
+  speechWorkers?: number;
+  /** Clock of the signed URLs, milliseconds since the epoch. */
+  now?: () => number;
+  /** How long `[[slow]]` waits, in milliseconds. Default 2000. */
+  slowness?: number;
+  /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable. */
+  engine?: string;
+}
+
+export interface Sandbox {
+  /** Base address of the HTTP routes, without a slash at the end. */
+  url: string;
+  /** Base address of the sockets. */
+  wsUrl: string;
+  key: string;
+  close(): Promise<void>;
+}
+
+/** Starts the embedded upstream on 127.0.0.1: the vendors' native speech routes with audio made offline. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { key, logger, slowness = 2000, now = Date.now } = options;
+  const services: Services = {
+    engine: new SpeechEngine({
+      module: options.engine ?? '@echogarden/espeak-ng-emscripten',
+      workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
+    }),
+    files: new FileStore({ capacity: fileCapacity, now }),
+    slowness,
+  };
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    void routeRequest({ services, key, logger }, request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  services.files.baseUrl = `http://127.0.0.1:${port}`;
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    wsUrl: `ws://127.0.0.1:${port}`,
+    key,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+      await services.engine.close();
+    },
+  };
+}

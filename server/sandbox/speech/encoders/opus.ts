@@ -1,0 +1,94 @@
+import { Application, createEncoder, type SampleRate } from 'libopus-wasm';
+import type { AudioSettings } from '../commands.ts';
+import type { AudioEncoder } from './encoder.ts';
+import { oggPage, packetsPerPage } from './ogg.ts';
+
+const codecRates: readonly SampleRate[] = [8000, 12000, 16000, 24000, 48000];
+const framesPerSecond = 50;
+/** Ogg Opus counts positions at 48 kHz whatever the codec runs at. */
+const granulesPerFrame = 48000 / framesPerSecond;
+
+/** Opus in an Ogg container (RFC 7845), mono, 20 ms packets. */
+export async function createOpusEncoder({
+  sampleRate,
+  bitRate = 32_000,
+}: AudioSettings): Promise<AudioEncoder> {
+  const inputRate = codecRates.find((rate) => rate >= sampleRate) ?? 48000;
+  const frameSize = inputRate / framesPerSecond;
+  const codec = await createEncoder({
+    channels: 1,
+    sampleRate: inputRate,
+    frameSize,
+    application: Application.Audio,
+    bitrate: bitRate,
+  });
+  const preSkip = (codec.getLookahead() * 48000) / inputRate;
+  const serial = 1;
+  let sequence = 0;
+  let frames = 0;
+  let samplesIn = 0;
+  let rest = new Float32Array();
+  // The newest packet waits, because the last page must be marked and may not be empty.
+  let waiting: Uint8Array[] = [];
+
+  function headers(): Buffer[] {
+    const head = Buffer.alloc(19);
+    head.write('OpusHead', 0, 'latin1');
+    head[8] = 1;
+    head[9] = 1;
+    head.writeUInt16LE(preSkip, 10);
+    head.writeUInt32LE(sampleRate, 12);
+    const vendor = Buffer.from('unigate sandbox');
+    const tags = Buffer.alloc(16 + vendor.length);
+    tags.write('OpusTags', 0, 'latin1');
+    tags.writeUInt32LE(vendor.length, 8);
+    tags.set(vendor, 12);
+    sequence = 2;
+    return [
+      oggPage({ packets: [head], granule: 0, serial, sequence: 0, first: true }),
+      oggPage({ packets: [tags], granule: 0, serial, sequence: 1 }),
+    ];
+  }
+
+  function encodeFrames(samples: Float32Array): void {
+    const input = new Float32Array(rest.length + samples.length);
+    input.set(rest);
+    input.set(samples, rest.length);
+    const whole = Math.floor(input.length / frameSize);
+    for (let frame = 0; frame < whole; frame++) {
+      waiting.push(codec.encodeFloat(input.subarray(frame * frameSize, (frame + 1) * frameSize)));
+    }
+    rest = input.slice(whole * frameSize);
+  }
+
+  function pages(keep: number, lastGranule?: number): Buffer[] {
+    const written: Buffer[] = [];
+    while (waiting.length > keep) {
+      const packets = waiting.slice(0, Math.min(packetsPerPage, waiting.length - keep));
+      waiting = waiting.slice(packets.length);
+      frames += packets.length;
+      const last = lastGranule !== undefined && waiting.length === 0;
+      const granule = last ? lastGranule : frames * granulesPerFrame;
+      written.push(oggPage({ packets, granule, serial, sequence: sequence++, last }));
+    }
+    return written;
+  }
+
+  return {
+    inputRate,
+    encode(samples) {
+      const start = sequence === 0 ? headers() : [];
+      samplesIn += samples.length;
+      encodeFrames(samples);
+      return Buffer.concat([...start, ...pages(1)]);
+    },
+    finish() {
+      const start = sequence === 0 ? headers() : [];
+      const lastGranule = preSkip + Math.round((samplesIn * 48000) / inputRate);
+      const missing = Math.ceil(lastGranule / granulesPerFrame) - frames - waiting.length;
+      encodeFrames(new Float32Array(missing * frameSize - rest.length));
+      return Buffer.concat([...start, ...pages(0, lastGranule)]);
+    },
+    release: () => codec.free(),
+  };
+}

@@ -1,0 +1,49 @@
+import type { AudioSettings } from '../commands.ts';
+import { toPcm16 } from '../level.ts';
+import type { AudioEncoder } from './encoder.ts';
+
+const headerLength = 44;
+const unknownLength = 0xffffffff;
+
+/** A WAV stream: its header, in the first piece, says "length unknown". `completeWav` mends it when all is there. */
+export function createWavEncoder({ sampleRate, channels }: AudioSettings): AudioEncoder {
+  let started = false;
+  return {
+    inputRate: sampleRate,
+    encode(samples) {
+      const pcm = toPcm16(samples, channels);
+      if (started) return pcm;
+      started = true;
+      const bytes = new Uint8Array(headerLength + pcm.length);
+      bytes.set(wavHeader(sampleRate, channels, unknownLength));
+      bytes.set(pcm, headerLength);
+      return bytes;
+    },
+    finish: () => new Uint8Array(),
+    release: () => {},
+  };
+}
+
+/** Header of 16-bit PCM; `dataLength` is in bytes. */
+export function wavHeader(sampleRate: number, channels: number, dataLength: number): Buffer {
+  const header = Buffer.alloc(headerLength);
+  header.write('RIFF', 0, 'latin1');
+  header.writeUInt32LE(Math.min(dataLength + headerLength - 8, unknownLength), 4);
+  header.write('WAVEfmt ', 8, 'latin1');
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(channels, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * channels * 2, 28);
+  header.writeUInt16LE(channels * 2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36, 'latin1');
+  header.writeUInt32LE(dataLength, 40);
+  return header;
+}
+
+/** Writes the real lengths into the header of a whole WAV file, in place. */
+export function completeWav(file: Buffer): void {
+  file.writeUInt32LE(file.length - 8, 4);
+  file.writeUInt32LE(file.length - headerLength, 40);
+}

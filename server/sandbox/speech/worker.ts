@@ -1,0 +1,100 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import type { AudioChunk, Command, Reply, Utterance, Word } from './commands.ts';
+import { type AudioEncoder, createEncoder } from './encoders/encoder.ts';
+import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from './espeak.ts';
+import { applyGain } from './level.ts';
+import { Resampler } from './resampler.ts';
+
+/** The thread that speaks: holds one encoder a job and works on one command at a time. */
+
+/** A stream's pieces are about this long, so that the first can be heard while the rest is encoded. */
+const chunkSeconds = 0.25;
+
+const resampler = new Resampler(engineSampleRate);
+const encoders = new Map<number, AudioEncoder>();
+let engine: Promise<Espeak> | undefined;
+
+async function speak(utterance: Utterance): Promise<{ samples: Float32Array; words: Word[] }> {
+  engine ??= loadEspeak((workerData as { engine: string }).engine);
+  try {
+    return (await engine).speak(utterance);
+  } catch (error) {
+    // A trap inside the engine leaves it in an unknown state: the next sentence gets a new one.
+    engine = undefined;
+    throw error;
+  }
+}
+
+async function handle(command: Command): Promise<Reply | undefined> {
+  if (command.kind === 'open') {
+    encoders.set(command.job, await createEncoder(command.audio));
+    return { kind: 'opened' };
+  }
+  const encoder = encoders.get(command.job);
+  if (command.kind === 'close') {
+    encoders.delete(command.job);
+    encoder?.release();
+    return undefined;
+  }
+  if (!encoder) throw new Error(`Job ${command.job} is not open`);
+  const { samples, words } = await speak(command.utterance);
+  applyGain(samples, command.utterance.gain);
+  const resampled = await resampler.resample(samples, encoder.inputRate);
+  const audio = new Float32Array(
+    resampled.length + Math.round((command.utterance.pause / 1000) * encoder.inputRate),
+  );
+  audio.set(resampled);
+  return {
+    kind: 'spoken',
+    chunks: encode(encoder, audio, words, command.last),
+    seconds: audio.length / encoder.inputRate,
+  };
+}
+
+function encode(
+  encoder: AudioEncoder,
+  audio: Float32Array,
+  words: readonly Word[],
+  last: boolean,
+): AudioChunk[] {
+  const chunks: AudioChunk[] = [];
+  let wordsTaken = 0;
+  const add = (bytes: Uint8Array, end: number) => {
+    // A codec may keep a short piece back; its words then go with the next bytes.
+    if (bytes.length === 0 && end < Infinity) return;
+    const from = wordsTaken;
+    while (wordsTaken < words.length && begins(words[wordsTaken], end, encoder.inputRate)) wordsTaken++;
+    const begun = words.slice(from, wordsTaken);
+    // Copied, because the bytes are the codec's and because only a buffer of their own can be transferred.
+    if (bytes.length > 0 || begun.length > 0) chunks.push({ data: new Uint8Array(bytes), words: begun });
+  };
+  const pieces = Math.max(1, Math.round(audio.length / (encoder.inputRate * chunkSeconds)));
+  const length = Math.ceil(audio.length / pieces);
+  for (let start = 0; start < audio.length; start += length) {
+    add(encoder.encode(audio.subarray(start, start + length)), start + length);
+  }
+  add(last ? encoder.finish() : new Uint8Array(), Infinity);
+  return chunks;
+}
+
+function begins(word: Word | undefined, before: number, rate: number): boolean {
+  return word !== undefined && word.beginTime * rate < before * 1000;
+}
+
+function failure(error: unknown): Reply {
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'failed', reason: error instanceof EngineMissing ? 'engine_missing' : 'internal', message };
+}
+
+// Strictly in order: a job may not be closed while its sentence is being encoded.
+let order = Promise.resolve();
+parentPort?.on('message', (command: Command) => {
+  order = order.then(async () => {
+    const reply = await handle(command).catch(failure);
+    if (reply)
+      parentPort?.postMessage(
+        reply,
+        reply.kind === 'spoken' ? reply.chunks.map(({ data }) => data.buffer) : [],
+      );
+  });
+});

@@ -1,0 +1,59 @@
+/**
+ * Words in the text that make the upstream fail on purpose, so that callers can reach every error path.
+ *
+ * | in the text           | answer                                                                               |
+ * |-----------------------|--------------------------------------------------------------------------------------|
+ * | `[[reject]]`          | 400 DataInspectionFailed                                                             |
+ * | `[[unauthorized]]`    | 401 InvalidApiKey, although the key is right                                         |
+ * | `[[denied]]`          | 403 AccessDenied                                                                     |
+ * | `[[throttle]]`        | 429 Throttling.RateQuota with `retry-after: 1`                                       |
+ * | `[[error]]`           | 500 InternalError                                                                    |
+ * | `[[unavailable]]`     | 503 ModelUnavailable                                                                 |
+ * | `[[base-resp:<n>]]`   | beta models only: 200 with `base_resp.status_code` n and `data` null                 |
+ * | `[[malformed]]`       | 200 with broken JSON: the body, or the data of the first event                       |
+ * | `[[drop]]`            | the connection breaks: before the reply, or after the first audio of a stream        |
+ * | `[[fail-late]]`       | stream: `event:error` 500 InternalError after the first audio; otherwise 500         |
+ * | `[[slow]]`            | the ordinary answer after 2 seconds                                                  |
+ * | `[[hang]]`            | no answer until the client leaves                                                    |
+ * | `[[no-audio]]`        | 200 without audio: empty data, empty URL                                             |
+ * | `[[expired-url]]`     | the ordinary answer, but its audio URL has run out already                           |
+ *
+ * They are billed like any other text and are not spoken. Of several refusals the first in this table wins.
+ */
+
+const names = [
+  'reject',
+  'unauthorized',
+  'denied',
+  'throttle',
+  'error',
+  'unavailable',
+  'base-resp',
+  'malformed',
+  'drop',
+  'fail-late',
+  'slow',
+  'hang',
+  'no-audio',
+  'expired-url',
+] as const;
+
+export type TriggerName = (typeof names)[number];
+
+/** The triggers of one text, each with its number if it has one. */
+export type Triggers = ReadonlyMap<TriggerName, number | undefined>;
+
+const pattern = new RegExp(`\\[\\[(${names.join('|')})(?::(\\d{1,6}))?\\]\\]`, 'g');
+
+export function findTriggers(text: string): Triggers {
+  const found = new Map<TriggerName, number | undefined>();
+  for (const [, name, value] of text.matchAll(pattern)) {
+    found.set(name as TriggerName, value === undefined ? undefined : Number(value));
+  }
+  return found;
+}
+
+/** Blanks the triggers out, leaving every other character in its place. */
+export function blankTriggers(text: string): string {
+  return text.replace(pattern, (trigger) => ' '.repeat(trigger.length));
+}

@@ -1,0 +1,98 @@
+import { type FamilyId, families, voiceSets } from '../../generated/catalogue.ts';
+import type { Delivery } from './delivery.ts';
+import { engineLanguages, type Language } from './language.ts';
+import type { Utterance } from './speech/commands.ts';
+
+/** How one system voice is made from the engine's parts. */
+export interface VoiceTimbre {
+  /** The engine's variant, the same in every language. */
+  variant: string;
+  /** The engine's English. */
+  accent: string;
+  /** Words a minute. */
+  speed: number;
+  /** Factor on the variant's own fundamental frequency. */
+  pitch: number;
+  /** Factor that brings the variant to the common level: about -23 dBFS at volume 50. */
+  level: number;
+  /** The engine's variant when it whispers. */
+  whisper: 'whisper' | 'whisperf';
+}
+
+const female = { whisper: 'whisperf' } as const;
+const male = { whisper: 'whisper' } as const;
+const british = 'gmw/en';
+const received = 'gmw/en-GB-x-rp';
+const american = 'gmw/en-US';
+const scottish = 'gmw/en-GB-scotland';
+
+/** Every system voice of the catalogue; a voice missing here speaks like `anyVoice`. */
+const timbres: Readonly<Record<string, VoiceTimbre>> = {
+  Aria: { ...female, variant: 'f2', accent: british, speed: 172, pitch: 1, level: 0.76 },
+  Bruno: { ...male, variant: 'm8', accent: american, speed: 165, pitch: 1, level: 1.3 },
+  Clio: { ...female, variant: 'f3', accent: american, speed: 195, pitch: 1.05, level: 0.8 },
+  Dario: { ...male, variant: 'm7', accent: scottish, speed: 172, pitch: 1.05, level: 0.73 },
+  Mei: { ...female, variant: 'f4', accent: american, speed: 170, pitch: 1, level: 0.65 },
+  Wei: { ...male, variant: 'm4', accent: american, speed: 178, pitch: 1, level: 0.8 },
+
+  ember: { ...female, variant: 'f1', accent: received, speed: 166, pitch: 1, level: 0.7 },
+  flint: { ...male, variant: 'm2', accent: american, speed: 184, pitch: 1.02, level: 0.95 },
+  lan: { ...female, variant: 'f5', accent: american, speed: 168, pitch: 1, level: 0.8 },
+  shan: { ...male, variant: 'm1', accent: american, speed: 170, pitch: 0.88, level: 0.9 },
+
+  voxanna: { ...female, variant: 'linda', accent: american, speed: 178, pitch: 1, level: 0.7 },
+  voxton: { ...male, variant: 'm5', accent: received, speed: 172, pitch: 1, level: 0.95 },
+  voxling: { ...female, variant: 'Annie', accent: american, speed: 186, pitch: 1, level: 0.8 },
+  voxhai: { ...male, variant: 'Mario', accent: american, speed: 170, pitch: 1.12, level: 0.72 },
+
+  beta_female_calm: { ...female, variant: 'belinda', accent: received, speed: 165, pitch: 1, level: 0.75 },
+  beta_male_deep: { ...male, variant: 'david', accent: american, speed: 168, pitch: 1, level: 0.95 },
+  beta_female_bright: {
+    ...female,
+    variant: 'shelby',
+    accent: american,
+    speed: 188,
+    pitch: 1.12,
+    level: 0.75,
+  },
+  beta_male_mandarin: { ...male, variant: 'm6', accent: american, speed: 176, pitch: 1.06, level: 0.85 },
+};
+
+const anyVoice: VoiceTimbre = {
+  ...female,
+  variant: 'f2',
+  accent: american,
+  speed: 175,
+  pitch: 1,
+  level: 0.76,
+};
+
+/** The timbre of a family's system voice, undefined when the family has no such voice. */
+export function systemVoice(family: FamilyId, id: string): VoiceTimbre | undefined {
+  const set = families[family].voiceSet;
+  const known = set !== undefined && voiceSets[set].some((voice) => voice.id === id);
+  return known ? (timbres[id] ?? anyVoice) : undefined;
+}
+
+/** Says how a voice speaks one sentence in the engine's terms. `pause` is in milliseconds. */
+export function utteranceFor(
+  timbre: VoiceTimbre,
+  { text, language, pause }: { text: string; language: Language; pause: number },
+  delivery: Delivery,
+): Utterance {
+  const accent = language === 'en' ? timbre.accent : engineLanguages[language];
+  return {
+    text,
+    voice: `${accent}+${delivery.whisper ? timbre.whisper : timbre.variant}`,
+    wordsPerMinute: within(80, 450, timbre.speed * delivery.rate),
+    // The engine's pitch is a logarithmic dial: 50 up is an octave up.
+    pitch: within(0, 99, 50 + 50 * Math.log2(timbre.pitch * delivery.pitch)),
+    range: within(0, 99, 50 * delivery.range),
+    gain: timbre.level * delivery.volume,
+    pause,
+  };
+}
+
+function within(low: number, high: number, value: number): number {
+  return Math.max(low, Math.min(high, Math.round(value)));
+}

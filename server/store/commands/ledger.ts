@@ -1,0 +1,183 @@
+import type { Kysely } from 'kysely';
+import type { Database, ReservationKind } from '../schema.ts';
+import { statement } from '../statement.ts';
+import type { Command } from './command.ts';
+
+/** What the caller knows about a finished request; who, which model and how much come from its reservation. */
+export interface LogEntry {
+  operation: string;
+  channel: string;
+  /** HTTP status given to the client. */
+  status: number;
+  errorCode?: string | null;
+  /** In the model's own unit. */
+  units: number;
+  promptTokens?: number;
+  completionTokens?: number;
+  durationMs: number;
+}
+
+export type Reservation = {
+  requestId: string;
+  tokenId: number;
+  userId: number;
+  model: string;
+  unit: string;
+  amount: number;
+  kind: ReservationKind;
+  now: number;
+  expiresAt: number;
+};
+
+export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate';
+
+const open = statement<Reservation, { unlimited: number }>()`
+  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, state, kind, opened_at, expires_at)
+  select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, 'open',
+    ${'kind'}, ${'now'}, ${'expiresAt'}
+  from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'})
+  on conflict (request_id) do nothing
+  returning unlimited`;
+
+const exists = statement<{ requestId: string }>()`select 1 from ledger where request_id = ${'requestId'}`;
+
+const take = statement<{ tokenId: number; amount: number }>()`
+  update tokens set remain_quota = remain_quota - ${'amount'} where id = ${'tokenId'} and remain_quota >= ${'amount'}`;
+
+const forget = statement<{ requestId: string }>()`delete from ledger where request_id = ${'requestId'}`;
+
+/** Opens the request's ledger row and lowers the balance by `amount`, or writes nothing. */
+export const reserve: Command<Reservation, ReserveResult> = async (trx, reservation) => {
+  const { requestId, tokenId, amount } = reservation;
+  const row = (await open(trx, reservation)).rows[0];
+  if (row === undefined) {
+    return (await exists(trx, { requestId })).rows.length > 0 ? 'duplicate' : 'insufficient_quota';
+  }
+  if (row.unlimited === 1) return 'reserved';
+  const taken = await take(trx, { tokenId, amount });
+  if (taken.numAffectedRows === 1n) return 'reserved';
+  // Another process spent the balance between the two statements.
+  await forget(trx, { requestId });
+  return 'insufficient_quota';
+};
+
+interface ClosedRow {
+  token_id: number;
+  user_id: number;
+  model: string;
+  unit: string;
+  reserved: number;
+  unlimited: number;
+}
+
+const close = statement<
+  { requestId: string; state: string; charged: number | null; now: number },
+  ClosedRow
+>()`
+  update ledger set state = ${'state'}, charged = ${'charged'}, closed_at = ${'now'}
+  where request_id = ${'requestId'} and state = 'open'
+  returning token_id, user_id, model, unit, reserved, unlimited`;
+
+const adjust = statement<{ tokenId: number; giveBack: number; charged: number }>()`
+  update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'}
+  where id = ${'tokenId'}`;
+
+type LogParams = {
+  requestId: string;
+  userId: number;
+  tokenId: number;
+  model: string;
+  operation: string;
+  channel: string;
+  status: number;
+  errorCode: string | null;
+  unit: string;
+  units: number;
+  promptTokens: number;
+  completionTokens: number;
+  quota: number;
+  durationMs: number;
+  createdAt: number;
+};
+
+const log = statement<LogParams>()`
+  insert into request_log (request_id, user_id, token_id, token_name, model_name, operation, channel, status,
+    error_code, unit, units, prompt_tokens, completion_tokens, quota, duration_ms, created_at)
+  values (${'requestId'}, ${'userId'}, ${'tokenId'},
+    coalesce((select name from tokens where id = ${'tokenId'}), ''), ${'model'}, ${'operation'}, ${'channel'},
+    ${'status'}, ${'errorCode'}, ${'unit'}, ${'units'}, ${'promptTokens'}, ${'completionTokens'}, ${'quota'},
+    ${'durationMs'}, ${'createdAt'})`;
+
+function writeLog(
+  trx: Kysely<Database>,
+  requestId: string,
+  row: ClosedRow,
+  quota: number,
+  entry: LogEntry,
+  now: number,
+) {
+  return log(trx, {
+    requestId,
+    userId: row.user_id,
+    tokenId: row.token_id,
+    model: row.model,
+    operation: entry.operation,
+    channel: entry.channel,
+    status: entry.status,
+    errorCode: entry.errorCode ?? null,
+    unit: row.unit,
+    units: entry.units,
+    promptTokens: entry.promptTokens ?? 0,
+    completionTokens: entry.completionTokens ?? 0,
+    quota,
+    durationMs: entry.durationMs,
+    createdAt: Math.floor(now / 1000),
+  });
+}
+
+/** Charges the actual amount and logs it. False when the reservation is not open: nothing is written then. */
+export const settle: Command<
+  { requestId: string; charged: number; log: LogEntry; now: number },
+  boolean
+> = async (trx, { requestId, charged, log: entry, now }) => {
+  const row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
+  if (row === undefined) return false;
+  await writeLog(trx, requestId, row, charged, entry, now);
+  // Last, since this row is the one that other processes wait for.
+  const giveBack = row.unlimited === 1 ? 0 : row.reserved - charged;
+  await adjust(trx, { tokenId: row.token_id, giveBack, charged });
+  return true;
+};
+
+/** Gives the reservation back, and logs at quota 0 when told what. False when the reservation is not open. */
+export const refund: Command<{ requestId: string; log?: LogEntry; now: number }, boolean> = async (
+  trx,
+  { requestId, log: entry, now },
+) => {
+  const row = (await close(trx, { requestId, state: 'refunded', charged: null, now })).rows[0];
+  if (row === undefined) return false;
+  if (entry !== undefined) await writeLog(trx, requestId, row, 0, entry, now);
+  if (row.unlimited === 0) await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
+  return true;
+};
+
+/** Refunds the open requests (never tasks) that expired at or before `expiredBy`, all of them when it is null. */
+export const refundOrphans: Command<{ expiredBy: number | null; now: number }, number> = async (
+  trx,
+  { expiredBy, now },
+) => {
+  const rows = await trx
+    .updateTable('ledger')
+    .set({ state: 'refunded', closed_at: now })
+    .where('state', '=', 'open')
+    .where('kind', '=', 'request')
+    .$if(expiredBy !== null, (query) => query.where('expires_at', '<=', expiredBy))
+    .returning(['token_id', 'reserved', 'unlimited'])
+    .execute();
+  const owed = new Map<number, number>();
+  for (const row of rows) {
+    if (row.unlimited === 0) owed.set(row.token_id, (owed.get(row.token_id) ?? 0) + row.reserved);
+  }
+  for (const [tokenId, giveBack] of owed) await adjust(trx, { tokenId, giveBack, charged: 0 });
+  return rows.length;
+};

@@ -1,0 +1,7 @@
+import { migration as accountsAndLedger } from './0001-accounts-and-ledger.ts';
+import type { Migration } from './migration.ts';
+
+/** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
+export const migrations: readonly { name: string; run: Migration }[] = [
+  { name: '0001-accounts-and-ledger', run: accountsAndLedger },
+];

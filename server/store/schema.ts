@@ -1,0 +1,85 @@
+import type { Generated } from 'kysely';
+
+/** The tables, as both engines hold them. Times are epoch milliseconds unless a column says otherwise. */
+export interface Database {
+  users: UsersTable;
+  tokens: TokensTable;
+  ledger: LedgerTable;
+  request_log: RequestLogTable;
+}
+
+export interface UsersTable {
+  id: Generated<number>;
+  name: string;
+  group_name: string;
+  created_at: number;
+}
+
+/** An API key and its balance. The key itself is not kept, only its hash and a hint for display. */
+export interface TokensTable {
+  id: Generated<number>;
+  user_id: number;
+  name: string;
+  key_hash: string;
+  key_hint: string;
+  /** null: the user's group. */
+  group_name: string | null;
+  status: TokenStatus;
+  /** 1: `remain_quota` is neither checked nor changed; `used_quota` still counts. */
+  unlimited_quota: 0 | 1;
+  /** May be negative after a settlement above the reservation; then nothing more can be reserved. */
+  remain_quota: number;
+  used_quota: number;
+  /** Unix seconds; -1: never. */
+  expired_time: number;
+  /** JSON array of model patterns; null: every model of the group. */
+  model_limits: string | null;
+  /** Unix seconds. */
+  created_time: number;
+}
+
+/** 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. */
+export type TokenStatus = 1 | 2 | 3 | 4;
+
+export type ReservationKind = 'request' | 'task';
+
+/** One row a reservation, for ever: the state leaves `open` exactly once, together with the balance change. */
+export interface LedgerTable {
+  request_id: string;
+  token_id: number;
+  user_id: number;
+  model: string;
+  unit: string;
+  reserved: number;
+  /** Set when settled. */
+  charged: number | null;
+  /** 1: the token had no limit when reserving, so closing must leave its balance alone too. */
+  unlimited: 0 | 1;
+  state: 'open' | 'settled' | 'refunded';
+  kind: ReservationKind;
+  opened_at: number;
+  expires_at: number;
+  closed_at: number | null;
+}
+
+export interface RequestLogTable {
+  id: Generated<number>;
+  request_id: string;
+  user_id: number;
+  token_id: number;
+  token_name: string;
+  model_name: string;
+  operation: string;
+  channel: string;
+  /** HTTP status given to the client. */
+  status: number;
+  error_code: string | null;
+  unit: string;
+  units: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  quota: number;
+  duration_ms: number;
+  /** Unix seconds. */
+  created_at: number;
+}

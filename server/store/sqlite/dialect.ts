@@ -1,0 +1,35 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { SqliteDialect, type SqliteStatement } from 'kysely';
+
+const MAX_STATEMENTS = 500;
+
+/** Kysely over a `node:sqlite` connection, which prepares each SQL text once and keeps the latest ones. */
+export function nodeSqliteDialect(connection: DatabaseSync): SqliteDialect {
+  const prepared = new Map<string, SqliteStatement>();
+  return new SqliteDialect({
+    database: {
+      prepare(text) {
+        let statement = prepared.get(text);
+        if (statement === undefined) {
+          statement = prepare(connection, text);
+          const [oldest] = prepared.keys();
+          if (prepared.size >= MAX_STATEMENTS && oldest !== undefined) prepared.delete(oldest);
+          prepared.set(text, statement);
+        }
+        return statement;
+      },
+      close: () => connection.close(),
+    },
+  });
+}
+
+function prepare(connection: DatabaseSync, text: string): SqliteStatement {
+  const statement = connection.prepare(text);
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...(parameters as SQLInputValue[])),
+    run: (parameters) => statement.run(...(parameters as SQLInputValue[])),
+    // A statement of its own: the shared one would be reset under a running iteration.
+    iterate: (parameters) => connection.prepare(text).iterate(...(parameters as SQLInputValue[])),
+  };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Args, CommandName, Result } from '../commands/registry.ts';
+import {
+  type CommandCall,
+  type FromWriter,
+  type ToWriter,
+  unpackError,
+  type WriterData,
+} from './messages.ts';
+
+export interface Writer {
+  run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
+  /** Refuses new commands, commits those given before, and ends the thread. */
+  close(): Promise<void>;
+}
+
+interface Caller {
+  resolve(result: unknown): void;
+  reject(error: Error): void;
+}
+
+/** Starts the writer thread on a database file and waits until its schema is up to date. */
+export async function startWriter(file: string): Promise<Writer> {
+  const workerData: WriterData = { file };
+  const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
+  await once(worker, 'message');
+
+  const callers = new Map<number, Caller>();
+  let outbox: CommandCall[] = [];
+  let lastId = 0;
+  let stopped: Error | undefined;
+
+  const send = (message: ToWriter) => worker.postMessage(message);
+  // One message a turn of the event loop: a message costs far more than a command in it.
+  const flush = () => {
+    const calls = outbox;
+    outbox = [];
+    try {
+      if (calls.length > 0) send(calls);
+    } catch {
+      for (const call of calls) sendAlone(call);
+    }
+  };
+  // Arguments that cannot cross to the thread are the fault of one caller, not of its neighbours.
+  const sendAlone = (call: CommandCall) => {
+    try {
+      send([call]);
+    } catch (error) {
+      callers.get(call.id)?.reject(error as Error);
+      callers.delete(call.id);
+    }
+  };
+  const stop = (reason: Error) => {
+    stopped ??= reason;
+    for (const caller of callers.values()) caller.reject(stopped);
+    callers.clear();
+  };
+
+  worker.on('message', (outcomes: Exclude<FromWriter, 'ready'>) => {
+    for (const outcome of outcomes) {
+      const caller = callers.get(outcome.id);
+      callers.delete(outcome.id);
+      if ('error' in outcome) caller?.reject(unpackError(outcome.error));
+      else caller?.resolve(outcome.result);
+    }
+  });
+  worker.on('error', (cause) => stop(new Error('the store writer failed', { cause })));
+  worker.on('exit', () => stop(new Error('the store writer has stopped')));
+
+  return {
+    run: <Name extends CommandName>(name: Name, args: Args<Name>) =>
+      new Promise<Result<Name>>((resolve, reject) => {
+        if (stopped !== undefined) throw stopped;
+        if (outbox.length === 0) setImmediate(flush);
+        lastId += 1;
+        outbox.push({ id: lastId, name, args });
+        callers.set(lastId, { resolve: resolve as Caller['resolve'], reject });
+      }),
+    async close() {
+      if (stopped !== undefined) return;
+      stopped = new Error('the store is closed');
+      flush();
+      send('close');
+      await once(worker, 'exit');
+    },
+  };
+}

@@ -1,0 +1,261 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Ledger, type ReserveRequest } from '../../server/ledger/ledger.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from '../store/books.ts';
+import { engines, Place } from '../store/engines.ts';
+
+const NOW = 1_700_000_000_500;
+const HOLD = 60_000;
+
+describe.each(engines)('ledger on %s', (engine) => {
+  let place: Place;
+  let store: Store;
+  let now: number;
+  let ledger: Ledger;
+  beforeEach(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+    now = NOW;
+    ledger = new Ledger(store, () => now);
+  });
+  afterEach(() => place.remove());
+
+  const hold = (
+    token: TokenRecord,
+    requestId: string,
+    more: Partial<ReserveRequest> = {},
+  ): ReserveRequest => ({
+    requestId,
+    token,
+    model: 'alpha3-tts-flash',
+    unit: 'characters',
+    amount: 10,
+    holdMs: HOLD,
+    ...more,
+  });
+
+  test('reserve, then settle for less: the rest comes back and the log has it', async () => {
+    const token = await makeToken(store, { remainQuota: 100 });
+    expect(await ledger.reserve(hold(token, 'r1'))).toBe('reserved');
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 90, used_quota: 0 });
+    now += 250;
+    const log = { ...LOG, promptTokens: 7, completionTokens: 8 };
+    expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
+    expect(await ledgerRows(store)).toEqual([
+      {
+        request_id: 'r1',
+        token_id: token.id,
+        user_id: token.userId,
+        model: 'alpha3-tts-flash',
+        unit: 'characters',
+        reserved: 10,
+        charged: 4,
+        unlimited: 0,
+        state: 'settled',
+        kind: 'request',
+        opened_at: NOW,
+        expires_at: NOW + HOLD,
+        closed_at: NOW + 250,
+      },
+    ]);
+    expect(await logRows(store)).toEqual([
+      {
+        id: expect.any(Number),
+        request_id: 'r1',
+        user_id: token.userId,
+        token_id: token.id,
+        token_name: 'a key',
+        model_name: 'alpha3-tts-flash',
+        operation: 'createSpeech',
+        channel: 'sandbox',
+        status: 200,
+        error_code: null,
+        unit: 'characters',
+        units: 9,
+        prompt_tokens: 7,
+        completion_tokens: 8,
+        quota: 4,
+        duration_ms: 120,
+        created_at: 1_700_000_000,
+      },
+    ]);
+  });
+
+  test('a settlement above the reservation may go below zero, which stops later ones', async () => {
+    const token = await makeToken(store, { remainQuota: 10 });
+    await ledger.reserve(hold(token, 'r1'));
+    await ledger.settle({ requestId: 'r1', charged: 25, log: LOG });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: -15, used_quota: 25 });
+    expect(await ledger.reserve(hold(token, 'r2', { amount: 0 }))).toBe('insufficient_quota');
+    await expectBalanced(store, token);
+  });
+
+  test('a refund gives everything back, and logs a failure at quota 0', async () => {
+    const token = await makeToken(store, { remainQuota: 100 });
+    await ledger.reserve(hold(token, 'r1'));
+    await ledger.reserve(hold(token, 'r2'));
+    expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
+    const log = { ...LOG, status: 502, errorCode: 'upstream_error', units: 0 };
+    expect(await ledger.refund({ requestId: 'r2', log })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 100, used_quota: 0 });
+    expect(await logRows(store)).toMatchObject([
+      { request_id: 'r2', status: 502, error_code: 'upstream_error', quota: 0, token_name: 'a key' },
+    ]);
+  });
+
+  test('not enough quota writes nothing', async () => {
+    const token = await makeToken(store, { remainQuota: 9 });
+    expect(await ledger.reserve(hold(token, 'r1'))).toBe('insufficient_quota');
+    expect(await ledgerRows(store)).toEqual([]);
+    expect(await ledger.settle({ requestId: 'r1', charged: 1, log: LOG })).toBe(false);
+    expect(await ledger.refund({ requestId: 'r1', log: LOG })).toBe(false);
+    expect(await logRows(store)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 9, used_quota: 0 });
+  });
+
+  test('an unlimited token keeps its balance and counts its use', async () => {
+    const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 5 });
+    expect(await ledger.reserve(hold(token, 'r1', { amount: 1_000 }))).toBe('reserved');
+    expect(await ledger.reserve(hold(token, 'r2', { amount: 1_000 }))).toBe('reserved');
+    await ledger.settle({ requestId: 'r1', charged: 700, log: LOG });
+    await ledger.refund({ requestId: 'r2', log: LOG });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
+  });
+
+  test('a request id is reserved once, open or closed, whatever the balance', async () => {
+    const token = await makeToken(store, { remainQuota: 15 });
+    const other = await makeToken(store, { unlimitedQuota: true });
+    const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.reserve(hold(token, 'r1'))));
+    expect(answers.sort()).toEqual(['duplicate', 'duplicate', 'duplicate', 'reserved']);
+    expect(await ledger.reserve(hold(other, 'r1'))).toBe('duplicate');
+    await ledger.refund({ requestId: 'r1' });
+    expect(await ledger.reserve(hold(token, 'r1'))).toBe('duplicate');
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 15, used_quota: 0 });
+  });
+
+  test('of many settles and refunds at once exactly one counts', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    for (let round = 0; round < 10; round += 1) {
+      const requestId = `r${round}`;
+      await ledger.reserve(hold(token, requestId));
+      const closed = await Promise.all(
+        Array.from({ length: 8 }, (_, index) =>
+          (index + round) % 2 === 0
+            ? ledger.settle({ requestId, charged: 3, log: LOG })
+            : ledger.refund({ requestId, log: LOG }),
+        ),
+      );
+      expect(closed.filter(Boolean)).toHaveLength(1);
+    }
+    expect(await logRows(store)).toHaveLength(10);
+    await expectBalanced(store, token);
+  });
+
+  test('hundreds of reserves at once never overspend', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    // On PostgreSQL a second gateway competes for the same balance.
+    const rival = engine === 'postgres' ? new Ledger(await place.open(), () => now) : ledger;
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        (index % 2 === 0 ? ledger : rival).reserve(hold(token, `r${index}`, { amount: 7 })),
+      ),
+    );
+    expect(answers.filter((answer) => answer === 'reserved')).toHaveLength(142);
+    expect(answers.filter((answer) => answer === 'insufficient_quota')).toHaveLength(258);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 6, used_quota: 0 });
+    expect(await ledgerRows(store)).toHaveLength(142);
+  });
+
+  test('recover refunds orphaned requests and leaves tasks and closed rows', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
+    await ledger.reserve(hold(token, 'orphan 1'));
+    await ledger.reserve(hold(token, 'orphan 2', { holdMs: 1 }));
+    await ledger.reserve(hold(unlimited, 'orphan 3'));
+    await ledger.reserve(hold(token, 'settled'));
+    await ledger.settle({ requestId: 'settled', charged: 10, log: LOG });
+    await ledger.reserve(hold(token, 'task', { kind: 'task' }));
+
+    now += 1;
+    // The folder is ours alone on SQLite; on PostgreSQL an open row may be another gateway's work.
+    expect(await ledger.recover()).toBe(engine === 'sqlite' ? 3 : 1);
+    now = NOW + HOLD;
+    expect(await ledger.recover()).toBe(engine === 'sqlite' ? 0 : 2);
+    const rows = await ledgerRows(store);
+    expect(Object.fromEntries(rows.map((row) => [row.request_id, row.state]))).toEqual({
+      'orphan 1': 'refunded',
+      'orphan 2': 'refunded',
+      'orphan 3': 'refunded',
+      settled: 'settled',
+      task: 'open',
+    });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 980, used_quota: 10 });
+    expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 1, used_quota: 0 });
+    expect(await ledger.settle({ requestId: 'orphan 1', charged: 1, log: LOG })).toBe(false);
+  });
+
+  test('sweep refunds only what has expired', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await ledger.reserve(hold(token, 'short', { holdMs: 5 }));
+    await ledger.reserve(hold(token, 'long'));
+    now += 4;
+    expect(await ledger.sweep()).toBe(0);
+    now += 1;
+    expect(await Promise.all([ledger.sweep(), ledger.sweep()])).toContain(1);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 990, used_quota: 0 });
+  });
+
+  test('amounts that are not whole quota are refused before anything is written', async () => {
+    const token = await makeToken(store, { remainQuota: 100 });
+    for (const amount of [-1, 1.5, Number.NaN, 2 ** 53]) {
+      await expect(ledger.reserve(hold(token, 'bad', { amount }))).rejects.toThrow(RangeError);
+    }
+    await ledger.reserve(hold(token, 'r1'));
+    await expect(ledger.settle({ requestId: 'r1', charged: -5, log: LOG })).rejects.toThrow(RangeError);
+    await expectBalanced(store, token);
+  });
+
+  test('the books balance after any interleaving', async () => {
+    const random = seeded(20_260_731);
+    const below = (limit: number) => Math.floor(random() * limit);
+    const tokens = [
+      await makeToken(store, { remainQuota: 400 }),
+      await makeToken(store, { remainQuota: 5_000 }),
+      await makeToken(store, { unlimitedQuota: true, remainQuota: 3 }),
+    ];
+    const closed: string[] = [];
+    const step = async () => {
+      const requestId = `r${below(150)}`;
+      const token = tokens[below(tokens.length)] as TokenRecord;
+      const [action, amount] = [random(), below(60)];
+      if (action < 0.5) await ledger.reserve(hold(token, requestId, { amount, holdMs: below(40) }));
+      else if (action < 0.8) {
+        if (await ledger.settle({ requestId, charged: amount, log: LOG })) closed.push(requestId);
+      } else if (action < 0.97) {
+        if (await ledger.refund({ requestId })) closed.push(requestId);
+      } else {
+        now += 1;
+        await ledger.sweep();
+      }
+    };
+    for (let round = 0; round < 40; round += 1) {
+      await Promise.all(Array.from({ length: 1 + below(24) }, step));
+      for (const token of tokens) await expectBalanced(store, token);
+    }
+    expect(closed.length).toBeGreaterThan(20);
+    expect(new Set(closed).size).toBe(closed.length);
+  });
+});
+
+/** Numbers in [0, 1) that are the same on every run (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { countCharacters, price } from '../../server/ledger/usage.ts';
+
+describe('countCharacters', () => {
+  test.each([
+    ['', 0],
+    ['Hello, world', 12],
+    ['你好', 4],
+    ['你好, world!', 12],
+    ['𠀀𪜶𰀀', 6], // extension blocks, each a surrogate pair
+    ['豈', 2], // a compatibility ideograph
+    ['😀', 1], // one code point
+    ['e\u0301', 2], // a letter and a combining mark
+    ['，。', 2], // punctuation is not an ideograph
+    ['東京タワー', 4 + 3],
+    ['한국', 2],
+  ])('%j counts %i', (text, expected) => {
+    expect(countCharacters(text)).toBe(expected);
+  });
+
+  test.each([
+    ['東京タワー', 10],
+    ['ひらがな', 8],
+    ['한국', 4],
+    ['abc', 3],
+  ])('%j counts %i with eastAsian', (text, expected) => {
+    expect(countCharacters(text, { eastAsian: true })).toBe(expected);
+  });
+
+  test.each([
+    ['<speak>你好</speak>', 4],
+    ['<speak><break time="1s"/>hi</speak>', 2],
+    ['<say-as note="a > b">hi</say-as>', 2],
+    ["<say-as note='a > b'>hi</say-as>", 2],
+    ["a<!-- don't > count -->b", 2],
+    ['1 < 2', 5],
+    ['a <unclosed', 11],
+    ['<!-- unclosed', 13],
+  ])('%j counts %i as SSML', (text, expected) => {
+    expect(countCharacters(text, { ssml: true })).toBe(expected);
+  });
+
+  test('tags are text unless it is SSML', () => {
+    expect(countCharacters('<b>hi</b>')).toBe(9);
+  });
+});
+
+describe('price', () => {
+  test.each([
+    [0, 2, 1, 0],
+    [10, 2, 1, 20],
+    [10, 2, 2.5, 50],
+    [1, 0.001, 1, 1],
+    [3, 0.5, 1, 2],
+    [100, 1.1, 1.1, 121],
+    [30, 0.1, 1, 3],
+    [1, 1e-20, 1, 1],
+    [5, 0, 3, 0],
+  ])('%d units at %d × %d cost %i', (units, pricePerUnit, ratio, expected) => {
+    expect(price(units, pricePerUnit, ratio)).toBe(expected);
+  });
+
+  test.each([
+    [Number.NaN, 1, 1],
+    [1, Number.NaN, 1],
+    [1, 1, Number.NaN],
+    [-1, 1, 1],
+    [1, -1, 1],
+    [1, 1, -1],
+    [Number.POSITIVE_INFINITY, 1, 1],
+    [2 ** 53, 1, 1],
+    [1e300, 1e300, 0],
+  ])('%d, %d, %d has no price', (units, pricePerUnit, ratio) => {
+    expect(() => price(units, pricePerUnit, ratio)).toThrow(RangeError);
+  });
+});

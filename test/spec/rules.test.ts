@@ -1,0 +1,296 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+interface Fixture {
+  rule: string;
+  name: string;
+  /** What the rule must say, in order; nothing when the fixture passes. */
+  says: RegExp[];
+  document: object;
+  options?: object;
+}
+
+const ok = { '200': { description: 'ok' } };
+const openapi = (operation: object, components: object = {}) => ({
+  openapi: '3.1.0',
+  info: { title: 'Fixture', version: '1' },
+  paths: { '/things': { get: operation } },
+  components,
+});
+const withBody = (mediaType: string, body: object, status = '200') =>
+  openapi({
+    operationId: 'getThing',
+    responses: { [status]: { description: 'x', content: { [mediaType]: body } } },
+  });
+const withError = (family: string | undefined, schema: object) =>
+  openapi({
+    operationId: 'getThing',
+    'x-error-family': family,
+    responses: { ...ok, '404': { description: 'x', content: { 'application/json': { schema } } } },
+  });
+const withSchema = (schema: object) =>
+  openapi({ operationId: 'getThing', responses: ok }, { schemas: { Thing: schema } });
+const withPlaces = (places: object, operation: object, schema: object = { type: 'object' }) => ({
+  rule: 'decision-where-open',
+  options: { places },
+  document: openapi({ operationId: 'getThing', responses: ok, ...operation }, { schemas: { Thing: schema } }),
+});
+const events = (payload: object) => ({
+  asyncapi: '3.0.0',
+  info: { title: 'Fixture', version: '1' },
+  channels: { socket: { address: '/socket', messages: { hello: { payload } } } },
+});
+const json = { type: 'object', description: 'x' };
+
+const fixtures: Fixture[] = [
+  {
+    rule: 'operation-id-form',
+    name: 'takes a verb and a noun',
+    says: [],
+    document: openapi({ operationId: 'createThing3D', responses: ok }),
+  },
+  {
+    rule: 'operation-id-form',
+    name: 'refuses a verb that is not on the list',
+    says: [/"makeThing" must be verbNoun/],
+    document: openapi({ operationId: 'makeThing', responses: ok }),
+  },
+  {
+    rule: 'operation-id-form',
+    name: 'refuses a verb alone and other cases',
+    says: [/"create_thing" must be verbNoun/],
+    document: openapi({ operationId: 'create_thing', responses: ok }),
+  },
+  {
+    rule: 'operation-id-form',
+    name: 'refuses a missing id',
+    says: [/undefined must be verbNoun/],
+    document: openapi({ responses: ok }),
+  },
+  {
+    rule: 'operation-has-examples',
+    name: 'takes a named example',
+    says: [],
+    document: withBody('application/json', { schema: json, examples: { one: { value: {} } } }),
+  },
+  {
+    rule: 'operation-has-examples',
+    name: 'refuses a response without one',
+    says: [/application\/json must have/],
+    document: withBody('application/json', { schema: json }),
+  },
+  {
+    rule: 'operation-has-examples',
+    name: 'refuses an event stream without one',
+    says: [/text\/event-stream must have/],
+    document: withBody('text/event-stream', { schema: { type: 'string' } }),
+  },
+  {
+    rule: 'operation-has-examples',
+    name: 'asks none of bytes',
+    says: [],
+    document: withBody('audio/wav', { schema: { type: 'string', format: 'binary' } }),
+  },
+  {
+    rule: 'operation-has-examples',
+    name: 'refuses a JSON request without one',
+    says: [/application\/json must have/],
+    document: openapi({
+      operationId: 'getThing',
+      requestBody: { content: { 'application/json': { schema: json } } },
+      responses: ok,
+    }),
+  },
+  {
+    rule: 'error-family',
+    name: 'takes the body of the family',
+    says: [],
+    document: withError('generic', { $ref: 'errors/GenericError.yaml' }),
+  },
+  {
+    rule: 'error-family',
+    name: "refuses another family's body",
+    says: [/404 of getThing must be JSON of ManagementError, not GenericError/],
+    document: withError('management', { $ref: 'errors/GenericError.yaml' }),
+  },
+  {
+    rule: 'error-family',
+    name: 'refuses an operation without a family',
+    says: [/x-error-family must be one of/],
+    document: withError(undefined, { $ref: 'errors/GenericError.yaml' }),
+  },
+  {
+    rule: 'error-family',
+    name: 'refuses an error without a body',
+    says: [/500 of getThing must be JSON of GenericError, not nothing/],
+    document: openapi({
+      operationId: 'getThing',
+      'x-error-family': 'generic',
+      responses: { '500': { description: 'x' } },
+    }),
+  },
+  {
+    rule: 'field-described',
+    name: 'takes a description beside the type or behind a $ref',
+    says: [],
+    document: withSchema({ properties: { a: json, b: { $ref: 'errors/GenericError.yaml' } } }),
+  },
+  {
+    rule: 'field-described',
+    name: 'refuses a bare property',
+    says: [/Property a must/],
+    document: withSchema({ properties: { a: { type: 'string' } } }),
+  },
+  {
+    rule: 'field-described',
+    name: 'refuses a bare parameter',
+    says: [/Parameter q must/],
+    document: openapi({
+      operationId: 'getThing',
+      parameters: [{ name: 'q', in: 'query', schema: { type: 'string' } }],
+      responses: ok,
+    }),
+  },
+  {
+    rule: 'field-described',
+    name: 'asks nothing of the branches of a conditional',
+    says: [],
+    document: withSchema({ properties: { a: json }, if: { properties: { a: { required: ['b'] } } } }),
+  },
+  {
+    rule: 'field-described',
+    name: 'asks nothing of a branch that restates a field',
+    says: [],
+    document: withSchema({ properties: { a: json }, anyOf: [{ properties: { a: { minProperties: 1 } } }] }),
+  },
+  {
+    rule: 'field-described',
+    name: 'refuses a bare field of a branch that the parent lacks',
+    says: [/Property b must/],
+    document: withSchema({ properties: { a: json }, anyOf: [{ properties: { b: { type: 'string' } } }] }),
+  },
+  {
+    rule: 'field-described',
+    name: 'reads event payloads too',
+    says: [/Property a must/],
+    document: events({ type: 'object', properties: { a: { type: 'string' } } }),
+  },
+  {
+    rule: 'no-boolean-schema',
+    name: 'takes additionalProperties: true',
+    says: [],
+    document: withSchema({ type: 'object', additionalProperties: true }),
+  },
+  {
+    rule: 'no-boolean-schema',
+    name: 'refuses true in place of a schema',
+    says: [/must be an object/, /must be an object/],
+    document: withSchema({ properties: { a: true }, anyOf: [json, false] }),
+  },
+  {
+    rule: 'no-boolean-schema',
+    name: 'refuses a range of statuses',
+    says: [/4XX is a range/],
+    document: withBody('application/json', { schema: json }, '4XX'),
+  },
+  {
+    name: 'takes a decision on the operation',
+    says: [],
+    ...withPlaces({ getThing: 'the body' }, { 'x-decision': 'Chosen so.' }),
+  },
+  {
+    name: 'refuses an operation without one',
+    says: [/getThing must carry x-decision: the interface leaves open the body/],
+    ...withPlaces({ getThing: 'the body' }, {}),
+  },
+  {
+    name: 'refuses an empty decision',
+    says: [/getThing must carry/],
+    ...withPlaces({ getThing: 'the body' }, { 'x-decision': ' ' }),
+  },
+  {
+    name: 'takes a decision on the named field of a file',
+    says: [],
+    ...withPlaces(
+      { 'openapi.yaml#size': 'its values' },
+      {},
+      { properties: { size: { 'x-decision': 'Any.' } } },
+    ),
+  },
+  {
+    name: 'refuses a decision on another field',
+    says: [/openapi\.yaml#size must carry/],
+    ...withPlaces(
+      { 'openapi.yaml#size': 'its values' },
+      {},
+      { properties: { other: { 'x-decision': 'Any.' } } },
+    ),
+  },
+];
+
+const root = mkdtempSync(join(tmpdir(), 'rules-'));
+const plugin = fileURLToPath(new URL('../../openapi/rules/plugin.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../../node_modules/@redocly/cli/bin/cli.js', import.meta.url));
+
+const write = (path: string, content: object) => {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), JSON.stringify(content));
+};
+
+interface Problem {
+  ruleId: string;
+  message: string;
+  location: { source: { ref: string } }[];
+}
+
+let problems: Problem[] = [];
+
+// One run of the linter over all fixtures, each an API with its one rule, instead of a process a fixture.
+beforeAll(() => {
+  const apis = fixtures.map(({ rule, document, options }, index) => {
+    write(`f${index}/openapi.yaml`, document);
+    write(`f${index}/errors/GenericError.yaml`, json);
+    const rules = { [`house/${rule}`]: { severity: 'error', ...options } };
+    return [`f${index}`, { root: `f${index}/openapi.yaml`, rules }];
+  });
+  write('redocly.yaml', { telemetry: 'off', plugins: [plugin], apis: Object.fromEntries(apis) });
+  problems = lintReport();
+}, 60_000);
+
+afterAll(() => rmSync(root, { recursive: true }));
+
+function lintReport(): Problem[] {
+  let text = '';
+  try {
+    text = execFileSync(process.execPath, [cli, 'lint', '--format=json'], {
+      cwd: root,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
+  } catch (error) {
+    // Exit status 1 is what a lint with problems gives.
+    text = (error as { stdout: string }).stdout;
+  }
+  const reports = JSON.parse(`[${text.trim().replace(/^\}\{$/gm, '},{')}]`) as { problems: Problem[] }[];
+  expect(reports).toHaveLength(fixtures.length);
+  return reports.flatMap((report) => report.problems);
+}
+
+describe.each(fixtures.map((fixture, index) => ({ ...fixture, index })))(
+  'house/$rule',
+  ({ rule, name, says, index }) => {
+    test(name, () => {
+      const messages = problems
+        .filter((problem) => problem.location[0]?.source.ref.startsWith(`f${index}/`))
+        .map((problem) => {
+          expect(problem.ruleId).toBe(`house/${rule}`);
+          return problem.message;
+        });
+      expect(messages).toEqual(says.map((pattern) => expect.stringMatching(pattern)));
+    });
+  },
+);

@@ -1,0 +1,116 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { findTokenByHash } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { makeToken } from './books.ts';
+import { engines, Place } from './engines.ts';
+
+describe.each(engines)('accounts on %s', (engine) => {
+  let place: Place;
+  let store: Store;
+  beforeEach(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  afterEach(() => place.remove());
+
+  test('a token is found by the hash of its key, with all that decides about its use', async () => {
+    const user = await store.run('createUser', { name: 'someone', group: 'trial', now: 5_000 });
+    const key = generateKey();
+    const created = await store.run('createToken', {
+      userId: user.id,
+      name: 'a key',
+      keyHash: hashKey(key),
+      keyHint: keyHint(key),
+      remainQuota: 500,
+      expiredTime: 1_900_000_000,
+      modelLimits: ['alpha3-*', 'voxa-v2'],
+      now: 1_700_000_000_999,
+    });
+    expect(created).toEqual({
+      id: expect.any(Number),
+      userId: user.id,
+      name: 'a key',
+      keyHint: `sk-***${key.slice(-4)}`,
+      group: 'trial',
+      status: 1,
+      unlimitedQuota: false,
+      remainQuota: 500,
+      usedQuota: 0,
+      expiredTime: 1_900_000_000,
+      modelLimits: ['alpha3-*', 'voxa-v2'],
+      createdTime: 1_700_000_000,
+    });
+    expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);
+    expect(await findTokenByHash(store.read, hashKey(`${key}x`))).toBeUndefined();
+  });
+
+  test('without more said a token has no quota, no expiry, no limits and its own group wins', async () => {
+    const token = await makeToken(store, { group: 'paid' });
+    expect(token).toMatchObject({
+      remainQuota: 0,
+      unlimitedQuota: false,
+      expiredTime: -1,
+      modelLimits: null,
+    });
+    expect(token.group).toBe('paid');
+  });
+
+  test('a hash can be used once', async () => {
+    await makeToken(store, { keyHash: 'same' });
+    await expect(makeToken(store, { keyHash: 'same' })).rejects.toThrow(/unique/i);
+  });
+
+  test('only the owner disables a token, as often as they like', async () => {
+    const token = await makeToken(store, { keyHash: 'mine' });
+    const other = await makeToken(store);
+    expect(await store.run('disableToken', { id: token.id, userId: other.userId })).toBe(false);
+    expect(await findTokenByHash(store.read, 'mine')).toMatchObject({ status: 1 });
+    expect(await store.run('disableToken', { id: token.id, userId: token.userId })).toBe(true);
+    expect(await store.run('disableToken', { id: token.id, userId: token.userId })).toBe(true);
+    expect(await findTokenByHash(store.read, 'mine')).toMatchObject({ status: 2 });
+  });
+
+  test('the bootstrap key belongs to user 1, whoever came first, and is made once', async () => {
+    const { id } = await store.run('createUser', { name: 'early', group: 'default', now: 1 });
+    expect(id).not.toBe(1);
+    const key = { keyHash: 'first', keyHint: 'hint', now: 1_000 };
+    expect(await store.run('ensureBootstrap', key)).toEqual({ created: true, anyKeyExisted: false });
+    expect(await store.run('ensureBootstrap', key)).toEqual({ created: false, anyKeyExisted: true });
+    expect(await findTokenByHash(store.read, 'first')).toMatchObject({
+      userId: 1,
+      group: 'default',
+      unlimitedQuota: true,
+      status: 1,
+    });
+    const later = await store.run('createUser', { name: 'later', group: 'default', now: 1 });
+    expect(later.id).toBeGreaterThan(id);
+  });
+
+  test('a second given key is added, a second generated one is not', async () => {
+    const key = (keyHash: string) => ({ keyHash, keyHint: 'hint', now: 1 });
+    await store.run('ensureBootstrap', key('first'));
+    const generated = await store.run('ensureBootstrap', { ...key('generated'), onlyFirst: true });
+    expect(generated).toEqual({ created: false, anyKeyExisted: true });
+    expect(await findTokenByHash(store.read, 'generated')).toBeUndefined();
+    expect(await store.run('ensureBootstrap', key('given'))).toEqual({ created: true, anyKeyExisted: true });
+    expect(await findTokenByHash(store.read, 'given')).toMatchObject({ userId: 1 });
+  });
+});
+
+describe('keys', () => {
+  test('a generated key is never the same and carries 256 bits', () => {
+    const keys = new Set(Array.from({ length: 100 }, generateKey));
+    expect(keys.size).toBe(100);
+    for (const key of keys) expect(key).toMatch(/^sk-[\w-]{43}$/);
+  });
+
+  test('the hash is SHA-256 in hex', () => {
+    expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
+  test('the hint of a short key shows nothing of it', () => {
+    expect(keyHint('sk-0123456789abcdefgh')).toBe('sk-***efgh');
+    expect(keyHint('local-dev-key')).toBe('***');
+  });
+});

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import type { NewToken } from '../../server/store/commands/accounts.ts';
+import type { LogEntry } from '../../server/store/commands/ledger.ts';
+import { hashKey } from '../../server/store/keys.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+
+export const LOG: LogEntry = {
+  operation: 'createSpeech',
+  channel: 'sandbox',
+  status: 200,
+  units: 9,
+  durationMs: 120,
+};
+
+/** A token with a user and a key of its own. */
+export async function makeToken(store: Store, token: Partial<NewToken> = {}): Promise<TokenRecord> {
+  const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+  const keyHash = hashKey(randomUUID());
+  return store.run('createToken', {
+    userId: user.id,
+    name: 'a key',
+    keyHash,
+    keyHint: 'sk-***abcd',
+    now: 1,
+    ...token,
+  });
+}
+
+export function ledgerRows(store: Store) {
+  return store.read.selectFrom('ledger').selectAll().orderBy('request_id').execute();
+}
+
+export function logRows(store: Store) {
+  return store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
+}
+
+export async function balanceOf(store: Store, { id }: { id: number }) {
+  const columns = ['remain_quota', 'used_quota'] as const;
+  return store.read.selectFrom('tokens').select(columns).where('id', '=', id).executeTakeFirstOrThrow();
+}
+
+/** What left a balance is what is held for open work plus what closed work cost: nothing lost, nothing doubled. */
+export async function expectBalanced(store: Store, token: TokenRecord): Promise<void> {
+  const rows = (await ledgerRows(store)).filter((row) => row.token_id === token.id);
+  const sum = (state: string, column: 'reserved' | 'charged') =>
+    rows.filter((row) => row.state === state).reduce((total, row) => total + Number(row[column]), 0);
+  const { remain_quota, used_quota } = await balanceOf(store, token);
+  expect(used_quota).toBe(sum('settled', 'charged'));
+  const spent = token.unlimitedQuota ? 0 : sum('open', 'reserved') + sum('settled', 'charged');
+  expect(token.remainQuota - remain_quota).toBe(spent);
+}

@@ -1,0 +1,30 @@
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { openStore } from '../../server/store/store.ts';
+import { LOG, makeToken } from './books.ts';
+
+// Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.
+const store = await openStore(JSON.parse(process.argv[2] ?? '') as Parameters<typeof openStore>[0]);
+const ledger = new Ledger(store);
+const token = await makeToken(store, { remainQuota: 1_000_000_000 });
+const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
+tell('token', token.id);
+
+let requests = 0;
+async function customer(): Promise<never> {
+  for (;;) {
+    requests += 1;
+    const [number, requestId] = [requests, `r${requests}`];
+    await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10, holdMs: 1_000 });
+    tell('reserved', requestId);
+    if (number % 10 === 0) continue; // left open for good
+    if (number % 3 === 0) {
+      await ledger.refund({ requestId, log: LOG });
+      tell('refunded', requestId);
+    } else {
+      const charged = number % 20;
+      await ledger.settle({ requestId, charged, log: LOG });
+      tell('settled', requestId, charged);
+    }
+  }
+}
+await Promise.all(Array.from({ length: 16 }, customer));

@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { openStore } from '../../server/store/store.ts';
+import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
+import { databaseUrl, engines, onServer, Place } from './engines.ts';
+
+const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
+const ACKNOWLEDGEMENTS = 1_000;
+
+describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await Place.make(engine);
+  });
+  afterEach(() => place.remove());
+
+  /** Runs the child until it has acknowledged enough, kills it, and gives its lines split into words. */
+  async function runAndKill(): Promise<string[][]> {
+    const name = place.options.schema ?? '';
+    const url = `${databaseUrl}?application_name=${name}`;
+    const options = { ...place.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
+    const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exited = once(child, 'exit');
+    const lines: string[][] = [];
+    for await (const line of createInterface({ input: child.stdout })) {
+      lines.push(line.split(' '));
+      if (engine === 'sqlite' && lines.length === 2) {
+        await expect(openStore(place.options)).rejects.toThrow('in use by another gateway');
+      }
+      if (lines.length === ACKNOWLEDGEMENTS) child.kill('SIGKILL');
+    }
+    expect(await exited).toEqual([null, 'SIGKILL']);
+    // The server notices a lost client a little later, and may still commit what it was sent.
+    const sessions = 'select 1 from pg_stat_activity where application_name = $1';
+    const gone = async () =>
+      expect((await onServer((client) => client.query(sessions, [name]))).rows).toEqual([]);
+    if (engine === 'postgres') await vi.waitFor(gone, { timeout: 10_000 });
+    return lines;
+  }
+
+  test('has done everything it acknowledged, once, and its books balance', { timeout: 60_000 }, async () => {
+    const lines = await runAndKill();
+    expect(lines.length).toBeGreaterThanOrEqual(ACKNOWLEDGEMENTS);
+    const store = await place.open();
+    const rows = new Map((await ledgerRows(store)).map((row) => [row.request_id, row]));
+    const logged = (await logRows(store)).map((row) => row.request_id);
+    for (const [what, requestId = '', charged] of lines.slice(1)) {
+      const row = rows.get(requestId);
+      if (what === 'reserved') expect(row).toMatchObject({ reserved: 10 });
+      else expect(row).toMatchObject({ state: what, charged: what === 'settled' ? Number(charged) : null });
+    }
+    const closed = [...rows.values()].filter((row) => row.state !== 'open').map((row) => row.request_id);
+    expect(logged.sort()).toEqual(closed.sort());
+
+    const token = {
+      id: Number(lines[0]?.[1]),
+      unlimitedQuota: false,
+      remainQuota: 1_000_000_000,
+    } as TokenRecord;
+    await expectBalanced(store, token);
+    const open = rows.size - closed.length;
+    expect(open).toBeGreaterThan(0);
+    const later = new Ledger(store, () => Date.now() + 3_600_000);
+    expect(await later.recover()).toBe(open);
+    const spent = [...rows.values()].reduce((total, row) => total + (row.charged ?? 0), 0);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 1_000_000_000 - spent, used_quota: spent });
+  });
+});

@@ -1,0 +1,241 @@
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { LogEntry } from '../../server/store/commands/ledger.ts';
+import { openWriter } from '../../server/store/sqlite/connection.ts';
+import { openStore } from '../../server/store/store.ts';
+import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
+import { databaseUrl, engines, onServer, Place } from './engines.ts';
+
+const newUser = (name: string) => ({ name, group: 'default', now: 1 });
+const reservation = (token: { id: number; userId: number }, requestId: string) => ({
+  requestId,
+  tokenId: token.id,
+  userId: token.userId,
+  model: 'alpha3-tts-flash',
+  unit: 'characters',
+  amount: 10,
+  kind: 'request' as const,
+  now: 1,
+  expiresAt: 2,
+});
+
+describe.each(engines)('store on %s', (engine) => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await Place.make(engine);
+  });
+  afterEach(() => place.remove());
+
+  test('keeps what was written, and migrates once, across openings', async () => {
+    const first = await place.open();
+    const { id } = await first.run('createUser', newUser('kept'));
+    await first.close();
+    const second = await place.open();
+    const user = await second.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
+    expect(user).toEqual({ id, name: 'kept', group_name: 'default', created_at: 1 });
+  });
+
+  test('refuses a database of a newer version, and leaves it free', async () => {
+    const store = await place.open();
+    await store.close();
+    const insert = "insert into schema_migrations (name, applied_at) values ('9999-later', 1)";
+    if (engine === 'postgres') {
+      await onServer((client) => client.query(insert.replace('into ', `into ${place.options.schema}.`)));
+    } else {
+      const file = new DatabaseSync(join(place.options.dataDir, 'unigate.db'));
+      file.exec(insert);
+      file.close();
+    }
+    await expect(openStore(place.options)).rejects.toThrow(/newer version.*9999-later/);
+    await expect(openStore(place.options)).rejects.toThrow(/newer version/);
+  });
+
+  test('a read sees every command that has resolved', async () => {
+    const store = await place.open();
+    for (let index = 0; index < 20; index += 1) {
+      const { id } = await store.run('createUser', newUser(`user ${index}`));
+      const row = await store.read.selectFrom('users').select('name').where('id', '=', id).executeTakeFirst();
+      expect(row).toEqual({ name: `user ${index}` });
+    }
+  });
+
+  test('reads integers up to 2^53 and their sums as numbers', async () => {
+    const store = await place.open();
+    await makeToken(store, { remainQuota: Number.MAX_SAFE_INTEGER - 1 });
+    await makeToken(store, { remainQuota: 1 });
+    const row = await store.read
+      .selectFrom('tokens')
+      .select(({ fn }) => [fn.sum('remain_quota').as('sum'), fn.countAll().as('count')])
+      .executeTakeFirst();
+    expect(row).toEqual({ sum: Number.MAX_SAFE_INTEGER, count: 2 });
+  });
+
+  test('a command that fails is undone alone', async () => {
+    const store = await place.open();
+    const token = await makeToken(store, { remainQuota: 100 });
+    await store.run('reserve', reservation(token, 'r1'));
+    // Issued together: on SQLite they share a transaction. The middle one fails after its first write.
+    const broken = undefined as unknown as LogEntry;
+    const [before, failed, after] = await Promise.allSettled([
+      store.run('reserve', reservation(token, 'r2')),
+      store.run('settle', { requestId: 'r1', charged: 3, log: broken, now: 5 }),
+      store.run('reserve', reservation(token, 'r3')),
+    ]);
+    expect(before).toEqual({ status: 'fulfilled', value: 'reserved' });
+    expect(after).toEqual({ status: 'fulfilled', value: 'reserved' });
+    expect(failed.status).toBe('rejected');
+    const rows = await ledgerRows(store);
+    expect(rows.map((row) => [row.request_id, row.state])).toEqual([
+      ['r1', 'open'],
+      ['r2', 'open'],
+      ['r3', 'open'],
+    ]);
+    expect(await logRows(store)).toEqual([]);
+    await expectBalanced(store, token);
+    expect(await store.run('settle', { requestId: 'r1', charged: 3, log: LOG, now: 5 })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 77, used_quota: 3 });
+  });
+
+  test("errors are real, with the command's own name and message", async () => {
+    const store = await place.open();
+    const token = await makeToken(store, { remainQuota: 100 });
+    await store.run('reserve', reservation(token, 'r1'));
+    const broken = undefined as unknown as LogEntry;
+    const error = await store
+      .run('settle', { requestId: 'r1', charged: 3, log: broken, now: 5 })
+      .catch((e) => e);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('operation') });
+    const unknownUser = { userId: 12345, name: 'k', keyHash: 'h', keyHint: 'h', now: 1 };
+    await expect(store.run('createToken', unknownUser)).rejects.toThrow(/foreign key/i);
+  });
+
+  test('arguments that are not plain data fail their own call only', async () => {
+    const store = await place.open();
+    const results = await Promise.allSettled([
+      store.run('createUser', newUser('one')),
+      store.run('createUser', { ...newUser('two'), name: (() => 'two') as unknown as string }),
+      store.run('createUser', newUser('three')),
+    ]);
+    expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+
+  test('close finishes the commands given before it and refuses later ones', async () => {
+    const store = await place.open();
+    const given = Array.from({ length: 700 }, (_, index) =>
+      store.run('createUser', newUser(`user ${index}`)),
+    );
+    const closed = store.close();
+    await expect(store.run('createUser', newUser('late'))).rejects.toThrow('the store is closed');
+    await closed;
+    await store.close();
+    expect(new Set((await Promise.all(given)).map((user) => user.id)).size).toBe(700);
+    const again = await place.open();
+    const names = await again.read.selectFrom('users').select('name').execute();
+    expect(names).toHaveLength(700);
+  });
+});
+
+describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await Place.make('postgres');
+  });
+  afterEach(() => place.remove());
+
+  test('may migrate at the same time', async () => {
+    const [first, ...others] = await Promise.all([place.open(), place.open(), place.open(), place.open()]);
+    const { id } = await first.run('createUser', { name: 'shared', group: 'default', now: 1 });
+    for (const store of others) {
+      const row = await store.read.selectFrom('users').select('name').where('id', '=', id).executeTakeFirst();
+      expect(row).toEqual({ name: 'shared' });
+    }
+  });
+
+  test('agree on the one bootstrap key', async () => {
+    const stores = await Promise.all(Array.from({ length: 4 }, () => place.open()));
+    await onServer((client) =>
+      client.query(`insert into ${place.options.schema}.users values (1, 'root', 'default', 1)`),
+    );
+    const made = await Promise.all(
+      stores.map((store, index) =>
+        store.run('ensureBootstrap', { keyHash: `hash ${index}`, keyHint: 'hint', onlyFirst: true, now: 1 }),
+      ),
+    );
+    expect(made.filter((result) => result.created)).toHaveLength(1);
+  });
+
+  test('a command that a deadlock undid runs again', { timeout: 20_000 }, async () => {
+    const { schema } = place.options;
+    const store = await place.open({ databaseUrl: `${databaseUrl}?application_name=${schema}` });
+    const token = await makeToken(store, { remainQuota: 100 });
+    await store.run('reserve', reservation(token, 'r1'));
+    await onServer(async (rival) => {
+      // The rival takes the token first and the ledger row second, settling takes them the other way round.
+      await rival.query(`begin; update ${schema}.tokens set name = name`);
+      const settled = store.run('settle', { requestId: 'r1', charged: 4, log: LOG, now: 5 });
+      const waits = `select 1 from pg_stat_activity where application_name = '${schema}' and wait_event_type = 'Lock'`;
+      await vi.waitFor(async () => expect((await rival.query(waits)).rowCount).toBe(1), { interval: 10 });
+      await rival.query(`update ${schema}.ledger set model = model`);
+      await rival.query('rollback');
+      expect(await settled).toBe(true);
+    });
+    expect(await logRows(store)).toHaveLength(1);
+    await expectBalanced(store, token);
+  });
+
+  test('a schema name that would need quoting is refused', async () => {
+    await expect(openStore({ dataDir: '', databaseUrl: 'postgres://x', schema: 'a b' })).rejects.toThrow(
+      '"a b"',
+    );
+  });
+});
+
+describe('the SQLite data folder', () => {
+  let place: Place;
+  beforeEach(async () => {
+    place = await Place.make('sqlite');
+  });
+  afterEach(() => place.remove());
+
+  test('belongs to one gateway at a time', async () => {
+    const message = `DATA_DIR ${place.options.dataDir} is in use by another gateway`;
+    const results = await Promise.allSettled([place.open(), place.open(), place.open()]);
+    expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ message });
+      else await result.value.close();
+    }
+    await place.open();
+  });
+
+  test('is written with a commit on the disk before it is told', () => {
+    const writer = openWriter(join(place.options.dataDir, 'unigate.db'));
+    const setting = (name: string) => Object.values(writer.prepare(`pragma ${name}`).get() ?? {})[0];
+    const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'].map(setting);
+    writer.close();
+    expect(settings).toEqual(['wal', 2, 1, 5_000]);
+  });
+
+  test('is made when it is not there', async () => {
+    const dataDir = join(place.options.dataDir, 'deep', 'down');
+    const store = await openStore({ dataDir });
+    await store.close();
+    await access(join(dataDir, 'unigate.db'));
+  });
+
+  test('cannot be written through the reading connection', async () => {
+    const store = await place.open();
+    await expect(store.read.deleteFrom('users').execute()).rejects.toThrow(/readonly/);
+  });
+
+  test('closing folds the write-ahead log into the database file', async () => {
+    const store = await place.open();
+    await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+    await store.read.selectFrom('users').select('id').execute();
+    await store.close();
+    await expect(access(join(place.options.dataDir, 'unigate.db-wal'))).rejects.toThrow('ENOENT');
+  });
+});

@@ -1,0 +1,29 @@
+// The operation table is precise enough to build a registry on. Nothing here runs: `tsc` checks it.
+import type { CatalogueModel, ModelId, Protocol, Unit } from '../../generated/catalogue.ts';
+import type { operations as HttpOperations, paths } from '../../generated/http.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
+import type { Equal, Expect } from './equal.types.ts';
+
+type Registry = { [Op in OperationId]: () => void };
+declare const handlers: Registry;
+
+const { createSpeech: _, ...incomplete } = handlers;
+// @ts-expect-error a registry without createSpeech is not complete
+export const missing: Registry = incomplete;
+// @ts-expect-error there is no such operation
+export const misspelt: Registry = { ...handlers, createSpeach: () => {} };
+
+// Every id and path of the table is one of the HTTP types; those have the copies under other prefixes too.
+export type Ids = Expect<OperationId extends keyof HttpOperations ? true : false>;
+export type Paths = Expect<(typeof operations)[OperationId]['path'] extends keyof paths ? true : false>;
+export type Aliases = Expect<(typeof operations)[OperationId]['aliases'][number] extends keyof paths ? true : false>;
+
+export type Speech = Expect<Equal<(typeof operations)['createSpeech']['method'], 'post'>>;
+
+const model: CatalogueModel = { id: 'voxa-v2', family: 'voxa', protocols: ['inference'], unit: 'characters' };
+void model;
+// @ts-expect-error not a model of the catalogue
+export const unknown: ModelId = 'voxa-v9';
+export const unit: Unit = 'tracks';
+// @ts-expect-error not a protocol
+export const protocol: Protocol = 'telepathy';
