@@ -71,4 +71,3 @@ export const validateRealtimeAliasServerEvent: EventValidator<events.RealtimeAli
 export const validateInferenceClientEvent: EventValidator<events.InferenceClientEvent>;
 export const validateInferenceServerEvent: EventValidator<events.InferenceServerEvent>;
 export const validateMessagesStreamServerEvent: EventValidator<events.MessagesStreamServerEvent>;
-export const validateMusicTaskCallbackServerEvent: EventValidator<events.MusicTaskCallbackServerEvent>;

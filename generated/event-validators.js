@@ -2,17 +2,327 @@
 
 import runtime0 from 'ajv/dist/runtime/ucs2length.js';
 import runtime1 from 'ajv-formats/dist/formats.js';
-export const validateSessionUpdate = validate21;
-const schema32 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"session.update"},"session":{"$ref":"#/$defs/RealtimeSessionOptions"}}};
-const schema33 = {"type":"string","minLength":1,"maxLength":512};
+export const validateSessionUpdate = validate53;
+const schema20 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"session.update"},"session":{"$ref":"#/$defs/RealtimeSessionOptions"}}};
+const schema21 = {"type":"string","minLength":1,"maxLength":512};
 const func1 = runtime0.default;
-const schema34 = {"allOf":[{"$ref":"#/$defs/RealtimeSessionFields"},{"type":"object","required":["voice"],"properties":{"voice":{"type":"string","minLength":1}},"if":{"required":["optimize_instructions"],"properties":{"optimize_instructions":{"type":"boolean","const":true}}},"then":{"required":["instructions"]}}]};
-const schema35 = {"type":"object","properties":{"voice":{"type":"string","maxLength":256},"mode":{"type":"string","enum":["server_commit","commit"]},"language_type":{"type":"string","enum":["Auto","Chinese","English","German","Italian","Portuguese","Spanish","Japanese","Korean","French","Russian"]},"response_format":{"type":"string","enum":["pcm","wav","mp3","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,24000,48000]},"speech_rate":{"type":"number","minimum":0.5,"maximum":2},"volume":{"type":"number","minimum":0,"maximum":100},"pitch_rate":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"instructions":{"type":"string","maxLength":6400},"optimize_instructions":{"type":"boolean"},"enable_tn":{"type":"boolean"}}};
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate22.evaluated;
+const evaluated0 = validate54.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) > 512){
+validate54.errors = [{instancePath,schemaPath:"#/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
+return false;
+}
+else {
+if(func1(data) < 1){
+validate54.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+}
+else {
+validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate54.errors = vErrors;
+return errors === 0;
+}
+validate54.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema22 = {"allOf":[{"$ref":"#/$defs/RealtimeSessionFields"},{"type":"object","required":["voice"],"properties":{"voice":{"type":"string","minLength":1}},"if":{"required":["optimize_instructions"],"properties":{"optimize_instructions":{"type":"boolean","const":true}}},"then":{"required":["instructions"]}}]};
+const schema23 = {"type":"object","properties":{"voice":{"type":"string","maxLength":256},"mode":{"type":"string","enum":["server_commit","commit"]},"language_type":{"type":"string","enum":["Auto","Chinese","English","German","Italian","Portuguese","Spanish","Japanese","Korean","French","Russian"]},"response_format":{"type":"string","enum":["pcm","wav","mp3","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,24000,48000]},"speech_rate":{"type":"number","minimum":0.5,"maximum":2},"volume":{"type":"number","minimum":0,"maximum":100},"pitch_rate":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"instructions":{"type":"string","maxLength":6400},"optimize_instructions":{"type":"boolean"},"enable_tn":{"type":"boolean"}}};
+
+function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate57.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.voice !== undefined){
+let data0 = data.voice;
+const _errs1 = errors;
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(func1(data0) > 256){
+validate57.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+return false;
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.mode !== undefined){
+let data1 = data.mode;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data1 === "server_commit") || (data1 === "commit"))){
+validate57.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/properties/mode/enum",keyword:"enum",params:{allowedValues: schema23.properties.mode.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.language_type !== undefined){
+let data2 = data.language_type;
+const _errs5 = errors;
+if(typeof data2 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/properties/language_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((((((data2 === "Auto") || (data2 === "Chinese")) || (data2 === "English")) || (data2 === "German")) || (data2 === "Italian")) || (data2 === "Portuguese")) || (data2 === "Spanish")) || (data2 === "Japanese")) || (data2 === "Korean")) || (data2 === "French")) || (data2 === "Russian"))){
+validate57.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/properties/language_type/enum",keyword:"enum",params:{allowedValues: schema23.properties.language_type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_format !== undefined){
+let data3 = data.response_format;
+const _errs7 = errors;
+if(typeof data3 !== "string"){
+validate57.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data3 === "pcm") || (data3 === "wav")) || (data3 === "mp3")) || (data3 === "opus"))){
+validate57.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/properties/response_format/enum",keyword:"enum",params:{allowedValues: schema23.properties.response_format.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.sample_rate !== undefined){
+let data4 = data.sample_rate;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate57.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(!((((data4 === 8000) || (data4 === 16000)) || (data4 === 24000)) || (data4 === 48000))){
+validate57.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema23.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.speech_rate !== undefined){
+let data5 = data.speech_rate;
+const _errs11 = errors;
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 > 2 || isNaN(data5)){
+validate57.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/properties/speech_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data5 < 0.5 || isNaN(data5)){
+validate57.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/properties/speech_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/properties/speech_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.volume !== undefined){
+let data6 = data.volume;
+const _errs13 = errors;
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 > 100 || isNaN(data6)){
+validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+return false;
+}
+else {
+if(data6 < 0 || isNaN(data6)){
+validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.pitch_rate !== undefined){
+let data7 = data.pitch_rate;
+const _errs15 = errors;
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 > 2 || isNaN(data7)){
+validate57.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/properties/pitch_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+return false;
+}
+else {
+if(data7 < 0.5 || isNaN(data7)){
+validate57.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/properties/pitch_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+return false;
+}
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/properties/pitch_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bit_rate !== undefined){
+let data8 = data.bit_rate;
+const _errs17 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 > 510 || isNaN(data8)){
+validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
+return false;
+}
+else {
+if(data8 < 6 || isNaN(data8)){
+validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.instructions !== undefined){
+let data9 = data.instructions;
+const _errs19 = errors;
+if(errors === _errs19){
+if(typeof data9 === "string"){
+if(func1(data9) > 6400){
+validate57.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 6400},message:"must NOT have more than 6400 characters"}];
+return false;
+}
+}
+else {
+validate57.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.optimize_instructions !== undefined){
+const _errs21 = errors;
+if(typeof data.optimize_instructions !== "boolean"){
+validate57.errors = [{instancePath:instancePath+"/optimize_instructions",schemaPath:"#/properties/optimize_instructions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs21 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.enable_tn !== undefined){
+const _errs23 = errors;
+if(typeof data.enable_tn !== "boolean"){
+validate57.errors = [{instancePath:instancePath+"/enable_tn",schemaPath:"#/properties/enable_tn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid0 = _errs23 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate57.errors = vErrors;
+return errors === 0;
+}
+validate57.evaluated = {"props":{"voice":true,"mode":true,"language_type":true,"response_format":true,"sample_rate":true,"speech_rate":true,"volume":true,"pitch_rate":true,"bit_rate":true,"instructions":true,"optimize_instructions":true,"enable_tn":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate56.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -20,273 +330,16 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.voice !== undefined){
-let data0 = data.voice;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate22.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/$defs/RealtimeSessionFields/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/$defs/RealtimeSessionFields/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid2 = _errs3 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.mode !== undefined){
-let data1 = data.mode;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/$defs/RealtimeSessionFields/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data1 === "server_commit") || (data1 === "commit"))){
-validate22.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/$defs/RealtimeSessionFields/properties/mode/enum",keyword:"enum",params:{allowedValues: schema35.properties.mode.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs5 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.language_type !== undefined){
-let data2 = data.language_type;
-const _errs7 = errors;
-if(typeof data2 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/$defs/RealtimeSessionFields/properties/language_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((((((data2 === "Auto") || (data2 === "Chinese")) || (data2 === "English")) || (data2 === "German")) || (data2 === "Italian")) || (data2 === "Portuguese")) || (data2 === "Spanish")) || (data2 === "Japanese")) || (data2 === "Korean")) || (data2 === "French")) || (data2 === "Russian"))){
-validate22.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/$defs/RealtimeSessionFields/properties/language_type/enum",keyword:"enum",params:{allowedValues: schema35.properties.language_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs7 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.response_format !== undefined){
-let data3 = data.response_format;
-const _errs9 = errors;
-if(typeof data3 !== "string"){
-validate22.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/$defs/RealtimeSessionFields/properties/response_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data3 === "pcm") || (data3 === "wav")) || (data3 === "mp3")) || (data3 === "opus"))){
-validate22.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/$defs/RealtimeSessionFields/properties/response_format/enum",keyword:"enum",params:{allowedValues: schema35.properties.response_format.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.sample_rate !== undefined){
-let data4 = data.sample_rate;
-const _errs11 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate22.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(!((((data4 === 8000) || (data4 === 16000)) || (data4 === 24000)) || (data4 === 48000))){
-validate22.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema35.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.speech_rate !== undefined){
-let data5 = data.speech_rate;
-const _errs13 = errors;
-if(errors === _errs13){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2 || isNaN(data5)){
-validate22.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
-return false;
-}
-else {
-if(data5 < 0.5 || isNaN(data5)){
-validate22.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.volume !== undefined){
-let data6 = data.volume;
-const _errs15 = errors;
-if(errors === _errs15){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 100 || isNaN(data6)){
-validate22.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-validate22.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs15 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.pitch_rate !== undefined){
-let data7 = data.pitch_rate;
-const _errs17 = errors;
-if(errors === _errs17){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 2 || isNaN(data7)){
-validate22.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
-return false;
-}
-else {
-if(data7 < 0.5 || isNaN(data7)){
-validate22.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
-return false;
-}
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs17 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.bit_rate !== undefined){
-let data8 = data.bit_rate;
-const _errs19 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate22.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs19){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 510 || isNaN(data8)){
-validate22.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
-return false;
-}
-else {
-if(data8 < 6 || isNaN(data8)){
-validate22.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
-return false;
-}
-}
-}
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.instructions !== undefined){
-let data9 = data.instructions;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data9 === "string"){
-if(func1(data9) > 6400){
-validate22.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 6400},message:"must NOT have more than 6400 characters"}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid2 = _errs21 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.optimize_instructions !== undefined){
-const _errs23 = errors;
-if(typeof data.optimize_instructions !== "boolean"){
-validate22.errors = [{instancePath:instancePath+"/optimize_instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/optimize_instructions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid2 = _errs23 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.enable_tn !== undefined){
-const _errs25 = errors;
-if(typeof data.enable_tn !== "boolean"){
-validate22.errors = [{instancePath:instancePath+"/enable_tn",schemaPath:"#/$defs/RealtimeSessionFields/properties/enable_tn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid2 = _errs25 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/$defs/RealtimeSessionFields/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
-const _errs27 = errors;
-const _errs29 = errors;
-let valid3 = true;
-const _errs30 = errors;
+const _errs1 = errors;
+const _errs3 = errors;
+let valid1 = true;
+const _errs4 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.optimize_instructions === undefined) && (missing0 = "optimize_instructions")){
@@ -301,8 +354,8 @@ errors++;
 }
 else {
 if(data.optimize_instructions !== undefined){
-let data12 = data.optimize_instructions;
-if(typeof data12 !== "boolean"){
+let data0 = data.optimize_instructions;
+if(typeof data0 !== "boolean"){
 const err1 = {};
 if(vErrors === null){
 vErrors = [err1];
@@ -312,7 +365,7 @@ vErrors.push(err1);
 }
 errors++;
 }
-if(true !== data12){
+if(true !== data0){
 const err2 = {};
 if(vErrors === null){
 vErrors = [err2];
@@ -325,29 +378,29 @@ errors++;
 }
 }
 }
-var _valid0 = _errs30 === errors;
-errors = _errs29;
+var _valid0 = _errs4 === errors;
+errors = _errs3;
 if(vErrors !== null){
-if(_errs29){
-vErrors.length = _errs29;
+if(_errs3){
+vErrors.length = _errs3;
 }
 else {
 vErrors = null;
 }
 }
 if(_valid0){
-const _errs33 = errors;
+const _errs7 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.instructions === undefined) && (missing1 = "instructions")){
-validate22.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate56.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 }
-var _valid0 = _errs33 === errors;
-valid3 = _valid0;
+var _valid0 = _errs7 === errors;
+valid1 = _valid0;
 }
-if(!valid3){
+if(!valid1){
 const err3 = {instancePath,schemaPath:"#/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err3];
@@ -356,3284 +409,47 @@ else {
 vErrors.push(err3);
 }
 errors++;
-validate22.errors = vErrors;
+validate56.errors = vErrors;
 return false;
 }
-if(errors === _errs27){
+if(errors === _errs1){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((data.voice === undefined) && (missing2 = "voice")){
-validate22.errors = [{instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate56.errors = [{instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data.voice !== undefined){
-let data13 = data.voice;
-const _errs34 = errors;
-if(errors === _errs34){
-if(typeof data13 === "string"){
-if(func1(data13) < 1){
-validate22.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/1/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate22.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/1/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate22.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-validate22.errors = vErrors;
-return errors === 0;
-}
-validate22.evaluated = {"props":{"voice":true,"optimize_instructions":true,"mode":true,"language_type":true,"response_format":true,"sample_rate":true,"speech_rate":true,"volume":true,"pitch_rate":true,"bit_rate":true,"instructions":true,"enable_tn":true},"dynamicProps":false,"dynamicItems":false};
-
-
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate21.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
-validate21.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate21.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate21.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate21.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate21.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("session.update" !== data1){
-validate21.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.update"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session !== undefined){
-const _errs6 = errors;
-if(!(validate22(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate22.errors : vErrors.concat(validate22.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate21.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate21.errors = vErrors;
-return errors === 0;
-}
-validate21.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateInputTextBufferAppend = validate24;
-const schema36 = {"type":"object","required":["event_id","type","text"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.append"},"text":{"type":"string","maxLength":20000}}};
-
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate24.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.text === undefined) && (missing0 = "text"))){
-validate24.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate24.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate24.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate24.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate24.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_text_buffer.append" !== data1){
-validate24.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.append"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.text !== undefined){
-let data2 = data.text;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(func1(data2) > 20000){
-validate24.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
-return false;
-}
-}
-else {
-validate24.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate24.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate24.errors = vErrors;
-return errors === 0;
-}
-validate24.evaluated = {"props":{"event_id":true,"type":true,"text":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateInputTextBufferCommit = validate25;
-const schema38 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.commit"}}};
-
-function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate25.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate25.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate25.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate25.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate25.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_text_buffer.commit" !== data1){
-validate25.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.commit"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate25.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate25.errors = vErrors;
-return errors === 0;
-}
-validate25.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateInputTextBufferClear = validate26;
-const schema40 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.clear"}}};
-
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate26.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate26.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate26.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate26.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate26.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_text_buffer.clear" !== data1){
-validate26.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.clear"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate26.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate26.errors = vErrors;
-return errors === 0;
-}
-validate26.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseCancel = validate27;
-const schema42 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"response.cancel"}}};
-
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate27.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate27.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate27.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate27.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate27.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate27.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.cancel" !== data1){
-validate27.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.cancel"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate27.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate27.errors = vErrors;
-return errors === 0;
-}
-validate27.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSessionFinish = validate28;
-const schema44 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"session.finish"}}};
-
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate28.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate28.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) > 512){
-validate28.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/maxLength",keyword:"maxLength",params:{limit: 512},message:"must NOT have more than 512 characters"}];
-return false;
-}
-else {
-if(func1(data0) < 1){
-validate28.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-}
-else {
-validate28.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ClientEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate28.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("session.finish" !== data1){
-validate28.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.finish"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate28.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate28.errors = vErrors;
-return errors === 0;
-}
-validate28.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSessionCreated = validate29;
-const schema46 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.created"},"session":{"$ref":"#/$defs/RealtimeSession"}}};
-const schema47 = {"type":"string","minLength":1};
-const schema48 = {"allOf":[{"$ref":"#/$defs/RealtimeSessionFields"},{"type":"object","required":["id","object","model"],"properties":{"id":{"type":"string","minLength":1},"object":{"type":"string","const":"realtime.session"},"model":{"type":"string","minLength":1}}}]};
-
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate30.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-const _errs0 = errors;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data && typeof data == "object" && !Array.isArray(data)){
-if(data.voice !== undefined){
-let data0 = data.voice;
-const _errs3 = errors;
-if(errors === _errs3){
-if(typeof data0 === "string"){
-if(func1(data0) > 256){
-validate30.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/$defs/RealtimeSessionFields/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/$defs/RealtimeSessionFields/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid2 = _errs3 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.mode !== undefined){
-let data1 = data.mode;
-const _errs5 = errors;
-if(typeof data1 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/$defs/RealtimeSessionFields/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data1 === "server_commit") || (data1 === "commit"))){
-validate30.errors = [{instancePath:instancePath+"/mode",schemaPath:"#/$defs/RealtimeSessionFields/properties/mode/enum",keyword:"enum",params:{allowedValues: schema35.properties.mode.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs5 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.language_type !== undefined){
-let data2 = data.language_type;
-const _errs7 = errors;
-if(typeof data2 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/$defs/RealtimeSessionFields/properties/language_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((((((data2 === "Auto") || (data2 === "Chinese")) || (data2 === "English")) || (data2 === "German")) || (data2 === "Italian")) || (data2 === "Portuguese")) || (data2 === "Spanish")) || (data2 === "Japanese")) || (data2 === "Korean")) || (data2 === "French")) || (data2 === "Russian"))){
-validate30.errors = [{instancePath:instancePath+"/language_type",schemaPath:"#/$defs/RealtimeSessionFields/properties/language_type/enum",keyword:"enum",params:{allowedValues: schema35.properties.language_type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs7 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.response_format !== undefined){
-let data3 = data.response_format;
-const _errs9 = errors;
-if(typeof data3 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/$defs/RealtimeSessionFields/properties/response_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data3 === "pcm") || (data3 === "wav")) || (data3 === "mp3")) || (data3 === "opus"))){
-validate30.errors = [{instancePath:instancePath+"/response_format",schemaPath:"#/$defs/RealtimeSessionFields/properties/response_format/enum",keyword:"enum",params:{allowedValues: schema35.properties.response_format.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs9 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.sample_rate !== undefined){
-let data4 = data.sample_rate;
-const _errs11 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate30.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(!((((data4 === 8000) || (data4 === 16000)) || (data4 === 24000)) || (data4 === 48000))){
-validate30.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema35.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.speech_rate !== undefined){
-let data5 = data.speech_rate;
-const _errs13 = errors;
-if(errors === _errs13){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 > 2 || isNaN(data5)){
-validate30.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
-return false;
-}
-else {
-if(data5 < 0.5 || isNaN(data5)){
-validate30.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
-return false;
-}
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/speech_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/speech_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.volume !== undefined){
-let data6 = data.volume;
-const _errs15 = errors;
-if(errors === _errs15){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 > 100 || isNaN(data6)){
-validate30.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
-return false;
-}
-else {
-if(data6 < 0 || isNaN(data6)){
-validate30.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/$defs/RealtimeSessionFields/properties/volume/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs15 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.pitch_rate !== undefined){
-let data7 = data.pitch_rate;
-const _errs17 = errors;
-if(errors === _errs17){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 > 2 || isNaN(data7)){
-validate30.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
-return false;
-}
-else {
-if(data7 < 0.5 || isNaN(data7)){
-validate30.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
-return false;
-}
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/pitch_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/pitch_rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid2 = _errs17 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.bit_rate !== undefined){
-let data8 = data.bit_rate;
-const _errs19 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate30.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs19){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 > 510 || isNaN(data8)){
-validate30.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
-return false;
-}
-else {
-if(data8 < 6 || isNaN(data8)){
-validate30.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/$defs/RealtimeSessionFields/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
-return false;
-}
-}
-}
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.instructions !== undefined){
-let data9 = data.instructions;
-const _errs21 = errors;
-if(errors === _errs21){
-if(typeof data9 === "string"){
-if(func1(data9) > 6400){
-validate30.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/instructions/maxLength",keyword:"maxLength",params:{limit: 6400},message:"must NOT have more than 6400 characters"}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/instructions/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid2 = _errs21 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.optimize_instructions !== undefined){
-const _errs23 = errors;
-if(typeof data.optimize_instructions !== "boolean"){
-validate30.errors = [{instancePath:instancePath+"/optimize_instructions",schemaPath:"#/$defs/RealtimeSessionFields/properties/optimize_instructions/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid2 = _errs23 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.enable_tn !== undefined){
-const _errs25 = errors;
-if(typeof data.enable_tn !== "boolean"){
-validate30.errors = [{instancePath:instancePath+"/enable_tn",schemaPath:"#/$defs/RealtimeSessionFields/properties/enable_tn/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid2 = _errs25 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate30.errors = [{instancePath,schemaPath:"#/$defs/RealtimeSessionFields/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs0 === errors;
-if(valid0){
-const _errs27 = errors;
-if(errors === _errs27){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.model === undefined) && (missing0 = "model"))){
-validate30.errors = [{instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data12 = data.id;
-const _errs29 = errors;
-if(errors === _errs29){
-if(typeof data12 === "string"){
-if(func1(data12) < 1){
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs29 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data.object !== undefined){
-let data13 = data.object;
-const _errs31 = errors;
-if(typeof data13 !== "string"){
-validate30.errors = [{instancePath:instancePath+"/object",schemaPath:"#/allOf/1/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("realtime.session" !== data13){
-validate30.errors = [{instancePath:instancePath+"/object",schemaPath:"#/allOf/1/properties/object/const",keyword:"const",params:{allowedValue: "realtime.session"},message:"must be equal to constant"}];
-return false;
-}
-var valid3 = _errs31 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data.model !== undefined){
-let data14 = data.model;
-const _errs33 = errors;
-if(errors === _errs33){
-if(typeof data14 === "string"){
-if(func1(data14) < 1){
-validate30.errors = [{instancePath:instancePath+"/model",schemaPath:"#/allOf/1/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate30.errors = [{instancePath:instancePath+"/model",schemaPath:"#/allOf/1/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid3 = _errs33 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-else {
-validate30.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-validate30.errors = vErrors;
-return errors === 0;
-}
-validate30.evaluated = {"props":{"id":true,"object":true,"model":true,"voice":true,"mode":true,"language_type":true,"response_format":true,"sample_rate":true,"speech_rate":true,"volume":true,"pitch_rate":true,"bit_rate":true,"instructions":true,"optimize_instructions":true,"enable_tn":true},"dynamicProps":false,"dynamicItems":false};
-
-
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate29.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
-validate29.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate29.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate29.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate29.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("session.created" !== data1){
-validate29.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.created"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session !== undefined){
-const _errs6 = errors;
-if(!(validate30(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate29.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate29.errors = vErrors;
-return errors === 0;
-}
-validate29.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSessionUpdated = validate32;
-const schema50 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.updated"},"session":{"$ref":"#/$defs/RealtimeSession"}}};
-
-function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate32.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
-validate32.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate32.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate32.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate32.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("session.updated" !== data1){
-validate32.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.updated"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.session !== undefined){
-const _errs6 = errors;
-if(!(validate30(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate30.errors : vErrors.concat(validate30.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate32.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate32.errors = vErrors;
-return errors === 0;
-}
-validate32.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateInputTextBufferCommitted = validate34;
-const schema52 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"input_text_buffer.committed"},"item_id":{"type":"string"}}};
-
-function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate34.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate34.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate34.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate34.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate34.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_text_buffer.committed" !== data1){
-validate34.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.committed"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item_id !== undefined){
-const _errs6 = errors;
-if(typeof data.item_id !== "string"){
-validate34.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate34.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate34.errors = vErrors;
-return errors === 0;
-}
-validate34.evaluated = {"props":{"event_id":true,"type":true,"item_id":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateInputTextBufferCleared = validate35;
-const schema54 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"input_text_buffer.cleared"}}};
-
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate35.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
-validate35.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate35.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate35.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate35.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("input_text_buffer.cleared" !== data1){
-validate35.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.cleared"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate35.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate35.errors = vErrors;
-return errors === 0;
-}
-validate35.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseCreated = validate36;
-const schema56 = {"type":"object","required":["event_id","type","response"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.created"},"response":{"$ref":"#/$defs/RealtimeResponse"}}};
-const schema58 = {"type":"object","required":["id","status"],"properties":{"id":{"$ref":"#/$defs/ResponseId"},"object":{"type":"string","const":"realtime.response"},"conversation_id":{"type":"string"},"status":{"type":"string","enum":["in_progress","completed","failed","incomplete"]},"modalities":{"type":"array","items":{"type":"string","enum":["text","audio"]}},"voice":{"type":"string"},"output":{"type":"array","items":{"$ref":"#/$defs/RealtimeItem"}},"usage":{"$ref":"#/$defs/RealtimeUsage"}}};
-const schema59 = {"type":"string","minLength":1};
-const schema60 = {"type":"object","required":["id","type","status","role","content"],"properties":{"id":{"$ref":"#/$defs/ItemId"},"object":{"type":"string","const":"realtime.item"},"type":{"type":"string","const":"message"},"status":{"type":"string","enum":["in_progress","completed","incomplete"]},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/RealtimeContentPart"}}}};
-const schema61 = {"type":"string","minLength":1};
-const schema62 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"audio"},"text":{"type":"string"},"transcript":{"type":"string"}}};
-
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate38.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.role === undefined) && (missing0 = "role"))) || ((data.content === undefined) && (missing0 = "content"))){
-validate38.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate38.errors = [{instancePath:instancePath+"/id",schemaPath:"#/$defs/ItemId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate38.errors = [{instancePath:instancePath+"/id",schemaPath:"#/$defs/ItemId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate38.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("realtime.item" !== data1){
-validate38.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "realtime.item"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data2 = data.type;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate38.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("message" !== data2){
-validate38.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-let data3 = data.status;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate38.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((data3 === "in_progress") || (data3 === "completed")) || (data3 === "incomplete"))){
-validate38.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema60.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.role !== undefined){
-let data4 = data.role;
-const _errs10 = errors;
-if(typeof data4 !== "string"){
-validate38.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("assistant" !== data4){
-validate38.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content !== undefined){
-let data5 = data.content;
-const _errs12 = errors;
-if(errors === _errs12){
-if(Array.isArray(data5)){
-var valid2 = true;
-const len0 = data5.length;
-for(let i0=0; i0<len0; i0++){
-let data6 = data5[i0];
-const _errs14 = errors;
-const _errs15 = errors;
-if(errors === _errs15){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-let missing1;
-if((data6.type === undefined) && (missing1 = "type")){
-validate38.errors = [{instancePath:instancePath+"/content/" + i0,schemaPath:"#/$defs/RealtimeContentPart/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data6.type !== undefined){
-let data7 = data6.type;
-const _errs17 = errors;
-if(typeof data7 !== "string"){
-validate38.errors = [{instancePath:instancePath+"/content/" + i0+"/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("audio" !== data7){
-validate38.errors = [{instancePath:instancePath+"/content/" + i0+"/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
-return false;
-}
-var valid4 = _errs17 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.text !== undefined){
-const _errs19 = errors;
-if(typeof data6.text !== "string"){
-validate38.errors = [{instancePath:instancePath+"/content/" + i0+"/text",schemaPath:"#/$defs/RealtimeContentPart/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs19 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.transcript !== undefined){
-const _errs21 = errors;
-if(typeof data6.transcript !== "string"){
-validate38.errors = [{instancePath:instancePath+"/content/" + i0+"/transcript",schemaPath:"#/$defs/RealtimeContentPart/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs21 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate38.errors = [{instancePath:instancePath+"/content/" + i0,schemaPath:"#/$defs/RealtimeContentPart/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs14 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-validate38.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate38.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate38.errors = vErrors;
-return errors === 0;
-}
-validate38.evaluated = {"props":{"id":true,"object":true,"type":true,"status":true,"role":true,"content":true},"dynamicProps":false,"dynamicItems":false};
-
-const schema63 = {"anyOf":[{"$ref":"#/$defs/RealtimeCharacterUsage"},{"$ref":"#/$defs/RealtimeTokenUsage"}]};
-const schema64 = {"type":"object","required":["characters"],"properties":{"characters":{"type":"integer","minimum":0}}};
-const schema65 = {"type":"object","required":["input_tokens","output_tokens"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0}}}}};
-
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate40.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-const _errs0 = errors;
-let valid0 = false;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.characters === undefined) && (missing0 = "characters")){
-const err0 = {instancePath,schemaPath:"#/$defs/RealtimeCharacterUsage/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(data.characters !== undefined){
-let data0 = data.characters;
-const _errs4 = errors;
-if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-const err1 = {instancePath:instancePath+"/characters",schemaPath:"#/$defs/RealtimeCharacterUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if(errors === _errs4){
-if((typeof data0 == "number") && (isFinite(data0))){
-if(data0 < 0 || isNaN(data0)){
-const err2 = {instancePath:instancePath+"/characters",schemaPath:"#/$defs/RealtimeCharacterUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-}
-}
-}
-}
-}
-else {
-const err3 = {instancePath,schemaPath:"#/$defs/RealtimeCharacterUsage/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-}
-var _valid0 = _errs1 === errors;
-valid0 = valid0 || _valid0;
-if(_valid0){
-var props0 = {};
-props0.characters = true;
-}
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing1;
-if(((data.input_tokens === undefined) && (missing1 = "input_tokens")) || ((data.output_tokens === undefined) && (missing1 = "output_tokens"))){
-const err4 = {instancePath,schemaPath:"#/$defs/RealtimeTokenUsage/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-else {
-if(data.input_tokens !== undefined){
-let data1 = data.input_tokens;
-const _errs9 = errors;
-if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-const err5 = {instancePath:instancePath+"/input_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-if(errors === _errs9){
-if((typeof data1 == "number") && (isFinite(data1))){
-if(data1 < 0 || isNaN(data1)){
-const err6 = {instancePath:instancePath+"/input_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-}
-}
-var valid4 = _errs9 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data.output_tokens !== undefined){
-let data2 = data.output_tokens;
-const _errs11 = errors;
-if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-const err7 = {instancePath:instancePath+"/output_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-if(errors === _errs11){
-if((typeof data2 == "number") && (isFinite(data2))){
-if(data2 < 0 || isNaN(data2)){
-const err8 = {instancePath:instancePath+"/output_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-}
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data.total_tokens !== undefined){
-let data3 = data.total_tokens;
-const _errs13 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-const err9 = {instancePath:instancePath+"/total_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-if(errors === _errs13){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-const err10 = {instancePath:instancePath+"/total_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-}
-}
-var valid4 = _errs13 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data.input_tokens_details !== undefined){
-let data4 = data.input_tokens_details;
-const _errs15 = errors;
-if(errors === _errs15){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-if(data4.text_tokens !== undefined){
-let data5 = data4.text_tokens;
-const _errs17 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-const err11 = {instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if(errors === _errs17){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-const err12 = {instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-}
-}
-}
-}
-else {
-const err13 = {instancePath:instancePath+"/input_tokens_details",schemaPath:"#/$defs/RealtimeTokenUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-}
-var valid4 = _errs15 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data.output_tokens_details !== undefined){
-let data6 = data.output_tokens_details;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.text_tokens !== undefined){
-let data7 = data6.text_tokens;
-const _errs21 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-const err14 = {instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-if(errors === _errs21){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-const err15 = {instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-}
-}
-var valid6 = _errs21 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data6.audio_tokens !== undefined){
-let data8 = data6.audio_tokens;
-const _errs23 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-const err16 = {instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if(errors === _errs23){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-const err17 = {instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-}
-}
-var valid6 = _errs23 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-else {
-const err18 = {instancePath:instancePath+"/output_tokens_details",schemaPath:"#/$defs/RealtimeTokenUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-}
-var valid4 = _errs19 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/$defs/RealtimeTokenUsage/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-var _valid0 = _errs6 === errors;
-valid0 = valid0 || _valid0;
-if(_valid0){
-if(props0 !== true){
-props0 = props0 || {};
-props0.input_tokens = true;
-props0.output_tokens = true;
-props0.total_tokens = true;
-props0.input_tokens_details = true;
-props0.output_tokens_details = true;
-}
-}
-if(!valid0){
-const err20 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-validate40.errors = vErrors;
-return false;
-}
-else {
-errors = _errs0;
-if(vErrors !== null){
-if(_errs0){
-vErrors.length = _errs0;
-}
-else {
-vErrors = null;
-}
-}
-}
-validate40.errors = vErrors;
-evaluated0.props = props0;
-return errors === 0;
-}
-validate40.evaluated = {"dynamicProps":true,"dynamicItems":false};
-
-
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate37.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))){
-validate37.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.id !== undefined){
-let data0 = data.id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.object !== undefined){
-let data1 = data.object;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate37.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("realtime.response" !== data1){
-validate37.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "realtime.response"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.conversation_id !== undefined){
-const _errs6 = errors;
-if(typeof data.conversation_id !== "string"){
-validate37.errors = [{instancePath:instancePath+"/conversation_id",schemaPath:"#/properties/conversation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.status !== undefined){
-let data3 = data.status;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate37.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((data3 === "in_progress") || (data3 === "completed")) || (data3 === "failed")) || (data3 === "incomplete"))){
-validate37.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema58.properties.status.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid0 = _errs8 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.modalities !== undefined){
-let data4 = data.modalities;
-const _errs10 = errors;
-if(errors === _errs10){
-if(Array.isArray(data4)){
-var valid2 = true;
-const len0 = data4.length;
-for(let i0=0; i0<len0; i0++){
-let data5 = data4[i0];
-const _errs12 = errors;
-if(typeof data5 !== "string"){
-validate37.errors = [{instancePath:instancePath+"/modalities/" + i0,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data5 === "text") || (data5 === "audio"))){
-validate37.errors = [{instancePath:instancePath+"/modalities/" + i0,schemaPath:"#/properties/modalities/items/enum",keyword:"enum",params:{allowedValues: schema58.properties.modalities.items.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs12 === errors;
-if(!valid2){
-break;
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.voice !== undefined){
-const _errs14 = errors;
-if(typeof data.voice !== "string"){
-validate37.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data7 = data.output;
-const _errs16 = errors;
-if(errors === _errs16){
-if(Array.isArray(data7)){
-var valid3 = true;
-const len1 = data7.length;
-for(let i1=0; i1<len1; i1++){
-const _errs18 = errors;
-if(!(validate38(data7[i1], {instancePath:instancePath+"/output/" + i1,parentData:data7,parentDataProperty:i1,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
-errors = vErrors.length;
-}
-var valid3 = _errs18 === errors;
-if(!valid3){
-break;
-}
-}
-}
-else {
-validate37.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-const _errs19 = errors;
-if(!(validate40(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate40.errors : vErrors.concat(validate40.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs19 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate37.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate37.errors = vErrors;
-return errors === 0;
-}
-validate37.evaluated = {"props":{"id":true,"object":true,"conversation_id":true,"status":true,"modalities":true,"voice":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate36.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response === undefined) && (missing0 = "response"))){
-validate36.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate36.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate36.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate36.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.created" !== data1){
-validate36.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.created"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response !== undefined){
-const _errs6 = errors;
-if(!(validate37(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate36.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate36.errors = vErrors;
-return errors === 0;
-}
-validate36.evaluated = {"props":{"event_id":true,"type":true,"response":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseOutputItemAdded = validate43;
-const schema66 = {"type":"object","required":["event_id","type","response_id","output_index","item"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.output_item.added"},"response_id":{"$ref":"#/$defs/ResponseId"},"output_index":{"type":"integer","minimum":0},"item":{"$ref":"#/$defs/RealtimeItem"}}};
-
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate43.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.item === undefined) && (missing0 = "item"))){
-validate43.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate43.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate43.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate43.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.output_item.added" !== data1){
-validate43.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.output_item.added"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate43.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate43.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data3 = data.output_index;
-const _errs9 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate43.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate43.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item !== undefined){
-const _errs11 = errors;
-if(!(validate38(data.item, {instancePath:instancePath+"/item",parentData:data,parentDataProperty:"item",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate43.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate43.errors = vErrors;
-return errors === 0;
-}
-validate43.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"output_index":true,"item":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseContentPartAdded = validate45;
-const schema69 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","part"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.content_part.added"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"part":{"$ref":"#/$defs/RealtimeContentPart"}}};
-
-function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate45.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.part === undefined) && (missing0 = "part"))){
-validate45.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate45.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.content_part.added" !== data1){
-validate45.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.content_part.added"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate45.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item_id !== undefined){
-let data3 = data.item_id;
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
-validate45.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data4 = data.output_index;
-const _errs12 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate45.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate45.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content_index !== undefined){
-let data5 = data.content_index;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate45.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate45.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.part !== undefined){
-let data6 = data.part;
-const _errs16 = errors;
-const _errs17 = errors;
-if(errors === _errs17){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-let missing1;
-if((data6.type === undefined) && (missing1 = "type")){
-validate45.errors = [{instancePath:instancePath+"/part",schemaPath:"#/$defs/RealtimeContentPart/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data6.type !== undefined){
-let data7 = data6.type;
-const _errs19 = errors;
-if(typeof data7 !== "string"){
-validate45.errors = [{instancePath:instancePath+"/part/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("audio" !== data7){
-validate45.errors = [{instancePath:instancePath+"/part/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
-return false;
-}
-var valid5 = _errs19 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.text !== undefined){
-const _errs21 = errors;
-if(typeof data6.text !== "string"){
-validate45.errors = [{instancePath:instancePath+"/part/text",schemaPath:"#/$defs/RealtimeContentPart/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs21 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.transcript !== undefined){
-const _errs23 = errors;
-if(typeof data6.transcript !== "string"){
-validate45.errors = [{instancePath:instancePath+"/part/transcript",schemaPath:"#/$defs/RealtimeContentPart/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs23 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-}
-else {
-validate45.errors = [{instancePath:instancePath+"/part",schemaPath:"#/$defs/RealtimeContentPart/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate45.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate45.errors = vErrors;
-return errors === 0;
-}
-validate45.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"part":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseAudioDelta = validate46;
-const schema74 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","delta"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.audio.delta"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"delta":{"type":"string"}}};
-
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate46.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.delta === undefined) && (missing0 = "delta"))){
-validate46.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate46.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate46.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.audio.delta" !== data1){
-validate46.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.audio.delta"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate46.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item_id !== undefined){
-let data3 = data.item_id;
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
-validate46.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate46.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data4 = data.output_index;
-const _errs12 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate46.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate46.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content_index !== undefined){
-let data5 = data.content_index;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate46.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate46.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.delta !== undefined){
-const _errs16 = errors;
-if(typeof data.delta !== "string"){
-validate46.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate46.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate46.errors = vErrors;
-return errors === 0;
-}
-validate46.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseAudioDone = validate47;
-const schema78 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.audio.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0}}};
-
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate47.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))){
-validate47.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate47.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate47.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate47.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.audio.done" !== data1){
-validate47.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.audio.done"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate47.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate47.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item_id !== undefined){
-let data3 = data.item_id;
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
-validate47.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate47.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data4 = data.output_index;
-const _errs12 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate47.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate47.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content_index !== undefined){
-let data5 = data.content_index;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate47.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate47.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate47.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate47.errors = vErrors;
-return errors === 0;
-}
-validate47.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseContentPartDone = validate48;
-const schema82 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","part"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.content_part.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"part":{"$ref":"#/$defs/RealtimeContentPart"}}};
-
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate48.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.part === undefined) && (missing0 = "part"))){
-validate48.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate48.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.content_part.done" !== data1){
-validate48.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.content_part.done"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate48.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item_id !== undefined){
-let data3 = data.item_id;
-const _errs9 = errors;
-const _errs10 = errors;
-if(errors === _errs10){
-if(typeof data3 === "string"){
-if(func1(data3) < 1){
-validate48.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/$defs/ItemId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data4 = data.output_index;
-const _errs12 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate48.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate48.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs12 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.content_index !== undefined){
-let data5 = data.content_index;
-const _errs14 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate48.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate48.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs14 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.part !== undefined){
-let data6 = data.part;
-const _errs16 = errors;
-const _errs17 = errors;
-if(errors === _errs17){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-let missing1;
-if((data6.type === undefined) && (missing1 = "type")){
-validate48.errors = [{instancePath:instancePath+"/part",schemaPath:"#/$defs/RealtimeContentPart/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data6.type !== undefined){
-let data7 = data6.type;
-const _errs19 = errors;
-if(typeof data7 !== "string"){
-validate48.errors = [{instancePath:instancePath+"/part/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("audio" !== data7){
-validate48.errors = [{instancePath:instancePath+"/part/type",schemaPath:"#/$defs/RealtimeContentPart/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
-return false;
-}
-var valid5 = _errs19 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.text !== undefined){
-const _errs21 = errors;
-if(typeof data6.text !== "string"){
-validate48.errors = [{instancePath:instancePath+"/part/text",schemaPath:"#/$defs/RealtimeContentPart/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs21 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.transcript !== undefined){
-const _errs23 = errors;
-if(typeof data6.transcript !== "string"){
-validate48.errors = [{instancePath:instancePath+"/part/transcript",schemaPath:"#/$defs/RealtimeContentPart/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs23 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-}
-else {
-validate48.errors = [{instancePath:instancePath+"/part",schemaPath:"#/$defs/RealtimeContentPart/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs16 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate48.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate48.errors = vErrors;
-return errors === 0;
-}
-validate48.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"part":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseOutputItemDone = validate49;
-const schema87 = {"type":"object","required":["event_id","type","response_id","output_index","item"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.output_item.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"output_index":{"type":"integer","minimum":0},"item":{"$ref":"#/$defs/RealtimeItem"}}};
-
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate49.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.item === undefined) && (missing0 = "item"))){
-validate49.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate49.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate49.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.output_item.done" !== data1){
-validate49.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.output_item.done"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response_id !== undefined){
-let data2 = data.response_id;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(typeof data2 === "string"){
-if(func1(data2) < 1){
-validate49.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate49.errors = [{instancePath:instancePath+"/response_id",schemaPath:"#/$defs/ResponseId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output_index !== undefined){
-let data3 = data.output_index;
-const _errs9 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate49.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs9){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate49.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid0 = _errs9 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.item !== undefined){
-const _errs11 = errors;
-if(!(validate38(data.item, {instancePath:instancePath+"/item",parentData:data,parentDataProperty:"item",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
-errors = vErrors.length;
-}
-var valid0 = _errs11 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate49.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate49.errors = vErrors;
-return errors === 0;
-}
-validate49.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"output_index":true,"item":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateResponseDone = validate51;
-const schema90 = {"type":"object","required":["event_id","type","response"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.done"},"response":{"allOf":[{"$ref":"#/$defs/RealtimeResponse"},{"type":"object","required":["usage"]}]}}};
-
-function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate51.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response === undefined) && (missing0 = "response"))){
-validate51.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.event_id !== undefined){
-let data0 = data.event_id;
-const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate51.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate51.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.type !== undefined){
-let data1 = data.type;
-const _errs4 = errors;
-if(typeof data1 !== "string"){
-validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("response.done" !== data1){
-validate51.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.done"},message:"must be equal to constant"}];
-return false;
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.response !== undefined){
-let data2 = data.response;
-const _errs6 = errors;
-const _errs7 = errors;
-if(!(validate37(data2, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate37.errors : vErrors.concat(validate37.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs7 === errors;
-if(valid2){
+let data1 = data.voice;
 const _errs8 = errors;
 if(errors === _errs8){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing1;
-if((data2.usage === undefined) && (missing1 = "usage")){
-validate51.errors = [{instancePath:instancePath+"/response",schemaPath:"#/properties/response/allOf/1/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+if(typeof data1 === "string"){
+if(func1(data1) < 1){
+validate56.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/1/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate51.errors = [{instancePath:instancePath+"/response",schemaPath:"#/properties/response/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate56.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/1/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-}
-var valid2 = _errs8 === errors;
-}
-var valid0 = _errs6 === errors;
-}
-else {
-var valid0 = true;
 }
 }
 }
 }
 }
 else {
-validate51.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate56.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate51.errors = vErrors;
+var valid0 = _errs1 === errors;
+}
+validate56.errors = vErrors;
 return errors === 0;
 }
-validate51.evaluated = {"props":{"event_id":true,"type":true,"response":true},"dynamicProps":false,"dynamicItems":false};
+validate56.evaluated = {"props":{"voice":true,"optimize_instructions":true,"mode":true,"language_type":true,"response_format":true,"sample_rate":true,"speech_rate":true,"volume":true,"pitch_rate":true,"bit_rate":true,"instructions":true,"enable_tn":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateSessionFinished = validate53;
-const schema92 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.finished"}}};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3648,26 +464,16 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
 validate53.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.event_id !== undefined){
-let data0 = data.event_id;
 const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate53.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate53.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
 }
@@ -3677,19 +483,32 @@ var valid0 = true;
 if(valid0){
 if(data.type !== undefined){
 let data1 = data.type;
-const _errs4 = errors;
+const _errs2 = errors;
 if(typeof data1 !== "string"){
 validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("session.finished" !== data1){
-validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.finished"},message:"must be equal to constant"}];
+if("session.update" !== data1){
+validate53.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.update"},message:"must be equal to constant"}];
 return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.session !== undefined){
+const _errs4 = errors;
+if(!(validate56(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
+}
 }
 }
 }
@@ -3702,16 +521,2663 @@ return false;
 validate53.errors = vErrors;
 return errors === 0;
 }
-validate53.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+validate53.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRealtimeError = validate54;
-const schema94 = {"type":"object","required":["event_id","type","error"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"error"},"error":{"$ref":"#/$defs/RealtimeErrorDetails"}}};
-const schema96 = {"type":"object","required":["type","code","message","param","event_id"],"properties":{"type":{"type":["string","null"]},"code":{"type":["string","null"]},"message":{"type":"string"},"param":{"type":["string","null"]},"event_id":{"type":["string","null"]}}};
+export const validateInputTextBufferAppend = validate60;
+const schema24 = {"type":"object","required":["event_id","type","text"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.append"},"text":{"type":"string","maxLength":20000}}};
 
-function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate54.evaluated;
+const evaluated0 = validate60.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.text === undefined) && (missing0 = "text"))){
+validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_text_buffer.append" !== data1){
+validate60.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.append"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+let data2 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data2 === "string"){
+if(func1(data2) > 20000){
+validate60.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
+return false;
+}
+}
+else {
+validate60.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate60.errors = vErrors;
+return errors === 0;
+}
+validate60.evaluated = {"props":{"event_id":true,"type":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateInputTextBufferCommit = validate62;
+const schema25 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.commit"}}};
+
+function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate62.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_text_buffer.commit" !== data1){
+validate62.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.commit"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate62.errors = vErrors;
+return errors === 0;
+}
+validate62.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateInputTextBufferClear = validate64;
+const schema26 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"input_text_buffer.clear"}}};
+
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate64.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_text_buffer.clear" !== data1){
+validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.clear"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate64.errors = vErrors;
+return errors === 0;
+}
+validate64.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseCancel = validate66;
+const schema27 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"response.cancel"}}};
+
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate66.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate66.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.cancel" !== data1){
+validate66.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.cancel"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate66.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate66.errors = vErrors;
+return errors === 0;
+}
+validate66.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSessionFinish = validate68;
+const schema28 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"session.finish"}}};
+
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate68.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate54(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate54.errors : vErrors.concat(validate54.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("session.finish" !== data1){
+validate68.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.finish"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate68.errors = vErrors;
+return errors === 0;
+}
+validate68.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSessionCreated = validate70;
+const schema29 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.created"},"session":{"$ref":"#/$defs/RealtimeSession"}}};
+const schema30 = {"type":"string","minLength":1};
+
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate71.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate71.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate71.errors = vErrors;
+return errors === 0;
+}
+validate71.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema31 = {"allOf":[{"$ref":"#/$defs/RealtimeSessionFields"},{"type":"object","required":["id","object","model"],"properties":{"id":{"type":"string","minLength":1},"object":{"type":"string","const":"realtime.session"},"model":{"type":"string","minLength":1}}}]};
+
+function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate73.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs0 === errors;
+if(valid0){
+const _errs1 = errors;
+if(errors === _errs1){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.id === undefined) && (missing0 = "id")) || ((data.object === undefined) && (missing0 = "object"))) || ((data.model === undefined) && (missing0 = "model"))){
+validate73.errors = [{instancePath,schemaPath:"#/allOf/1/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.id !== undefined){
+let data0 = data.id;
+const _errs3 = errors;
+if(errors === _errs3){
+if(typeof data0 === "string"){
+if(func1(data0) < 1){
+validate73.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/id",schemaPath:"#/allOf/1/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs3 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs5 = errors;
+if(typeof data1 !== "string"){
+validate73.errors = [{instancePath:instancePath+"/object",schemaPath:"#/allOf/1/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("realtime.session" !== data1){
+validate73.errors = [{instancePath:instancePath+"/object",schemaPath:"#/allOf/1/properties/object/const",keyword:"const",params:{allowedValue: "realtime.session"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs5 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data.model !== undefined){
+let data2 = data.model;
+const _errs7 = errors;
+if(errors === _errs7){
+if(typeof data2 === "string"){
+if(func1(data2) < 1){
+validate73.errors = [{instancePath:instancePath+"/model",schemaPath:"#/allOf/1/properties/model/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate73.errors = [{instancePath:instancePath+"/model",schemaPath:"#/allOf/1/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+else {
+validate73.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+validate73.errors = vErrors;
+return errors === 0;
+}
+validate73.evaluated = {"props":{"id":true,"object":true,"model":true,"voice":true,"mode":true,"language_type":true,"response_format":true,"sample_rate":true,"speech_rate":true,"volume":true,"pitch_rate":true,"bit_rate":true,"instructions":true,"optimize_instructions":true,"enable_tn":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate70.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
+validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate70.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("session.created" !== data1){
+validate70.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.created"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.session !== undefined){
+const _errs4 = errors;
+if(!(validate73(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate70.errors = vErrors;
+return errors === 0;
+}
+validate70.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSessionUpdated = validate76;
+const schema32 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.updated"},"session":{"$ref":"#/$defs/RealtimeSession"}}};
+
+function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate76.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.session === undefined) && (missing0 = "session"))){
+validate76.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate76.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("session.updated" !== data1){
+validate76.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.updated"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.session !== undefined){
+const _errs4 = errors;
+if(!(validate73(data.session, {instancePath:instancePath+"/session",parentData:data,parentDataProperty:"session",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate73.errors : vErrors.concat(validate73.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate76.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate76.errors = vErrors;
+return errors === 0;
+}
+validate76.evaluated = {"props":{"event_id":true,"type":true,"session":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateInputTextBufferCommitted = validate79;
+const schema33 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"input_text_buffer.committed"},"item_id":{"type":"string"}}};
+
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate79.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_text_buffer.committed" !== data1){
+validate79.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.committed"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+const _errs4 = errors;
+if(typeof data.item_id !== "string"){
+validate79.errors = [{instancePath:instancePath+"/item_id",schemaPath:"#/properties/item_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate79.errors = vErrors;
+return errors === 0;
+}
+validate79.evaluated = {"props":{"event_id":true,"type":true,"item_id":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateInputTextBufferCleared = validate81;
+const schema34 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"input_text_buffer.cleared"}}};
+
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate81.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate81.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_text_buffer.cleared" !== data1){
+validate81.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_text_buffer.cleared"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate81.errors = vErrors;
+return errors === 0;
+}
+validate81.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseCreated = validate83;
+const schema35 = {"type":"object","required":["event_id","type","response"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.created"},"response":{"$ref":"#/$defs/RealtimeResponse"}}};
+const schema36 = {"type":"object","required":["id","status"],"properties":{"id":{"$ref":"#/$defs/ResponseId"},"object":{"type":"string","const":"realtime.response"},"conversation_id":{"type":"string"},"status":{"type":"string","enum":["in_progress","completed","failed","incomplete"]},"modalities":{"type":"array","items":{"type":"string","enum":["text","audio"]}},"voice":{"type":"string"},"output":{"type":"array","items":{"$ref":"#/$defs/RealtimeItem"}},"usage":{"$ref":"#/$defs/RealtimeUsage"}}};
+const schema37 = {"type":"string","minLength":1};
+
+function validate86(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate86.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate86.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate86.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate86.errors = vErrors;
+return errors === 0;
+}
+validate86.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema38 = {"type":"object","required":["id","type","status","role","content"],"properties":{"id":{"$ref":"#/$defs/ItemId"},"object":{"type":"string","const":"realtime.item"},"type":{"type":"string","const":"message"},"status":{"type":"string","enum":["in_progress","completed","incomplete"]},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/RealtimeContentPart"}}}};
+const schema39 = {"type":"string","minLength":1};
+
+function validate89(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate89.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(func1(data) < 1){
+validate89.errors = [{instancePath,schemaPath:"#/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+return false;
+}
+}
+else {
+validate89.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate89.errors = vErrors;
+return errors === 0;
+}
+validate89.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema40 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"audio"},"text":{"type":"string"},"transcript":{"type":"string"}}};
+
+function validate91(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate91.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate91.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("audio" !== data0){
+validate91.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+const _errs3 = errors;
+if(typeof data.text !== "string"){
+validate91.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.transcript !== undefined){
+const _errs5 = errors;
+if(typeof data.transcript !== "string"){
+validate91.errors = [{instancePath:instancePath+"/transcript",schemaPath:"#/properties/transcript/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate91.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate91.errors = vErrors;
+return errors === 0;
+}
+validate91.evaluated = {"props":{"type":true,"text":true,"transcript":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate88(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate88.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.role === undefined) && (missing0 = "role"))) || ((data.content === undefined) && (missing0 = "content"))){
+validate88.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.id !== undefined){
+const _errs1 = errors;
+if(!(validate89(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate88.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("realtime.item" !== data1){
+validate88.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "realtime.item"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data2 = data.type;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate88.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("message" !== data2){
+validate88.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data3 = data.status;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((data3 === "in_progress") || (data3 === "completed")) || (data3 === "incomplete"))){
+validate88.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema38.properties.status.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.role !== undefined){
+let data4 = data.role;
+const _errs8 = errors;
+if(typeof data4 !== "string"){
+validate88.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("assistant" !== data4){
+validate88.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content !== undefined){
+let data5 = data.content;
+const _errs10 = errors;
+if(errors === _errs10){
+if(Array.isArray(data5)){
+var valid1 = true;
+const len0 = data5.length;
+for(let i0=0; i0<len0; i0++){
+const _errs12 = errors;
+if(!(validate91(data5[i0], {instancePath:instancePath+"/content/" + i0,parentData:data5,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs12 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate88.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate88.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate88.errors = vErrors;
+return errors === 0;
+}
+validate88.evaluated = {"props":{"id":true,"object":true,"type":true,"status":true,"role":true,"content":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema41 = {"anyOf":[{"$ref":"#/$defs/RealtimeCharacterUsage"},{"$ref":"#/$defs/RealtimeTokenUsage"}]};
+const schema42 = {"type":"object","required":["characters"],"properties":{"characters":{"type":"integer","minimum":0}}};
+
+function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate95.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.characters === undefined) && (missing0 = "characters")){
+validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.characters !== undefined){
+let data0 = data.characters;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate95.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate95.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+}
+}
+else {
+validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate95.errors = vErrors;
+return errors === 0;
+}
+validate95.evaluated = {"props":{"characters":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema43 = {"type":"object","required":["input_tokens","output_tokens"],"properties":{"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0},"audio_tokens":{"type":"integer","minimum":0}}}}};
+
+function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate97.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.input_tokens === undefined) && (missing0 = "input_tokens")) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))){
+validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.input_tokens !== undefined){
+let data0 = data.input_tokens;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate97.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate97.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data1 = data.output_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate97.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate97.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.total_tokens !== undefined){
+let data2 = data.total_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate97.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate97.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens_details !== undefined){
+let data3 = data.input_tokens_details;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.text_tokens !== undefined){
+let data4 = data3.text_tokens;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate97.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate97.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate97.errors = [{instancePath:instancePath+"/input_tokens_details",schemaPath:"#/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens_details !== undefined){
+let data5 = data.output_tokens_details;
+const _errs11 = errors;
+if(errors === _errs11){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(data5.text_tokens !== undefined){
+let data6 = data5.text_tokens;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate97.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 0 || isNaN(data6)){
+validate97.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs13 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data5.audio_tokens !== undefined){
+let data7 = data5.audio_tokens;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate97.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate97.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs15 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+else {
+validate97.errors = [{instancePath:instancePath+"/output_tokens_details",schemaPath:"#/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate97.errors = vErrors;
+return errors === 0;
+}
+validate97.evaluated = {"props":{"input_tokens":true,"output_tokens":true,"total_tokens":true,"input_tokens_details":true,"output_tokens_details":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate94(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate94.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+const _errs1 = errors;
+if(!(validate95(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate95.errors : vErrors.concat(validate95.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+var props0 = {};
+props0.characters = true;
+}
+const _errs2 = errors;
+if(!(validate97(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs2 === errors;
+valid0 = valid0 || _valid0;
+if(_valid0){
+if(props0 !== true){
+props0 = props0 || {};
+props0.input_tokens = true;
+props0.output_tokens = true;
+props0.total_tokens = true;
+props0.input_tokens_details = true;
+props0.output_tokens_details = true;
+}
+}
+if(!valid0){
+const err0 = {instancePath,schemaPath:"#/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+validate94.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate94.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate94.evaluated = {"dynamicProps":true,"dynamicItems":false};
+
+
+function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate85.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))){
+validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.id !== undefined){
+const _errs1 = errors;
+if(!(validate86(data.id, {instancePath:instancePath+"/id",parentData:data,parentDataProperty:"id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.object !== undefined){
+let data1 = data.object;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate85.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("realtime.response" !== data1){
+validate85.errors = [{instancePath:instancePath+"/object",schemaPath:"#/properties/object/const",keyword:"const",params:{allowedValue: "realtime.response"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.conversation_id !== undefined){
+const _errs4 = errors;
+if(typeof data.conversation_id !== "string"){
+validate85.errors = [{instancePath:instancePath+"/conversation_id",schemaPath:"#/properties/conversation_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+let data3 = data.status;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((data3 === "in_progress") || (data3 === "completed")) || (data3 === "failed")) || (data3 === "incomplete"))){
+validate85.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema36.properties.status.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.modalities !== undefined){
+let data4 = data.modalities;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data4)){
+var valid1 = true;
+const len0 = data4.length;
+for(let i0=0; i0<len0; i0++){
+let data5 = data4[i0];
+const _errs10 = errors;
+if(typeof data5 !== "string"){
+validate85.errors = [{instancePath:instancePath+"/modalities/" + i0,schemaPath:"#/properties/modalities/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data5 === "text") || (data5 === "audio"))){
+validate85.errors = [{instancePath:instancePath+"/modalities/" + i0,schemaPath:"#/properties/modalities/items/enum",keyword:"enum",params:{allowedValues: schema36.properties.modalities.items.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid1 = _errs10 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate85.errors = [{instancePath:instancePath+"/modalities",schemaPath:"#/properties/modalities/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.voice !== undefined){
+const _errs12 = errors;
+if(typeof data.voice !== "string"){
+validate85.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data7 = data.output;
+const _errs14 = errors;
+if(errors === _errs14){
+if(Array.isArray(data7)){
+var valid2 = true;
+const len1 = data7.length;
+for(let i1=0; i1<len1; i1++){
+const _errs16 = errors;
+if(!(validate88(data7[i1], {instancePath:instancePath+"/output/" + i1,parentData:data7,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs16 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate85.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs14 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs17 = errors;
+if(!(validate94(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate85.errors = vErrors;
+return errors === 0;
+}
+validate85.evaluated = {"props":{"id":true,"object":true,"conversation_id":true,"status":true,"modalities":true,"voice":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate83.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response === undefined) && (missing0 = "response"))){
+validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.created" !== data1){
+validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.created"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+const _errs4 = errors;
+if(!(validate85(data.response, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate83.errors = vErrors;
+return errors === 0;
+}
+validate83.evaluated = {"props":{"event_id":true,"type":true,"response":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseOutputItemAdded = validate101;
+const schema44 = {"type":"object","required":["event_id","type","response_id","output_index","item"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.output_item.added"},"response_id":{"$ref":"#/$defs/ResponseId"},"output_index":{"type":"integer","minimum":0},"item":{"$ref":"#/$defs/RealtimeItem"}}};
+
+function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate101.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.item === undefined) && (missing0 = "item"))){
+validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate101.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.output_item.added" !== data1){
+validate101.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.output_item.added"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data3 = data.output_index;
+const _errs5 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate101.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate101.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item !== undefined){
+const _errs7 = errors;
+if(!(validate88(data.item, {instancePath:instancePath+"/item",parentData:data,parentDataProperty:"item",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate101.errors = vErrors;
+return errors === 0;
+}
+validate101.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"output_index":true,"item":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseContentPartAdded = validate105;
+const schema45 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","part"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.content_part.added"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"part":{"$ref":"#/$defs/RealtimeContentPart"}}};
+
+function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate105.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.part === undefined) && (missing0 = "part"))){
+validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.content_part.added" !== data1){
+validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.content_part.added"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+const _errs5 = errors;
+if(!(validate89(data.item_id, {instancePath:instancePath+"/item_id",parentData:data,parentDataProperty:"item_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs6 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate105.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate105.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_index !== undefined){
+let data5 = data.content_index;
+const _errs8 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate105.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate105.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.part !== undefined){
+const _errs10 = errors;
+if(!(validate91(data.part, {instancePath:instancePath+"/part",parentData:data,parentDataProperty:"part",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate105.errors = vErrors;
+return errors === 0;
+}
+validate105.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"part":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseAudioDelta = validate110;
+const schema46 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","delta"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.audio.delta"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"delta":{"type":"string"}}};
+
+function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate110.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.delta === undefined) && (missing0 = "delta"))){
+validate110.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate110.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.audio.delta" !== data1){
+validate110.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.audio.delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+const _errs5 = errors;
+if(!(validate89(data.item_id, {instancePath:instancePath+"/item_id",parentData:data,parentDataProperty:"item_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs6 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate110.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate110.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_index !== undefined){
+let data5 = data.content_index;
+const _errs8 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate110.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate110.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.delta !== undefined){
+const _errs10 = errors;
+if(typeof data.delta !== "string"){
+validate110.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate110.errors = vErrors;
+return errors === 0;
+}
+validate110.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseAudioDone = validate114;
+const schema47 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.audio.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0}}};
+
+function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate114.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))){
+validate114.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate114.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.audio.done" !== data1){
+validate114.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.audio.done"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+const _errs5 = errors;
+if(!(validate89(data.item_id, {instancePath:instancePath+"/item_id",parentData:data,parentDataProperty:"item_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs6 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate114.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate114.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_index !== undefined){
+let data5 = data.content_index;
+const _errs8 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate114.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate114.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate114.errors = vErrors;
+return errors === 0;
+}
+validate114.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseContentPartDone = validate118;
+const schema48 = {"type":"object","required":["event_id","type","response_id","item_id","output_index","content_index","part"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.content_part.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"item_id":{"$ref":"#/$defs/ItemId"},"output_index":{"type":"integer","minimum":0},"content_index":{"type":"integer","minimum":0},"part":{"$ref":"#/$defs/RealtimeContentPart"}}};
+
+function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate118.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.item_id === undefined) && (missing0 = "item_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.content_index === undefined) && (missing0 = "content_index"))) || ((data.part === undefined) && (missing0 = "part"))){
+validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate118.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.content_part.done" !== data1){
+validate118.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.content_part.done"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item_id !== undefined){
+const _errs5 = errors;
+if(!(validate89(data.item_id, {instancePath:instancePath+"/item_id",parentData:data,parentDataProperty:"item_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate89.errors : vErrors.concat(validate89.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data4 = data.output_index;
+const _errs6 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate118.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate118.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.content_index !== undefined){
+let data5 = data.content_index;
+const _errs8 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate118.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs8){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate118.errors = [{instancePath:instancePath+"/content_index",schemaPath:"#/properties/content_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.part !== undefined){
+const _errs10 = errors;
+if(!(validate91(data.part, {instancePath:instancePath+"/part",parentData:data,parentDataProperty:"part",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate91.errors : vErrors.concat(validate91.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate118.errors = vErrors;
+return errors === 0;
+}
+validate118.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"item_id":true,"output_index":true,"content_index":true,"part":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseOutputItemDone = validate123;
+const schema49 = {"type":"object","required":["event_id","type","response_id","output_index","item"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.output_item.done"},"response_id":{"$ref":"#/$defs/ResponseId"},"output_index":{"type":"integer","minimum":0},"item":{"$ref":"#/$defs/RealtimeItem"}}};
+
+function validate123(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate123.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response_id === undefined) && (missing0 = "response_id"))) || ((data.output_index === undefined) && (missing0 = "output_index"))) || ((data.item === undefined) && (missing0 = "item"))){
+validate123.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate123.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.output_item.done" !== data1){
+validate123.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.output_item.done"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response_id !== undefined){
+const _errs4 = errors;
+if(!(validate86(data.response_id, {instancePath:instancePath+"/response_id",parentData:data,parentDataProperty:"response_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate86.errors : vErrors.concat(validate86.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_index !== undefined){
+let data3 = data.output_index;
+const _errs5 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate123.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate123.errors = [{instancePath:instancePath+"/output_index",schemaPath:"#/properties/output_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.item !== undefined){
+const _errs7 = errors;
+if(!(validate88(data.item, {instancePath:instancePath+"/item",parentData:data,parentDataProperty:"item",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate88.errors : vErrors.concat(validate88.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate123.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate123.errors = vErrors;
+return errors === 0;
+}
+validate123.evaluated = {"props":{"event_id":true,"type":true,"response_id":true,"output_index":true,"item":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateResponseDone = validate127;
+const schema50 = {"type":"object","required":["event_id","type","response"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"response.done"},"response":{"allOf":[{"$ref":"#/$defs/RealtimeResponse"},{"type":"object","required":["usage"],"properties":{"usage":{"$ref":"#/$defs/RealtimeUsage"}}}]}}};
+
+function validate127(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate127.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.response === undefined) && (missing0 = "response"))){
+validate127.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate127.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("response.done" !== data1){
+validate127.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "response.done"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.response !== undefined){
+let data2 = data.response;
+const _errs4 = errors;
+const _errs5 = errors;
+if(!(validate85(data2, {instancePath:instancePath+"/response",parentData:data,parentDataProperty:"response",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+if(valid1){
+const _errs6 = errors;
+if(errors === _errs6){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+let missing1;
+if((data2.usage === undefined) && (missing1 = "usage")){
+validate127.errors = [{instancePath:instancePath+"/response",schemaPath:"#/properties/response/allOf/1/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data2.usage !== undefined){
+if(!(validate94(data2.usage, {instancePath:instancePath+"/response/usage",parentData:data2,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate94.errors : vErrors.concat(validate94.errors);
+errors = vErrors.length;
+}
+}
+}
+}
+else {
+validate127.errors = [{instancePath:instancePath+"/response",schemaPath:"#/properties/response/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs6 === errors;
+}
+var valid0 = _errs4 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate127.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate127.errors = vErrors;
+return errors === 0;
+}
+validate127.evaluated = {"props":{"event_id":true,"type":true,"response":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSessionFinished = validate131;
+const schema51 = {"type":"object","required":["event_id","type"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"session.finished"}}};
+
+function validate131(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate131.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))){
+validate131.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.event_id !== undefined){
+const _errs1 = errors;
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data1 = data.type;
+const _errs2 = errors;
+if(typeof data1 !== "string"){
+validate131.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("session.finished" !== data1){
+validate131.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "session.finished"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate131.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate131.errors = vErrors;
+return errors === 0;
+}
+validate131.evaluated = {"props":{"event_id":true,"type":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateRealtimeError = validate133;
+const schema52 = {"type":"object","required":["event_id","type","error"],"properties":{"event_id":{"$ref":"#/$defs/ServerEventId"},"type":{"type":"string","const":"error"},"error":{"$ref":"#/$defs/RealtimeErrorDetails"}}};
+const schema53 = {"type":"object","required":["type","code","message","param","event_id"],"properties":{"type":{"type":["string","null"]},"code":{"type":["string","null"]},"message":{"type":"string"},"param":{"type":["string","null"]},"event_id":{"type":["string","null"]}}};
+
+function validate135(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate135.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((((data.type === undefined) && (missing0 = "type")) || ((data.code === undefined) && (missing0 = "code"))) || ((data.message === undefined) && (missing0 = "message"))) || ((data.param === undefined) && (missing0 = "param"))) || ((data.event_id === undefined) && (missing0 = "event_id"))){
+validate135.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if((typeof data0 !== "string") && (data0 !== null)){
+validate135.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema53.properties.type.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.code !== undefined){
+let data1 = data.code;
+const _errs3 = errors;
+if((typeof data1 !== "string") && (data1 !== null)){
+validate135.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: schema53.properties.code.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs5 = errors;
+if(typeof data.message !== "string"){
+validate135.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.param !== undefined){
+let data3 = data.param;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate135.errors = [{instancePath:instancePath+"/param",schemaPath:"#/properties/param/type",keyword:"type",params:{type: schema53.properties.param.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.event_id !== undefined){
+let data4 = data.event_id;
+const _errs9 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate135.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/properties/event_id/type",keyword:"type",params:{type: schema53.properties.event_id.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate135.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate135.errors = vErrors;
+return errors === 0;
+}
+validate135.evaluated = {"props":{"type":true,"code":true,"message":true,"param":true,"event_id":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate133(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate133.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3722,25 +3188,15 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.event_id === undefined) && (missing0 = "event_id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.error === undefined) && (missing0 = "error"))){
-validate54.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate133.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.event_id !== undefined){
-let data0 = data.event_id;
 const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(typeof data0 === "string"){
-if(func1(data0) < 1){
-validate54.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
-return false;
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/event_id",schemaPath:"#/$defs/ServerEventId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate71(data.event_id, {instancePath:instancePath+"/event_id",parentData:data,parentDataProperty:"event_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs1 === errors;
 }
@@ -3750,108 +3206,28 @@ var valid0 = true;
 if(valid0){
 if(data.type !== undefined){
 let data1 = data.type;
-const _errs4 = errors;
+const _errs2 = errors;
 if(typeof data1 !== "string"){
-validate54.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate133.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("error" !== data1){
-validate54.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+validate133.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
 return false;
 }
-var valid0 = _errs4 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.error !== undefined){
-let data2 = data.error;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing1;
-if((((((data2.type === undefined) && (missing1 = "type")) || ((data2.code === undefined) && (missing1 = "code"))) || ((data2.message === undefined) && (missing1 = "message"))) || ((data2.param === undefined) && (missing1 = "param"))) || ((data2.event_id === undefined) && (missing1 = "event_id"))){
-validate54.errors = [{instancePath:instancePath+"/error",schemaPath:"#/$defs/RealtimeErrorDetails/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
+const _errs4 = errors;
+if(!(validate135(data.error, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate135.errors : vErrors.concat(validate135.errors);
+errors = vErrors.length;
 }
-else {
-if(data2.type !== undefined){
-let data3 = data2.type;
-const _errs9 = errors;
-if((typeof data3 !== "string") && (data3 !== null)){
-validate54.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/$defs/RealtimeErrorDetails/properties/type/type",keyword:"type",params:{type: schema96.properties.type.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs9 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.code !== undefined){
-let data4 = data2.code;
-const _errs11 = errors;
-if((typeof data4 !== "string") && (data4 !== null)){
-validate54.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/$defs/RealtimeErrorDetails/properties/code/type",keyword:"type",params:{type: schema96.properties.code.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs11 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.message !== undefined){
-const _errs13 = errors;
-if(typeof data2.message !== "string"){
-validate54.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/$defs/RealtimeErrorDetails/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs13 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.param !== undefined){
-let data6 = data2.param;
-const _errs15 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate54.errors = [{instancePath:instancePath+"/error/param",schemaPath:"#/$defs/RealtimeErrorDetails/properties/param/type",keyword:"type",params:{type: schema96.properties.param.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs15 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.event_id !== undefined){
-let data7 = data2.event_id;
-const _errs17 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate54.errors = [{instancePath:instancePath+"/error/event_id",schemaPath:"#/$defs/RealtimeErrorDetails/properties/event_id/type",keyword:"type",params:{type: schema96.properties.event_id.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs17 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate54.errors = [{instancePath:instancePath+"/error",schemaPath:"#/$defs/RealtimeErrorDetails/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs6 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -3861,27 +3237,171 @@ var valid0 = true;
 }
 }
 else {
-validate54.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate133.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate54.errors = vErrors;
+validate133.errors = vErrors;
 return errors === 0;
 }
-validate54.evaluated = {"props":{"event_id":true,"type":true,"error":true},"dynamicProps":false,"dynamicItems":false};
+validate133.evaluated = {"props":{"event_id":true,"type":true,"error":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateRunTask = validate55;
-const schema97 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"run-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["task_group","task","function","parameters","input"],"properties":{"task_group":{"type":"string","const":"audio"},"task":{"type":"string","const":"tts"},"function":{"type":"string","const":"SpeechSynthesizer"},"model":{"type":"string","maxLength":200},"parameters":{"$ref":"#/$defs/RunTaskParameters"},"input":{"type":"object","maxProperties":0}}}}};
-const schema98 = {"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"};
-const pattern4 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
-const schema99 = {"allOf":[{"type":"object","required":["text_type","voice"],"properties":{"text_type":{"type":"string","const":"PlainText"},"voice":{"type":"string","minLength":1,"maxLength":256}}},{"$ref":"#/$defs/SynthesisOptions"}]};
-const schema100 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
-const schema101 = {"type":"object","properties":{"pronunciation":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}}}};
+export const validateRunTask = validate137;
+const schema54 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"run-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["task_group","task","function","parameters","input"],"properties":{"task_group":{"type":"string","const":"audio"},"task":{"type":"string","const":"tts"},"function":{"type":"string","const":"SpeechSynthesizer"},"model":{"type":"string","maxLength":200},"parameters":{"$ref":"#/$defs/RunTaskParameters"},"input":{"type":"object","maxProperties":0}}}}};
+const schema55 = {"type":"string","pattern":"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"};
+const pattern3 = new RegExp("^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$", "u");
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate138(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate57.evaluated;
+const evaluated0 = validate138.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(typeof data === "string"){
+if(!pattern3.test(data)){
+validate138.errors = [{instancePath,schemaPath:"#/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+return false;
+}
+}
+else {
+validate138.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+validate138.errors = vErrors;
+return errors === 0;
+}
+validate138.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema56 = {"allOf":[{"type":"object","required":["text_type","voice"],"properties":{"text_type":{"type":"string","const":"PlainText"},"voice":{"type":"string","minLength":1,"maxLength":256}}},{"$ref":"#/$defs/SynthesisOptions"}]};
+const schema57 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
+const schema58 = {"type":"object","properties":{"pronunciation":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}}}};
+
+function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate142.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.pronunciation !== undefined){
+let data0 = data.pronunciation;
+const _errs1 = errors;
+if(errors === _errs1){
+if(Array.isArray(data0)){
+var valid1 = true;
+const len0 = data0.length;
+for(let i0=0; i0<len0; i0++){
+let data1 = data0[i0];
+const _errs3 = errors;
+if(errors === _errs3){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+for(const key0 in data1){
+const _errs6 = errors;
+if(typeof data1[key0] !== "string"){
+validate142.errors = [{instancePath:instancePath+"/pronunciation/" + i0+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/pronunciation/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs6 === errors;
+if(!valid2){
+break;
+}
+}
+}
+else {
+validate142.errors = [{instancePath:instancePath+"/pronunciation/" + i0,schemaPath:"#/properties/pronunciation/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs3 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate142.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.replace !== undefined){
+let data3 = data.replace;
+const _errs8 = errors;
+if(errors === _errs8){
+if(Array.isArray(data3)){
+var valid3 = true;
+const len1 = data3.length;
+for(let i1=0; i1<len1; i1++){
+let data4 = data3[i1];
+const _errs10 = errors;
+if(errors === _errs10){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+for(const key1 in data4){
+const _errs13 = errors;
+if(typeof data4[key1] !== "string"){
+validate142.errors = [{instancePath:instancePath+"/replace/" + i1+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/replace/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid4 = _errs13 === errors;
+if(!valid4){
+break;
+}
+}
+}
+else {
+validate142.errors = [{instancePath:instancePath+"/replace/" + i1,schemaPath:"#/properties/replace/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid3 = _errs10 === errors;
+if(!valid3){
+break;
+}
+}
+}
+else {
+validate142.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+else {
+validate142.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate142.errors = vErrors;
+return errors === 0;
+}
+validate142.evaluated = {"props":{"pronunciation":true,"replace":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate141(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate141.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -3894,11 +3414,11 @@ if(data.format !== undefined){
 let data0 = data.format;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate57.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((data0 === "mp3") || (data0 === "pcm")) || (data0 === "wav")) || (data0 === "opus"))){
-validate57.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema100.properties.format.enum},message:"must be equal to one of the allowed values"}];
+validate141.errors = [{instancePath:instancePath+"/format",schemaPath:"#/properties/format/enum",keyword:"enum",params:{allowedValues: schema57.properties.format.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -3911,11 +3431,11 @@ if(data.sample_rate !== undefined){
 let data1 = data.sample_rate;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate57.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate141.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(!((((((data1 === 8000) || (data1 === 16000)) || (data1 === 22050)) || (data1 === 24000)) || (data1 === 44100)) || (data1 === 48000))){
-validate57.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema100.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
+validate141.errors = [{instancePath:instancePath+"/sample_rate",schemaPath:"#/properties/sample_rate/enum",keyword:"enum",params:{allowedValues: schema57.properties.sample_rate.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -3928,18 +3448,18 @@ if(data.volume !== undefined){
 let data2 = data.volume;
 const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 100 || isNaN(data2)){
-validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
+validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/maximum",keyword:"maximum",params:{comparison: "<=", limit: 100},message:"must be <= 100"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate57.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate141.errors = [{instancePath:instancePath+"/volume",schemaPath:"#/properties/volume/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -3957,18 +3477,18 @@ const _errs7 = errors;
 if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 > 2 || isNaN(data3)){
-validate57.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
 if(data3 < 0.5 || isNaN(data3)){
-validate57.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
 return false;
 }
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate141.errors = [{instancePath:instancePath+"/rate",schemaPath:"#/properties/rate/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -3984,18 +3504,18 @@ const _errs9 = errors;
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 2 || isNaN(data4)){
-validate57.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
+validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"}];
 return false;
 }
 else {
 if(data4 < 0.5 || isNaN(data4)){
-validate57.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
+validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"}];
 return false;
 }
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate141.errors = [{instancePath:instancePath+"/pitch",schemaPath:"#/properties/pitch/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -4009,18 +3529,18 @@ if(data.bit_rate !== undefined){
 let data5 = data.bit_rate;
 const _errs11 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs11){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 > 510 || isNaN(data5)){
-validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
+validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 510},message:"must be <= 510"}];
 return false;
 }
 else {
 if(data5 < 6 || isNaN(data5)){
-validate57.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
+validate141.errors = [{instancePath:instancePath+"/bit_rate",schemaPath:"#/properties/bit_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 6},message:"must be >= 6"}];
 return false;
 }
 }
@@ -4035,7 +3555,7 @@ if(valid0){
 if(data.enable_ssml !== undefined){
 const _errs13 = errors;
 if(typeof data.enable_ssml !== "boolean"){
-validate57.errors = [{instancePath:instancePath+"/enable_ssml",schemaPath:"#/properties/enable_ssml/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate141.errors = [{instancePath:instancePath+"/enable_ssml",schemaPath:"#/properties/enable_ssml/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -4047,7 +3567,7 @@ if(valid0){
 if(data.word_timestamp_enabled !== undefined){
 const _errs15 = errors;
 if(typeof data.word_timestamp_enabled !== "boolean"){
-validate57.errors = [{instancePath:instancePath+"/word_timestamp_enabled",schemaPath:"#/properties/word_timestamp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate141.errors = [{instancePath:instancePath+"/word_timestamp_enabled",schemaPath:"#/properties/word_timestamp_enabled/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -4060,18 +3580,18 @@ if(data.seed !== undefined){
 let data8 = data.seed;
 const _errs17 = errors;
 if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate57.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs17){
 if((typeof data8 == "number") && (isFinite(data8))){
 if(data8 > 65535 || isNaN(data8)){
-validate57.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
+validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 65535},message:"must be <= 65535"}];
 return false;
 }
 else {
 if(data8 < 0 || isNaN(data8)){
-validate57.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate141.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -4094,11 +3614,11 @@ for(let i0=0; i0<len0; i0++){
 let data10 = data9[i0];
 const _errs21 = errors;
 if(typeof data10 !== "string"){
-validate57.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((((((((data10 === "zh") || (data10 === "en")) || (data10 === "fr")) || (data10 === "de")) || (data10 === "ja")) || (data10 === "ko")) || (data10 === "ru")) || (data10 === "pt")) || (data10 === "th")) || (data10 === "id")) || (data10 === "vi"))){
-validate57.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/enum",keyword:"enum",params:{allowedValues: schema100.properties.language_hints.items.enum},message:"must be equal to one of the allowed values"}];
+validate141.errors = [{instancePath:instancePath+"/language_hints/" + i0,schemaPath:"#/properties/language_hints/items/enum",keyword:"enum",params:{allowedValues: schema57.properties.language_hints.items.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid1 = _errs21 === errors;
@@ -4108,7 +3628,7 @@ break;
 }
 }
 else {
-validate57.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate141.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -4121,7 +3641,7 @@ if(valid0){
 if(data.instruction !== undefined){
 const _errs23 = errors;
 if(typeof data.instruction !== "string"){
-validate57.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/instruction",schemaPath:"#/properties/instruction/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -4133,7 +3653,7 @@ if(valid0){
 if(data.enable_markdown_filter !== undefined){
 const _errs25 = errors;
 if(typeof data.enable_markdown_filter !== "boolean"){
-validate57.errors = [{instancePath:instancePath+"/enable_markdown_filter",schemaPath:"#/properties/enable_markdown_filter/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate141.errors = [{instancePath:instancePath+"/enable_markdown_filter",schemaPath:"#/properties/enable_markdown_filter/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -4145,7 +3665,7 @@ if(valid0){
 if(data.enable_aigc_tag !== undefined){
 const _errs27 = errors;
 if(typeof data.enable_aigc_tag !== "boolean"){
-validate57.errors = [{instancePath:instancePath+"/enable_aigc_tag",schemaPath:"#/properties/enable_aigc_tag/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate141.errors = [{instancePath:instancePath+"/enable_aigc_tag",schemaPath:"#/properties/enable_aigc_tag/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -4157,7 +3677,7 @@ if(valid0){
 if(data.aigc_propagator !== undefined){
 const _errs29 = errors;
 if(typeof data.aigc_propagator !== "string"){
-validate57.errors = [{instancePath:instancePath+"/aigc_propagator",schemaPath:"#/properties/aigc_propagator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/aigc_propagator",schemaPath:"#/properties/aigc_propagator/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -4169,7 +3689,7 @@ if(valid0){
 if(data.aigc_propagate_id !== undefined){
 const _errs31 = errors;
 if(typeof data.aigc_propagate_id !== "string"){
-validate57.errors = [{instancePath:instancePath+"/aigc_propagate_id",schemaPath:"#/properties/aigc_propagate_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate141.errors = [{instancePath:instancePath+"/aigc_propagate_id",schemaPath:"#/properties/aigc_propagate_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -4179,108 +3699,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.hot_fix !== undefined){
-let data16 = data.hot_fix;
 const _errs33 = errors;
-const _errs34 = errors;
-if(errors === _errs34){
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.pronunciation !== undefined){
-let data17 = data16.pronunciation;
-const _errs36 = errors;
-if(errors === _errs36){
-if(Array.isArray(data17)){
-var valid4 = true;
-const len1 = data17.length;
-for(let i1=0; i1<len1; i1++){
-let data18 = data17[i1];
-const _errs38 = errors;
-if(errors === _errs38){
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-for(const key0 in data18){
-const _errs41 = errors;
-if(typeof data18[key0] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/hot_fix/pronunciation/" + i1+"/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/PronunciationFixes/properties/pronunciation/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs41 === errors;
-if(!valid5){
-break;
-}
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/hot_fix/pronunciation/" + i1,schemaPath:"#/$defs/PronunciationFixes/properties/pronunciation/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid4 = _errs38 === errors;
-if(!valid4){
-break;
-}
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/hot_fix/pronunciation",schemaPath:"#/$defs/PronunciationFixes/properties/pronunciation/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid3 = _errs36 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data16.replace !== undefined){
-let data20 = data16.replace;
-const _errs43 = errors;
-if(errors === _errs43){
-if(Array.isArray(data20)){
-var valid6 = true;
-const len2 = data20.length;
-for(let i2=0; i2<len2; i2++){
-let data21 = data20[i2];
-const _errs45 = errors;
-if(errors === _errs45){
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-for(const key1 in data21){
-const _errs48 = errors;
-if(typeof data21[key1] !== "string"){
-validate57.errors = [{instancePath:instancePath+"/hot_fix/replace/" + i2+"/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/$defs/PronunciationFixes/properties/replace/items/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs48 === errors;
-if(!valid7){
-break;
-}
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/hot_fix/replace/" + i2,schemaPath:"#/$defs/PronunciationFixes/properties/replace/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs45 === errors;
-if(!valid6){
-break;
-}
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/hot_fix/replace",schemaPath:"#/$defs/PronunciationFixes/properties/replace/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid3 = _errs43 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-else {
-validate57.errors = [{instancePath:instancePath+"/hot_fix",schemaPath:"#/$defs/PronunciationFixes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
+if(!(validate142(data.hot_fix, {instancePath:instancePath+"/hot_fix",parentData:data,parentDataProperty:"hot_fix",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate142.errors : vErrors.concat(validate142.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs33 === errors;
 }
@@ -4304,20 +3726,20 @@ var valid0 = true;
 }
 }
 else {
-validate57.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate141.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate57.errors = vErrors;
+validate141.errors = vErrors;
 return errors === 0;
 }
-validate57.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true},"dynamicProps":false,"dynamicItems":false};
+validate141.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate56(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate140(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate56.evaluated;
+const evaluated0 = validate140.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4329,7 +3751,7 @@ if(errors === _errs0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.text_type === undefined) && (missing0 = "text_type")) || ((data.voice === undefined) && (missing0 = "voice"))){
-validate56.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate140.errors = [{instancePath,schemaPath:"#/allOf/0/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -4337,11 +3759,11 @@ if(data.text_type !== undefined){
 let data0 = data.text_type;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate56.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate140.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("PlainText" !== data0){
-validate56.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/const",keyword:"const",params:{allowedValue: "PlainText"},message:"must be equal to constant"}];
+validate140.errors = [{instancePath:instancePath+"/text_type",schemaPath:"#/allOf/0/properties/text_type/const",keyword:"const",params:{allowedValue: "PlainText"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -4356,18 +3778,18 @@ const _errs4 = errors;
 if(errors === _errs4){
 if(typeof data1 === "string"){
 if(func1(data1) > 256){
-validate56.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
+validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/maxLength",keyword:"maxLength",params:{limit: 256},message:"must NOT have more than 256 characters"}];
 return false;
 }
 else {
 if(func1(data1) < 1){
-validate56.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 }
 else {
-validate56.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate140.errors = [{instancePath:instancePath+"/voice",schemaPath:"#/allOf/0/properties/voice/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -4380,29 +3802,29 @@ var valid1 = true;
 }
 }
 else {
-validate56.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate140.errors = [{instancePath,schemaPath:"#/allOf/0/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 var valid0 = _errs0 === errors;
 if(valid0){
 const _errs6 = errors;
-if(!(validate57(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate57.errors : vErrors.concat(validate57.errors);
+if(!(validate141(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate141.errors : vErrors.concat(validate141.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs6 === errors;
 }
-validate56.errors = vErrors;
+validate140.errors = vErrors;
 return errors === 0;
 }
-validate56.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true,"text_type":true,"voice":true},"dynamicProps":false,"dynamicItems":false};
+validate140.evaluated = {"props":{"format":true,"sample_rate":true,"volume":true,"rate":true,"pitch":true,"bit_rate":true,"enable_ssml":true,"word_timestamp_enabled":true,"seed":true,"language_hints":true,"instruction":true,"enable_markdown_filter":true,"enable_aigc_tag":true,"aigc_propagator":true,"aigc_propagate_id":true,"hot_fix":true,"text_type":true,"voice":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate137(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate55.evaluated;
+const evaluated0 = validate137.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4413,7 +3835,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate55.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate137.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -4424,7 +3846,7 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate55.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate137.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -4432,11 +3854,11 @@ if(data0.action !== undefined){
 let data1 = data0.action;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("run-task" !== data1){
-validate55.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "run-task"},message:"must be equal to constant"}];
+validate137.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "run-task"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs3 === errors;
@@ -4446,20 +3868,10 @@ var valid1 = true;
 }
 if(valid1){
 if(data0.task_id !== undefined){
-let data2 = data0.task_id;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate55.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate55.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
 }
@@ -4469,16 +3881,16 @@ var valid1 = true;
 if(valid1){
 if(data0.streaming !== undefined){
 let data3 = data0.streaming;
-const _errs8 = errors;
+const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("duplex" !== data3){
-validate55.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+validate137.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
 return false;
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
@@ -4488,7 +3900,7 @@ var valid1 = true;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -4500,118 +3912,118 @@ var valid0 = true;
 if(valid0){
 if(data.payload !== undefined){
 let data4 = data.payload;
-const _errs10 = errors;
-if(errors === _errs10){
+const _errs8 = errors;
+if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
 if((((((data4.task_group === undefined) && (missing2 = "task_group")) || ((data4.task === undefined) && (missing2 = "task"))) || ((data4.function === undefined) && (missing2 = "function"))) || ((data4.parameters === undefined) && (missing2 = "parameters"))) || ((data4.input === undefined) && (missing2 = "input"))){
-validate55.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate137.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data4.task_group !== undefined){
 let data5 = data4.task_group;
-const _errs12 = errors;
+const _errs10 = errors;
 if(typeof data5 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("audio" !== data5){
-validate55.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
+validate137.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/const",keyword:"const",params:{allowedValue: "audio"},message:"must be equal to constant"}];
 return false;
 }
-var valid3 = _errs12 === errors;
+var valid2 = _errs10 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
+if(valid2){
 if(data4.task !== undefined){
 let data6 = data4.task;
-const _errs14 = errors;
+const _errs12 = errors;
 if(typeof data6 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("tts" !== data6){
-validate55.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/const",keyword:"const",params:{allowedValue: "tts"},message:"must be equal to constant"}];
+validate137.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/const",keyword:"const",params:{allowedValue: "tts"},message:"must be equal to constant"}];
 return false;
 }
-var valid3 = _errs14 === errors;
+var valid2 = _errs12 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
+if(valid2){
 if(data4.function !== undefined){
 let data7 = data4.function;
-const _errs16 = errors;
+const _errs14 = errors;
 if(typeof data7 !== "string"){
-validate55.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("SpeechSynthesizer" !== data7){
-validate55.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/const",keyword:"const",params:{allowedValue: "SpeechSynthesizer"},message:"must be equal to constant"}];
+validate137.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/const",keyword:"const",params:{allowedValue: "SpeechSynthesizer"},message:"must be equal to constant"}];
 return false;
 }
-var valid3 = _errs16 === errors;
+var valid2 = _errs14 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
+if(valid2){
 if(data4.model !== undefined){
 let data8 = data4.model;
-const _errs18 = errors;
-if(errors === _errs18){
+const _errs16 = errors;
+if(errors === _errs16){
 if(typeof data8 === "string"){
 if(func1(data8) > 200){
-validate55.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
+validate137.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/maxLength",keyword:"maxLength",params:{limit: 200},message:"must NOT have more than 200 characters"}];
 return false;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate137.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid3 = _errs18 === errors;
+var valid2 = _errs16 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
+if(valid2){
 if(data4.parameters !== undefined){
-const _errs20 = errors;
-if(!(validate56(data4.parameters, {instancePath:instancePath+"/payload/parameters",parentData:data4,parentDataProperty:"parameters",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate56.errors : vErrors.concat(validate56.errors);
+const _errs18 = errors;
+if(!(validate140(data4.parameters, {instancePath:instancePath+"/payload/parameters",parentData:data4,parentDataProperty:"parameters",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate140.errors : vErrors.concat(validate140.errors);
 errors = vErrors.length;
 }
-var valid3 = _errs20 === errors;
+var valid2 = _errs18 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
-if(valid3){
+if(valid2){
 if(data4.input !== undefined){
 let data10 = data4.input;
-const _errs21 = errors;
-if(errors === _errs21){
+const _errs19 = errors;
+if(errors === _errs19){
 if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
 if(Object.keys(data10).length > 0){
-validate55.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
+validate137.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
 return false;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid3 = _errs21 === errors;
+var valid2 = _errs19 === errors;
 }
 else {
-var valid3 = true;
+var valid2 = true;
 }
 }
 }
@@ -4621,11 +4033,11 @@ var valid3 = true;
 }
 }
 else {
-validate55.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -4634,188 +4046,36 @@ var valid0 = true;
 }
 }
 else {
-validate55.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate137.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate55.errors = vErrors;
+validate137.errors = vErrors;
 return errors === 0;
 }
-validate55.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate137.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContinueTask = validate60;
-const schema102 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"continue-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"model":{"type":"string"},"task_group":{"type":"string"},"task":{"type":"string"},"function":{"type":"string"},"input":{"$ref":"#/$defs/ContinueTaskInput"}}}}};
-const schema104 = {"type":"object","properties":{"text":{"type":"string","maxLength":20000},"flush":{"type":"boolean"}},"anyOf":[{"required":["text"]},{"required":["flush"]}]};
+export const validateContinueTask = validate146;
+const schema59 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"continue-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"model":{"type":"string"},"task_group":{"type":"string"},"task":{"type":"string"},"function":{"type":"string"},"input":{"$ref":"#/$defs/ContinueTaskInput"}}}}};
+const schema60 = {"type":"object","properties":{"text":{"type":"string","maxLength":20000},"flush":{"type":"boolean"}},"if":{"required":["flush"]},"else":{"required":["text"]}};
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate148(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate60.evaluated;
+const evaluated0 = validate148.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(errors === 0){
+const _errs1 = errors;
+let valid0 = true;
+const _errs2 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate60.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.header !== undefined){
-let data0 = data.header;
-const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
-let missing1;
-if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate60.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data0.action !== undefined){
-let data1 = data0.action;
-const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate60.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("continue-task" !== data1){
-validate60.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "continue-task"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs3 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data0.task_id !== undefined){
-let data2 = data0.task_id;
-const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate60.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate60.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-var valid1 = _errs5 === errors;
-}
-else {
-var valid1 = true;
-}
-if(valid1){
-if(data0.streaming !== undefined){
-let data3 = data0.streaming;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate60.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("duplex" !== data3){
-validate60.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
-return false;
-}
-var valid1 = _errs8 === errors;
-}
-else {
-var valid1 = true;
-}
-}
-}
-}
-}
-else {
-validate60.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.payload !== undefined){
-let data4 = data.payload;
-const _errs10 = errors;
-if(errors === _errs10){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-let missing2;
-if((data4.input === undefined) && (missing2 = "input")){
-validate60.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data4.model !== undefined){
-const _errs12 = errors;
-if(typeof data4.model !== "string"){
-validate60.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs12 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data4.task_group !== undefined){
-const _errs14 = errors;
-if(typeof data4.task_group !== "string"){
-validate60.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs14 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data4.task !== undefined){
-const _errs16 = errors;
-if(typeof data4.task !== "string"){
-validate60.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs16 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data4.function !== undefined){
-const _errs18 = errors;
-if(typeof data4.function !== "string"){
-validate60.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs18 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data4.input !== undefined){
-let data9 = data4.input;
-const _errs20 = errors;
-const _errs21 = errors;
-const _errs23 = errors;
-let valid5 = false;
-const _errs24 = errors;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-let missing3;
-if((data9.text === undefined) && (missing3 = "text")){
-const err0 = {instancePath:instancePath+"/payload/input",schemaPath:"#/$defs/ContinueTaskInput/anyOf/0/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"};
+if((data.flush === undefined) && (missing0 = "flush")){
+const err0 = {};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -4825,13 +4085,30 @@ vErrors.push(err0);
 errors++;
 }
 }
-var _valid0 = _errs24 === errors;
-valid5 = valid5 || _valid0;
-const _errs25 = errors;
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-let missing4;
-if((data9.flush === undefined) && (missing4 = "flush")){
-const err1 = {instancePath:instancePath+"/payload/input",schemaPath:"#/$defs/ContinueTaskInput/anyOf/1/required",keyword:"required",params:{missingProperty: missing4},message:"must have required property '"+missing4+"'"};
+var _valid0 = _errs2 === errors;
+errors = _errs1;
+if(vErrors !== null){
+if(_errs1){
+vErrors.length = _errs1;
+}
+else {
+vErrors = null;
+}
+}
+if(!_valid0){
+const _errs3 = errors;
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing1;
+if((data.text === undefined) && (missing1 = "text")){
+validate148.errors = [{instancePath,schemaPath:"#/else/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+}
+var _valid0 = _errs3 === errors;
+valid0 = _valid0;
+}
+if(!valid0){
+const err1 = {instancePath,schemaPath:"#/if",keyword:"if",params:{failingKeyword: "else"},message:"must match \"else\" schema"};
 if(vErrors === null){
 vErrors = [err1];
 }
@@ -4839,115 +4116,60 @@ else {
 vErrors.push(err1);
 }
 errors++;
-}
-}
-var _valid0 = _errs25 === errors;
-valid5 = valid5 || _valid0;
-if(!valid5){
-const err2 = {instancePath:instancePath+"/payload/input",schemaPath:"#/$defs/ContinueTaskInput/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-validate60.errors = vErrors;
+validate148.errors = vErrors;
 return false;
 }
-else {
-errors = _errs23;
-if(vErrors !== null){
-if(_errs23){
-vErrors.length = _errs23;
-}
-else {
-vErrors = null;
-}
-}
-}
-if(errors === _errs21){
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(data9.text !== undefined){
-let data10 = data9.text;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data10 === "string"){
-if(func1(data10) > 20000){
-validate60.errors = [{instancePath:instancePath+"/payload/input/text",schemaPath:"#/$defs/ContinueTaskInput/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.text !== undefined){
+let data0 = data.text;
+const _errs4 = errors;
+if(errors === _errs4){
+if(typeof data0 === "string"){
+if(func1(data0) > 20000){
+validate148.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/maxLength",keyword:"maxLength",params:{limit: 20000},message:"must NOT have more than 20000 characters"}];
 return false;
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/payload/input/text",schemaPath:"#/$defs/ContinueTaskInput/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate148.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
-var valid6 = _errs26 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
-var valid6 = true;
+var valid1 = true;
 }
-if(valid6){
-if(data9.flush !== undefined){
-const _errs28 = errors;
-if(typeof data9.flush !== "boolean"){
-validate60.errors = [{instancePath:instancePath+"/payload/input/flush",schemaPath:"#/$defs/ContinueTaskInput/properties/flush/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+if(valid1){
+if(data.flush !== undefined){
+const _errs6 = errors;
+if(typeof data.flush !== "boolean"){
+validate148.errors = [{instancePath:instancePath+"/flush",schemaPath:"#/properties/flush/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
-var valid6 = _errs28 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
-var valid6 = true;
-}
-}
-}
-else {
-validate60.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/$defs/ContinueTaskInput/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid3 = _errs20 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
+var valid1 = true;
 }
 }
 }
 else {
-validate60.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate148.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs10 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate60.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate60.errors = vErrors;
+validate148.errors = vErrors;
 return errors === 0;
 }
-validate60.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate148.evaluated = {"props":{"text":true,"flush":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateFinishTask = validate61;
-const schema105 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"finish-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"input":{"type":"object","maxProperties":0}}}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate146(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate61.evaluated;
+const evaluated0 = validate146.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -4958,7 +4180,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate61.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate146.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -4969,7 +4191,7 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
-validate61.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate146.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
@@ -4977,11 +4199,11 @@ if(data0.action !== undefined){
 let data1 = data0.action;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate61.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("finish-task" !== data1){
-validate61.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "finish-task"},message:"must be equal to constant"}];
+if("continue-task" !== data1){
+validate146.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "continue-task"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs3 === errors;
@@ -4991,20 +4213,10 @@ var valid1 = true;
 }
 if(valid1){
 if(data0.task_id !== undefined){
-let data2 = data0.task_id;
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
-validate61.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate61.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
 }
@@ -5014,16 +4226,16 @@ var valid1 = true;
 if(valid1){
 if(data0.streaming !== undefined){
 let data3 = data0.streaming;
-const _errs8 = errors;
+const _errs6 = errors;
 if(typeof data3 !== "string"){
-validate61.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate146.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("duplex" !== data3){
-validate61.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+validate146.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
 return false;
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
@@ -5033,7 +4245,7 @@ var valid1 = true;
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5045,39 +4257,86 @@ var valid0 = true;
 if(valid0){
 if(data.payload !== undefined){
 let data4 = data.payload;
-const _errs10 = errors;
-if(errors === _errs10){
+const _errs8 = errors;
+if(errors === _errs8){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
 if((data4.input === undefined) && (missing2 = "input")){
-validate61.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate146.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
-if(data4.input !== undefined){
-let data5 = data4.input;
+if(data4.model !== undefined){
+const _errs10 = errors;
+if(typeof data4.model !== "string"){
+validate146.errors = [{instancePath:instancePath+"/payload/model",schemaPath:"#/properties/payload/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs10 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.task_group !== undefined){
 const _errs12 = errors;
-if(errors === _errs12){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(Object.keys(data5).length > 0){
-validate61.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
+if(typeof data4.task_group !== "string"){
+validate146.errors = [{instancePath:instancePath+"/payload/task_group",schemaPath:"#/properties/payload/properties/task_group/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
+}
+var valid2 = _errs12 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.task !== undefined){
+const _errs14 = errors;
+if(typeof data4.task !== "string"){
+validate146.errors = [{instancePath:instancePath+"/payload/task",schemaPath:"#/properties/payload/properties/task/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs14 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.function !== undefined){
+const _errs16 = errors;
+if(typeof data4.function !== "string"){
+validate146.errors = [{instancePath:instancePath+"/payload/function",schemaPath:"#/properties/payload/properties/function/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs16 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.input !== undefined){
+const _errs18 = errors;
+if(!(validate148(data4.input, {instancePath:instancePath+"/payload/input",parentData:data4,parentDataProperty:"input",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate148.errors : vErrors.concat(validate148.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs18 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+}
 }
 }
 else {
-validate61.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-}
-}
-}
-else {
-validate61.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs10 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -5086,22 +4345,22 @@ var valid0 = true;
 }
 }
 else {
-validate61.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate146.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate61.errors = vErrors;
+validate146.errors = vErrors;
 return errors === 0;
 }
-validate61.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate146.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskStarted = validate62;
-const schema107 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-started"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","additionalProperties":true}}};
+export const validateFinishTask = validate150;
+const schema61 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["action","task_id","streaming"],"properties":{"action":{"type":"string","const":"finish-task"},"task_id":{"$ref":"#/$defs/InferenceTaskId"},"streaming":{"type":"string","const":"duplex"}}},"payload":{"type":"object","required":["input"],"properties":{"input":{"type":"object","maxProperties":0}}}}};
 
-function validate62(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate150(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate62.evaluated;
+const evaluated0 = validate150.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5112,7 +4371,151 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate62.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate150.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.header !== undefined){
+let data0 = data.header;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing1;
+if((((data0.action === undefined) && (missing1 = "action")) || ((data0.task_id === undefined) && (missing1 = "task_id"))) || ((data0.streaming === undefined) && (missing1 = "streaming"))){
+validate150.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data0.action !== undefined){
+let data1 = data0.action;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate150.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("finish-task" !== data1){
+validate150.errors = [{instancePath:instancePath+"/header/action",schemaPath:"#/properties/header/properties/action/const",keyword:"const",params:{allowedValue: "finish-task"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs3 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.task_id !== undefined){
+const _errs5 = errors;
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs5 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.streaming !== undefined){
+let data3 = data0.streaming;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate150.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("duplex" !== data3){
+validate150.errors = [{instancePath:instancePath+"/header/streaming",schemaPath:"#/properties/header/properties/streaming/const",keyword:"const",params:{allowedValue: "duplex"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+else {
+validate150.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.payload !== undefined){
+let data4 = data.payload;
+const _errs8 = errors;
+if(errors === _errs8){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+let missing2;
+if((data4.input === undefined) && (missing2 = "input")){
+validate150.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data4.input !== undefined){
+let data5 = data4.input;
+const _errs10 = errors;
+if(errors === _errs10){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+if(Object.keys(data5).length > 0){
+validate150.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/maxProperties",keyword:"maxProperties",params:{limit: 0},message:"must NOT have more than 0 properties"}];
+return false;
+}
+}
+else {
+validate150.errors = [{instancePath:instancePath+"/payload/input",schemaPath:"#/properties/payload/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate150.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs8 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate150.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate150.errors = vErrors;
+return errors === 0;
+}
+validate150.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateTaskStarted = validate152;
+const schema62 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-started"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","additionalProperties":true}}};
+
+function validate152(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate152.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
+validate152.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5123,25 +4526,15 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
-validate62.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate152.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data0.task_id !== undefined){
-let data1 = data0.task_id;
 const _errs3 = errors;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
-validate62.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate62.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
 }
@@ -5151,16 +4544,16 @@ var valid1 = true;
 if(valid1){
 if(data0.event !== undefined){
 let data2 = data0.event;
-const _errs6 = errors;
+const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate62.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate152.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("task-started" !== data2){
-validate62.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-started"},message:"must be equal to constant"}];
+validate152.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-started"},message:"must be equal to constant"}];
 return false;
 }
-var valid1 = _errs6 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
 var valid1 = true;
@@ -5168,16 +4561,16 @@ var valid1 = true;
 if(valid1){
 if(data0.attributes !== undefined){
 let data3 = data0.attributes;
-const _errs8 = errors;
-if(errors === _errs8){
+const _errs6 = errors;
+if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 }
 else {
-validate62.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate152.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
@@ -5187,7 +4580,7 @@ var valid1 = true;
 }
 }
 else {
-validate62.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate152.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5199,16 +4592,16 @@ var valid0 = true;
 if(valid0){
 if(data.payload !== undefined){
 let data4 = data.payload;
-const _errs11 = errors;
-if(errors === _errs11){
+const _errs9 = errors;
+if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 }
 else {
-validate62.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate152.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs11 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
 var valid0 = true;
@@ -5217,26 +4610,155 @@ var valid0 = true;
 }
 }
 else {
-validate62.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate152.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate62.errors = vErrors;
+validate152.errors = vErrors;
 return errors === 0;
 }
-validate62.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate152.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateResultGenerated = validate63;
-const schema109 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"result-generated"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","required":["output"],"properties":{"output":{"$ref":"#/$defs/SentenceOutput"},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
-const schema114 = {"type":"object","properties":{"characters":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"audio_tokens":{"type":"integer","minimum":0},"text_tokens":{"type":"integer","minimum":0}}}}};
-const schema111 = {"type":"object","required":["type","sentence"],"properties":{"type":{"type":"string","enum":["sentence-begin","sentence-synthesis","sentence-end"]},"sentence":{"$ref":"#/$defs/SpokenSentence"},"original_text":{"type":"string"}}};
-const schema112 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"words":{"type":"array","items":{"$ref":"#/$defs/SpokenWord"}}}};
-const schema113 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"begin_index":{"type":"integer","minimum":0},"end_index":{"type":"integer","minimum":0},"begin_time":{"type":"integer","minimum":0},"end_time":{"type":"integer","minimum":0}}};
+export const validateResultGenerated = validate154;
+const schema63 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"result-generated"},"attributes":{"type":"object","additionalProperties":true}}},"payload":{"type":"object","required":["output"],"properties":{"output":{"$ref":"#/$defs/SentenceOutput"},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
+const schema64 = {"type":"object","required":["type","sentence"],"properties":{"type":{"type":"string","enum":["sentence-begin","sentence-synthesis","sentence-end"]},"sentence":{"$ref":"#/$defs/SpokenSentence"},"original_text":{"type":"string"}}};
+const schema65 = {"type":"object","required":["index"],"properties":{"index":{"type":"integer","minimum":0},"words":{"type":"array","items":{"$ref":"#/$defs/SpokenWord"}}}};
+const schema66 = {"type":"object","required":["text"],"properties":{"text":{"type":"string"},"begin_index":{"type":"integer","minimum":0},"end_index":{"type":"integer","minimum":0},"begin_time":{"type":"integer","minimum":0},"end_time":{"type":"integer","minimum":0}}};
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate158(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate65.evaluated;
+const evaluated0 = validate158.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.text === undefined) && (missing0 = "text")){
+validate158.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.text !== undefined){
+const _errs1 = errors;
+if(typeof data.text !== "string"){
+validate158.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.begin_index !== undefined){
+let data1 = data.begin_index;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate158.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate158.errors = [{instancePath:instancePath+"/begin_index",schemaPath:"#/properties/begin_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_index !== undefined){
+let data2 = data.end_index;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate158.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate158.errors = [{instancePath:instancePath+"/end_index",schemaPath:"#/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.begin_time !== undefined){
+let data3 = data.begin_time;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate158.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate158.errors = [{instancePath:instancePath+"/begin_time",schemaPath:"#/properties/begin_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_time !== undefined){
+let data4 = data.end_time;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate158.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate158.errors = [{instancePath:instancePath+"/end_time",schemaPath:"#/properties/end_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate158.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate158.errors = vErrors;
+return errors === 0;
+}
+validate158.evaluated = {"props":{"text":true,"begin_index":true,"end_index":true,"begin_time":true,"end_time":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate157(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate157.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5247,7 +4769,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.index === undefined) && (missing0 = "index")){
-validate65.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate157.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5255,13 +4777,13 @@ if(data.index !== undefined){
 let data0 = data.index;
 const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate65.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate157.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate65.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate157.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -5280,122 +4802,10 @@ if(Array.isArray(data1)){
 var valid1 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
-let data2 = data1[i0];
 const _errs5 = errors;
-const _errs6 = errors;
-if(errors === _errs6){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing1;
-if((data2.text === undefined) && (missing1 = "text")){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0,schemaPath:"#/$defs/SpokenWord/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data2.text !== undefined){
-const _errs8 = errors;
-if(typeof data2.text !== "string"){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/text",schemaPath:"#/$defs/SpokenWord/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs8 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.begin_index !== undefined){
-let data4 = data2.begin_index;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/begin_index",schemaPath:"#/$defs/SpokenWord/properties/begin_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/begin_index",schemaPath:"#/$defs/SpokenWord/properties/begin_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs10 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.end_index !== undefined){
-let data5 = data2.end_index;
-const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/end_index",schemaPath:"#/$defs/SpokenWord/properties/end_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/end_index",schemaPath:"#/$defs/SpokenWord/properties/end_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs12 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.begin_time !== undefined){
-let data6 = data2.begin_time;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/begin_time",schemaPath:"#/$defs/SpokenWord/properties/begin_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/begin_time",schemaPath:"#/$defs/SpokenWord/properties/begin_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs14 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data2.end_time !== undefined){
-let data7 = data2.end_time;
-const _errs16 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/end_time",schemaPath:"#/$defs/SpokenWord/properties/end_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs16){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate65.errors = [{instancePath:instancePath+"/words/" + i0+"/end_time",schemaPath:"#/$defs/SpokenWord/properties/end_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs16 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate65.errors = [{instancePath:instancePath+"/words/" + i0,schemaPath:"#/$defs/SpokenWord/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
+if(!(validate158(data1[i0], {instancePath:instancePath+"/words/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate158.errors : vErrors.concat(validate158.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
 if(!valid1){
@@ -5404,7 +4814,7 @@ break;
 }
 }
 else {
-validate65.errors = [{instancePath:instancePath+"/words",schemaPath:"#/properties/words/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate157.errors = [{instancePath:instancePath+"/words",schemaPath:"#/properties/words/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -5417,20 +4827,20 @@ var valid0 = true;
 }
 }
 else {
-validate65.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate157.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate65.errors = vErrors;
+validate157.errors = vErrors;
 return errors === 0;
 }
-validate65.evaluated = {"props":{"index":true,"words":true},"dynamicProps":false,"dynamicItems":false};
+validate157.evaluated = {"props":{"index":true,"words":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate156(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate64.evaluated;
+const evaluated0 = validate156.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5441,7 +4851,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.sentence === undefined) && (missing0 = "sentence"))){
-validate64.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate156.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5449,11 +4859,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate156.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((data0 === "sentence-begin") || (data0 === "sentence-synthesis")) || (data0 === "sentence-end"))){
-validate64.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema111.properties.type.enum},message:"must be equal to one of the allowed values"}];
+validate156.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema64.properties.type.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -5464,8 +4874,8 @@ var valid0 = true;
 if(valid0){
 if(data.sentence !== undefined){
 const _errs3 = errors;
-if(!(validate65(data.sentence, {instancePath:instancePath+"/sentence",parentData:data,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate157(data.sentence, {instancePath:instancePath+"/sentence",parentData:data,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -5477,7 +4887,7 @@ if(valid0){
 if(data.original_text !== undefined){
 const _errs4 = errors;
 if(typeof data.original_text !== "string"){
-validate64.errors = [{instancePath:instancePath+"/original_text",schemaPath:"#/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate156.errors = [{instancePath:instancePath+"/original_text",schemaPath:"#/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -5490,20 +4900,225 @@ var valid0 = true;
 }
 }
 else {
-validate64.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate156.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate64.errors = vErrors;
+validate156.errors = vErrors;
 return errors === 0;
 }
-validate64.evaluated = {"props":{"type":true,"sentence":true,"original_text":true},"dynamicProps":false,"dynamicItems":false};
+validate156.evaluated = {"props":{"type":true,"sentence":true,"original_text":true},"dynamicProps":false,"dynamicItems":false};
 
+const schema67 = {"type":"object","properties":{"characters":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens_details":{"type":"object","properties":{"text_tokens":{"type":"integer","minimum":0}}},"output_tokens_details":{"type":"object","properties":{"audio_tokens":{"type":"integer","minimum":0},"text_tokens":{"type":"integer","minimum":0}}}}};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate162(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate63.evaluated;
+const evaluated0 = validate162.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.characters !== undefined){
+let data0 = data.characters;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate162.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate162.errors = [{instancePath:instancePath+"/characters",schemaPath:"#/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens !== undefined){
+let data1 = data.input_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate162.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate162.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens !== undefined){
+let data2 = data.output_tokens;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate162.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate162.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.total_tokens !== undefined){
+let data3 = data.total_tokens;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate162.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate162.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.input_tokens_details !== undefined){
+let data4 = data.input_tokens_details;
+const _errs9 = errors;
+if(errors === _errs9){
+if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
+if(data4.text_tokens !== undefined){
+let data5 = data4.text_tokens;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate162.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate162.errors = [{instancePath:instancePath+"/input_tokens_details/text_tokens",schemaPath:"#/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate162.errors = [{instancePath:instancePath+"/input_tokens_details",schemaPath:"#/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output_tokens_details !== undefined){
+let data6 = data.output_tokens_details;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.audio_tokens !== undefined){
+let data7 = data6.audio_tokens;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate162.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 0 || isNaN(data7)){
+validate162.errors = [{instancePath:instancePath+"/output_tokens_details/audio_tokens",schemaPath:"#/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs15 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data6.text_tokens !== undefined){
+let data8 = data6.text_tokens;
+const _errs17 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate162.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate162.errors = [{instancePath:instancePath+"/output_tokens_details/text_tokens",schemaPath:"#/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid2 = _errs17 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+else {
+validate162.errors = [{instancePath:instancePath+"/output_tokens_details",schemaPath:"#/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate162.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate162.errors = vErrors;
+return errors === 0;
+}
+validate162.evaluated = {"props":{"characters":true,"input_tokens":true,"output_tokens":true,"total_tokens":true,"input_tokens_details":true,"output_tokens_details":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate154(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate154.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5514,7 +5129,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate63.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate154.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5525,25 +5140,15 @@ if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
 if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
-validate63.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate154.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data0.task_id !== undefined){
-let data1 = data0.task_id;
 const _errs3 = errors;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
-validate63.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate63.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
 }
@@ -5553,16 +5158,16 @@ var valid1 = true;
 if(valid1){
 if(data0.event !== undefined){
 let data2 = data0.event;
-const _errs6 = errors;
+const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate63.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate154.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("result-generated" !== data2){
-validate63.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "result-generated"},message:"must be equal to constant"}];
+validate154.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "result-generated"},message:"must be equal to constant"}];
 return false;
 }
-var valid1 = _errs6 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
 var valid1 = true;
@@ -5570,16 +5175,16 @@ var valid1 = true;
 if(valid1){
 if(data0.attributes !== undefined){
 let data3 = data0.attributes;
-const _errs8 = errors;
-if(errors === _errs8){
+const _errs6 = errors;
+if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 }
 else {
-validate63.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate154.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
@@ -5589,7 +5194,7 @@ var valid1 = true;
 }
 }
 else {
-validate63.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate154.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5601,20 +5206,183 @@ var valid0 = true;
 if(valid0){
 if(data.payload !== undefined){
 let data4 = data.payload;
-const _errs11 = errors;
-if(errors === _errs11){
+const _errs9 = errors;
+if(errors === _errs9){
 if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
 let missing2;
 if((data4.output === undefined) && (missing2 = "output")){
-validate63.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate154.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
 if(data4.output !== undefined){
-const _errs13 = errors;
-if(!(validate64(data4.output, {instancePath:instancePath+"/payload/output",parentData:data4,parentDataProperty:"output",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
+const _errs11 = errors;
+if(!(validate156(data4.output, {instancePath:instancePath+"/payload/output",parentData:data4,parentDataProperty:"output",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate156.errors : vErrors.concat(validate156.errors);
 errors = vErrors.length;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data4.usage !== undefined){
+const _errs12 = errors;
+if(!(validate162(data4.usage, {instancePath:instancePath+"/payload/usage",parentData:data4,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid2 = _errs12 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate154.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate154.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate154.errors = vErrors;
+return errors === 0;
+}
+validate154.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateTaskFinished = validate164;
+const schema68 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-finished"},"attributes":{"type":"object","additionalProperties":true,"properties":{"request_uuid":{"type":"string"}}}}},"payload":{"type":"object","required":["usage"],"properties":{"output":{"type":"object","additionalProperties":true},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
+
+function validate164(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate164.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
+validate164.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.header !== undefined){
+let data0 = data.header;
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+let missing1;
+if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
+validate164.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data0.task_id !== undefined){
+const _errs3 = errors;
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs3 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.event !== undefined){
+let data2 = data0.event;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate164.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("task-finished" !== data2){
+validate164.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-finished"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.attributes !== undefined){
+let data3 = data0.attributes;
+const _errs6 = errors;
+if(errors === _errs6){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+if(data3.request_uuid !== undefined){
+if(typeof data3.request_uuid !== "string"){
+validate164.errors = [{instancePath:instancePath+"/header/attributes/request_uuid",schemaPath:"#/properties/header/properties/attributes/properties/request_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.payload !== undefined){
+let data5 = data.payload;
+const _errs11 = errors;
+if(errors === _errs11){
+if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
+let missing2;
+if((data5.usage === undefined) && (missing2 = "usage")){
+validate164.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data5.output !== undefined){
+let data6 = data5.output;
+const _errs13 = errors;
+if(errors === _errs13){
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+}
+else {
+validate164.errors = [{instancePath:instancePath+"/payload/output",schemaPath:"#/properties/payload/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
 }
 var valid3 = _errs13 === errors;
 }
@@ -5622,199 +5390,13 @@ else {
 var valid3 = true;
 }
 if(valid3){
-if(data4.usage !== undefined){
-let data6 = data4.usage;
-const _errs14 = errors;
-const _errs15 = errors;
-if(errors === _errs15){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.characters !== undefined){
-let data7 = data6.characters;
-const _errs17 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
+if(data5.usage !== undefined){
+const _errs16 = errors;
+if(!(validate162(data5.usage, {instancePath:instancePath+"/payload/usage",parentData:data5,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
 }
-if(errors === _errs17){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid5 = _errs17 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.input_tokens !== undefined){
-let data8 = data6.input_tokens;
-const _errs19 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs19){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid5 = _errs19 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.output_tokens !== undefined){
-let data9 = data6.output_tokens;
-const _errs21 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs21){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid5 = _errs21 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.total_tokens !== undefined){
-let data10 = data6.total_tokens;
-const _errs23 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs23){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid5 = _errs23 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.input_tokens_details !== undefined){
-let data11 = data6.input_tokens_details;
-const _errs25 = errors;
-if(errors === _errs25){
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.text_tokens !== undefined){
-let data12 = data11.text_tokens;
-const _errs27 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate63.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid5 = _errs25 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data6.output_tokens_details !== undefined){
-let data13 = data6.output_tokens_details;
-const _errs29 = errors;
-if(errors === _errs29){
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.audio_tokens !== undefined){
-let data14 = data13.audio_tokens;
-const _errs31 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs31 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data13.text_tokens !== undefined){
-let data15 = data13.text_tokens;
-const _errs33 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs33){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs33 === errors;
-}
-else {
-var valid7 = true;
-}
-}
-}
-else {
-validate63.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid5 = _errs29 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate63.errors = [{instancePath:instancePath+"/payload/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid3 = _errs14 === errors;
+var valid3 = _errs16 === errors;
 }
 else {
 var valid3 = true;
@@ -5823,7 +5405,7 @@ var valid3 = true;
 }
 }
 else {
-validate63.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate164.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5836,22 +5418,22 @@ var valid0 = true;
 }
 }
 else {
-validate63.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate164.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate63.errors = vErrors;
+validate164.errors = vErrors;
 return errors === 0;
 }
-validate63.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate164.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskFinished = validate68;
-const schema115 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-finished"},"attributes":{"type":"object","additionalProperties":true,"properties":{"request_uuid":{"type":"string"}}}}},"payload":{"type":"object","required":["usage"],"properties":{"output":{"type":"object","additionalProperties":true},"usage":{"$ref":"#/$defs/SpeechUsage"}}}}};
+export const validateTaskFailed = validate167;
+const schema69 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event","error_code","error_message"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-failed"},"attributes":{"type":"object","additionalProperties":true},"error_code":{"type":"string"},"error_message":{"type":"string"}}},"payload":{"type":"object","additionalProperties":true}}};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate167(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate68.evaluated;
+const evaluated0 = validate167.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -5862,7 +5444,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate68.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate167.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -5872,26 +5454,16 @@ const _errs1 = errors;
 if(errors === _errs1){
 if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
 let missing1;
-if(((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))){
-validate68.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+if(((((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))) || ((data0.error_code === undefined) && (missing1 = "error_code"))) || ((data0.error_message === undefined) && (missing1 = "error_message"))){
+validate167.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data0.task_id !== undefined){
-let data1 = data0.task_id;
 const _errs3 = errors;
-const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
-validate68.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
-return false;
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
+if(!(validate138(data0.task_id, {instancePath:instancePath+"/header/task_id",parentData:data0,parentDataProperty:"task_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate138.errors : vErrors.concat(validate138.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs3 === errors;
 }
@@ -5901,16 +5473,16 @@ var valid1 = true;
 if(valid1){
 if(data0.event !== undefined){
 let data2 = data0.event;
-const _errs6 = errors;
+const _errs4 = errors;
 if(typeof data2 !== "string"){
-validate68.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate167.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("task-finished" !== data2){
-validate68.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-finished"},message:"must be equal to constant"}];
+if("task-failed" !== data2){
+validate167.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-failed"},message:"must be equal to constant"}];
 return false;
 }
-var valid1 = _errs6 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
 var valid1 = true;
@@ -5918,22 +5490,40 @@ var valid1 = true;
 if(valid1){
 if(data0.attributes !== undefined){
 let data3 = data0.attributes;
-const _errs8 = errors;
-if(errors === _errs8){
+const _errs6 = errors;
+if(errors === _errs6){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.request_uuid !== undefined){
-if(typeof data3.request_uuid !== "string"){
-validate68.errors = [{instancePath:instancePath+"/header/attributes/request_uuid",schemaPath:"#/properties/header/properties/attributes/properties/request_uuid/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate167.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.error_code !== undefined){
+const _errs9 = errors;
+if(typeof data0.error_code !== "string"){
+validate167.errors = [{instancePath:instancePath+"/header/error_code",schemaPath:"#/properties/header/properties/error_code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data0.error_message !== undefined){
+const _errs11 = errors;
+if(typeof data0.error_message !== "string"){
+validate167.errors = [{instancePath:instancePath+"/header/error_message",schemaPath:"#/properties/header/properties/error_message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs11 === errors;
 }
 else {
 var valid1 = true;
@@ -5942,8 +5532,10 @@ var valid1 = true;
 }
 }
 }
+}
+}
 else {
-validate68.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate167.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -5954,235 +5546,13 @@ var valid0 = true;
 }
 if(valid0){
 if(data.payload !== undefined){
-let data5 = data.payload;
+let data6 = data.payload;
 const _errs13 = errors;
 if(errors === _errs13){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-let missing2;
-if((data5.usage === undefined) && (missing2 = "usage")){
-validate68.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data5.output !== undefined){
-let data6 = data5.output;
-const _errs15 = errors;
-if(errors === _errs15){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate68.errors = [{instancePath:instancePath+"/payload/output",schemaPath:"#/properties/payload/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid4 = _errs15 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data5.usage !== undefined){
-let data7 = data5.usage;
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-if(data7.characters !== undefined){
-let data8 = data7.characters;
-const _errs21 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs21){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs21 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data7.input_tokens !== undefined){
-let data9 = data7.input_tokens;
-const _errs23 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs23){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs23 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data7.output_tokens !== undefined){
-let data10 = data7.output_tokens;
-const _errs25 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs25){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs25 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data7.total_tokens !== undefined){
-let data11 = data7.total_tokens;
-const _errs27 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs27 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data7.input_tokens_details !== undefined){
-let data12 = data7.input_tokens_details;
-const _errs29 = errors;
-if(errors === _errs29){
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.text_tokens !== undefined){
-let data13 = data12.text_tokens;
-const _errs31 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/payload/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs29 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data7.output_tokens_details !== undefined){
-let data14 = data7.output_tokens_details;
-const _errs33 = errors;
-if(errors === _errs33){
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.audio_tokens !== undefined){
-let data15 = data14.audio_tokens;
-const _errs35 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs35){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs35 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data14.text_tokens !== undefined){
-let data16 = data14.text_tokens;
-const _errs37 = errors;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs37){
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs37 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/payload/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs33 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/payload/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid4 = _errs18 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-validate68.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate167.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -6195,22 +5565,162 @@ var valid0 = true;
 }
 }
 else {
-validate68.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate167.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate68.errors = vErrors;
+validate167.errors = vErrors;
 return errors === 0;
 }
-validate68.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
+validate167.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateTaskFailed = validate69;
-const schema118 = {"type":"object","required":["header","payload"],"properties":{"header":{"type":"object","required":["task_id","event","error_code","error_message"],"properties":{"task_id":{"$ref":"#/$defs/InferenceTaskId"},"event":{"type":"string","const":"task-failed"},"attributes":{"type":"object","additionalProperties":true},"error_code":{"type":"string"},"error_message":{"type":"string"}}},"payload":{"type":"object","additionalProperties":true}}};
+export const validateAlphaSpeechChunk = validate169;
+const schema70 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"audio":{"$ref":"#/$defs/SpeechAudio"},"type":{"type":"null"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema71 = {"type":"string"};
 
-function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate170(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate69.evaluated;
+const evaluated0 = validate170.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate170.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+validate170.errors = vErrors;
+return errors === 0;
+}
+validate170.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema72 = {"type":"object","properties":{"url":{"type":"string"},"data":{"type":"string"},"id":{"type":"string"},"expires_at":{"type":"integer"}}};
+
+function validate172(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate172.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.url !== undefined){
+const _errs1 = errors;
+if(typeof data.url !== "string"){
+validate172.errors = [{instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+const _errs3 = errors;
+if(typeof data.data !== "string"){
+validate172.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.id !== undefined){
+const _errs5 = errors;
+if(typeof data.id !== "string"){
+validate172.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.expires_at !== undefined){
+let data3 = data.expires_at;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate172.errors = [{instancePath:instancePath+"/expires_at",schemaPath:"#/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate172.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate172.errors = vErrors;
+return errors === 0;
+}
+validate172.evaluated = {"props":{"url":true,"data":true,"id":true,"expires_at":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema73 = {"type":["array","null"],"items":{"type":"object","additionalProperties":true}};
+
+function validate174(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate174.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(Array.isArray(data))) && (data !== null)){
+validate174.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema73.type},message:"must be array,null"}];
+return false;
+}
+if(errors === 0){
+if(Array.isArray(data)){
+var valid0 = true;
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+const _errs1 = errors;
+if(errors === _errs1){
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+}
+else {
+validate174.errors = [{instancePath:instancePath+"/" + i0,schemaPath:"#/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+if(!valid0){
+break;
+}
+}
+}
+}
+validate174.errors = vErrors;
+return errors === 0;
+}
+validate174.evaluated = {"items":true,"dynamicProps":false,"dynamicItems":false};
+
+
+function validate169(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate169.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -6220,53 +5730,211 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.header === undefined) && (missing0 = "header")) || ((data.payload === undefined) && (missing0 = "payload"))){
-validate69.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate169.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
-if(data.header !== undefined){
-let data0 = data.header;
+if(data.request_id !== undefined){
 const _errs1 = errors;
-if(errors === _errs1){
-if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
-if(((((data0.task_id === undefined) && (missing1 = "task_id")) || ((data0.event === undefined) && (missing1 = "event"))) || ((data0.error_code === undefined) && (missing1 = "error_code"))) || ((data0.error_message === undefined) && (missing1 = "error_message"))){
-validate69.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
+validate169.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
-if(data0.task_id !== undefined){
-let data1 = data0.task_id;
-const _errs3 = errors;
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
 const _errs4 = errors;
-if(errors === _errs4){
-if(typeof data1 === "string"){
-if(!pattern4.test(data1)){
-validate69.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"},message:"must match pattern \""+"^[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}$"+"\""}];
+if(typeof data2 !== "string"){
+validate169.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-}
-else {
-validate69.errors = [{instancePath:instancePath+"/header/task_id",schemaPath:"#/$defs/InferenceTaskId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if("null" !== data2){
+validate169.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
 return false;
 }
-}
-var valid1 = _errs3 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
 var valid1 = true;
 }
 if(valid1){
-if(data0.event !== undefined){
-let data2 = data0.event;
+if(data1.audio !== undefined){
 const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate69.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.type !== undefined){
+const _errs7 = errors;
+if(data1.type !== null){
+validate169.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-if("task-failed" !== data2){
-validate69.errors = [{instancePath:instancePath+"/header/event",schemaPath:"#/properties/header/properties/event/const",keyword:"const",params:{allowedValue: "task-failed"},message:"must be equal to constant"}];
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.text !== undefined){
+let data5 = data1.text;
+const _errs9 = errors;
+if((typeof data5 !== "string") && (data5 !== null)){
+validate169.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema70.properties.output.properties.text.type},message:"must be string,null"}];
+return false;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.choices !== undefined){
+const _errs11 = errors;
+if(!(validate174(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate169.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs12 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate169.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate169.errors = vErrors;
+return errors === 0;
+}
+validate169.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSentenceBegin = validate177;
+const schema74 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-begin"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+
+function validate177(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate177.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate177.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
+validate177.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate177.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("null" !== data2){
+validate177.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.type !== undefined){
+let data3 = data1.type;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate177.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("sentence-begin" !== data3){
+validate177.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-begin"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs6 === errors;
@@ -6275,16 +5943,11 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data0.attributes !== undefined){
-let data3 = data0.attributes;
+if(data1.original_text !== undefined){
 const _errs8 = errors;
-if(errors === _errs8){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-}
-else {
-validate69.errors = [{instancePath:instancePath+"/header/attributes",schemaPath:"#/properties/header/properties/attributes/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+if(typeof data1.original_text !== "string"){
+validate177.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
 }
 var valid1 = _errs8 === errors;
 }
@@ -6292,10 +5955,676 @@ else {
 var valid1 = true;
 }
 if(valid1){
-if(data0.error_code !== undefined){
+if(data1.sentence !== undefined){
+const _errs10 = errors;
+if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.audio !== undefined){
 const _errs11 = errors;
-if(typeof data0.error_code !== "string"){
-validate69.errors = [{instancePath:instancePath+"/header/error_code",schemaPath:"#/properties/header/properties/error_code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs12 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate177.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate177.errors = vErrors;
+return errors === 0;
+}
+validate177.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSentenceSynthesis = validate182;
+const schema75 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-synthesis"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+
+function validate182(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate182.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate182.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if(((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))) || ((data1.audio === undefined) && (missing1 = "audio"))){
+validate182.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate182.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("null" !== data2){
+validate182.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.type !== undefined){
+let data3 = data1.type;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate182.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("sentence-synthesis" !== data3){
+validate182.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-synthesis"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.sentence !== undefined){
+const _errs8 = errors;
+if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs8 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.audio !== undefined){
+const _errs9 = errors;
+if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate182.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs10 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate182.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate182.errors = vErrors;
+return errors === 0;
+}
+validate182.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateSentenceEnd = validate187;
+const schema76 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-end"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+
+function validate187(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate187.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate187.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
+validate187.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate187.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("null" !== data2){
+validate187.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.type !== undefined){
+let data3 = data1.type;
+const _errs6 = errors;
+if(typeof data3 !== "string"){
+validate187.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("sentence-end" !== data3){
+validate187.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-end"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.original_text !== undefined){
+const _errs8 = errors;
+if(typeof data1.original_text !== "string"){
+validate187.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs8 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.sentence !== undefined){
+const _errs10 = errors;
+if(!(validate157(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate157.errors : vErrors.concat(validate157.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs10 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.audio !== undefined){
+const _errs11 = errors;
+if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate187.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs12 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs12 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate187.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate187.errors = vErrors;
+return errors === 0;
+}
+validate187.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateNativeSpeechEnd = validate192;
+const schema77 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"stop"},"audio":{"$ref":"#/$defs/SpeechAudio"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+
+function validate192(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate192.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
+validate192.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
+validate192.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.finish_reason !== undefined){
+let data2 = data1.finish_reason;
+const _errs4 = errors;
+if(typeof data2 !== "string"){
+validate192.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("stop" !== data2){
+validate192.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "stop"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.audio !== undefined){
+const _errs6 = errors;
+if(!(validate172(data1.audio, {instancePath:instancePath+"/output/audio",parentData:data1,parentDataProperty:"audio",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate172.errors : vErrors.concat(validate172.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs6 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.text !== undefined){
+let data4 = data1.text;
+const _errs7 = errors;
+if((typeof data4 !== "string") && (data4 !== null)){
+validate192.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema77.properties.output.properties.text.type},message:"must be string,null"}];
+return false;
+}
+var valid1 = _errs7 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.choices !== undefined){
+const _errs9 = errors;
+if(!(validate174(data1.choices, {instancePath:instancePath+"/output/choices",parentData:data1,parentDataProperty:"choices",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate174.errors : vErrors.concat(validate174.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs9 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+}
+}
+else {
+validate192.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs10 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs10 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate192.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate192.errors = vErrors;
+return errors === 0;
+}
+validate192.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateBetaSpeechChunk = validate197;
+const schema78 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":1}}},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema79 = {"type":"object","required":["status_code","status_msg"],"properties":{"status_code":{"type":"integer"},"status_msg":{"type":"string"}}};
+
+function validate199(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate199.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.status_code === undefined) && (missing0 = "status_code")) || ((data.status_msg === undefined) && (missing0 = "status_msg"))){
+validate199.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.status_code !== undefined){
+let data0 = data.status_code;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate199.errors = [{instancePath:instancePath+"/status_code",schemaPath:"#/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status_msg !== undefined){
+const _errs3 = errors;
+if(typeof data.status_msg !== "string"){
+validate199.errors = [{instancePath:instancePath+"/status_msg",schemaPath:"#/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate199.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate199.errors = vErrors;
+return errors === 0;
+}
+validate199.evaluated = {"props":{"status_code":true,"status_msg":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate197(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate197.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
+validate197.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((data1.data === undefined) && (missing1 = "data")){
+validate197.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.base_resp !== undefined){
+const _errs4 = errors;
+if(!(validate199(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.data !== undefined){
+let data3 = data1.data;
+const _errs5 = errors;
+if(errors === _errs5){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if(((data3.audio === undefined) && (missing2 = "audio")) || ((data3.status === undefined) && (missing2 = "status"))){
+validate197.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data3.audio !== undefined){
+const _errs7 = errors;
+if(typeof data3.audio !== "string"){
+validate197.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs7 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data3.status !== undefined){
+let data5 = data3.status;
+const _errs9 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate197.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(1 !== data5){
+validate197.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 1},message:"must be equal to constant"}];
+return false;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs5 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.trace_id !== undefined){
+const _errs11 = errors;
+if(typeof data1.trace_id !== "string"){
+validate197.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid1 = _errs11 === errors;
@@ -6303,14 +6632,322 @@ var valid1 = _errs11 === errors;
 else {
 var valid1 = true;
 }
-if(valid1){
-if(data0.error_message !== undefined){
-const _errs13 = errors;
-if(typeof data0.error_message !== "string"){
-validate69.errors = [{instancePath:instancePath+"/header/error_message",schemaPath:"#/properties/header/properties/error_message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-var valid1 = _errs13 === errors;
+}
+var valid0 = _errs2 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage !== undefined){
+const _errs13 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate197.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate197.errors = vErrors;
+return errors === 0;
+}
+validate197.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+
+export const validateBetaSpeechEnd = validate202;
+const schema80 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":2}}},"extra_info":{"$ref":"#/$defs/BetaSpeechFacts"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+const schema81 = {"type":"object","properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
+
+function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate205.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.audio_length !== undefined){
+let data0 = data.audio_length;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate205.errors = [{instancePath:instancePath+"/audio_length",schemaPath:"#/properties/audio_length/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio_sample_rate !== undefined){
+let data1 = data.audio_sample_rate;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate205.errors = [{instancePath:instancePath+"/audio_sample_rate",schemaPath:"#/properties/audio_sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio_size !== undefined){
+let data2 = data.audio_size;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate205.errors = [{instancePath:instancePath+"/audio_size",schemaPath:"#/properties/audio_size/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio_format !== undefined){
+const _errs7 = errors;
+if(typeof data.audio_format !== "string"){
+validate205.errors = [{instancePath:instancePath+"/audio_format",schemaPath:"#/properties/audio_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio_channel !== undefined){
+let data4 = data.audio_channel;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate205.errors = [{instancePath:instancePath+"/audio_channel",schemaPath:"#/properties/audio_channel/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.bitrate !== undefined){
+let data5 = data.bitrate;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate205.errors = [{instancePath:instancePath+"/bitrate",schemaPath:"#/properties/bitrate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.word_count !== undefined){
+let data6 = data.word_count;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate205.errors = [{instancePath:instancePath+"/word_count",schemaPath:"#/properties/word_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.usage_characters !== undefined){
+let data7 = data.usage_characters;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate205.errors = [{instancePath:instancePath+"/usage_characters",schemaPath:"#/properties/usage_characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.invisible_character_ratio !== undefined){
+let data8 = data.invisible_character_ratio;
+const _errs17 = errors;
+if(!((typeof data8 == "number") && (isFinite(data8)))){
+validate205.errors = [{instancePath:instancePath+"/invisible_character_ratio",schemaPath:"#/properties/invisible_character_ratio/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate205.errors = vErrors;
+return errors === 0;
+}
+validate205.evaluated = {"props":{"audio_length":true,"audio_sample_rate":true,"audio_size":true,"audio_format":true,"audio_channel":true,"bitrate":true,"word_count":true,"usage_characters":true,"invisible_character_ratio":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate202(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate202.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
+validate202.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.request_id !== undefined){
+const _errs1 = errors;
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.output !== undefined){
+let data1 = data.output;
+const _errs2 = errors;
+if(errors === _errs2){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((data1.data === undefined) && (missing1 = "data")){
+validate202.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.base_resp !== undefined){
+const _errs4 = errors;
+if(!(validate199(data1.base_resp, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.data !== undefined){
+let data3 = data1.data;
+const _errs5 = errors;
+if(errors === _errs5){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if(((data3.audio === undefined) && (missing2 = "audio")) || ((data3.status === undefined) && (missing2 = "status"))){
+validate202.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data3.audio !== undefined){
+const _errs7 = errors;
+if(typeof data3.audio !== "string"){
+validate202.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs7 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data3.status !== undefined){
+let data5 = data3.status;
+const _errs9 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate202.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(2 !== data5){
+validate202.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 2},message:"must be equal to constant"}];
+return false;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate202.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid1 = _errs5 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.extra_info !== undefined){
+const _errs11 = errors;
+if(!(validate205(data1.extra_info, {instancePath:instancePath+"/output/extra_info",parentData:data1,parentDataProperty:"extra_info",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate205.errors : vErrors.concat(validate205.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs11 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data1.trace_id !== undefined){
+const _errs12 = errors;
+if(typeof data1.trace_id !== "string"){
+validate202.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid1 = _errs12 === errors;
 }
 else {
 var valid1 = true;
@@ -6320,873 +6957,49 @@ var valid1 = true;
 }
 }
 }
-}
 else {
-validate69.errors = [{instancePath:instancePath+"/header",schemaPath:"#/properties/header/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate202.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.payload !== undefined){
-let data6 = data.payload;
-const _errs15 = errors;
-if(errors === _errs15){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-}
-else {
-validate69.errors = [{instancePath:instancePath+"/payload",schemaPath:"#/properties/payload/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs15 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-else {
-validate69.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate69.errors = vErrors;
-return errors === 0;
-}
-validate69.evaluated = {"props":{"header":true,"payload":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateAlphaSpeechChunk = validate70;
-const schema120 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"audio":{"$ref":"#/$defs/SpeechAudio"},"type":{"type":"null"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema121 = {"type":"string"};
-const schema122 = {"type":"object","properties":{"url":{"type":"string"},"data":{"type":"string"},"id":{"type":"string"},"expires_at":{"type":"integer"}}};
-const schema123 = {"type":["array","null"],"items":{"type":"object","additionalProperties":true}};
-
-function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate70.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate70.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate70.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate70.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("null" !== data2){
-validate70.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.audio !== undefined){
-let data3 = data1.audio;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.url !== undefined){
-const _errs11 = errors;
-if(typeof data3.url !== "string"){
-validate70.errors = [{instancePath:instancePath+"/output/audio/url",schemaPath:"#/$defs/SpeechAudio/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.data !== undefined){
-const _errs13 = errors;
-if(typeof data3.data !== "string"){
-validate70.errors = [{instancePath:instancePath+"/output/audio/data",schemaPath:"#/$defs/SpeechAudio/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs13 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.id !== undefined){
-const _errs15 = errors;
-if(typeof data3.id !== "string"){
-validate70.errors = [{instancePath:instancePath+"/output/audio/id",schemaPath:"#/$defs/SpeechAudio/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs15 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.expires_at !== undefined){
-let data7 = data3.expires_at;
-const _errs17 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate70.errors = [{instancePath:instancePath+"/output/audio/expires_at",schemaPath:"#/$defs/SpeechAudio/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs17 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/output/audio",schemaPath:"#/$defs/SpeechAudio/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.type !== undefined){
-const _errs19 = errors;
-if(data1.type !== null){
-validate70.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "null"},message:"must be null"}];
-return false;
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.text !== undefined){
-let data9 = data1.text;
-const _errs21 = errors;
-if((typeof data9 !== "string") && (data9 !== null)){
-validate70.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema120.properties.output.properties.text.type},message:"must be string,null"}];
-return false;
-}
-var valid2 = _errs21 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.choices !== undefined){
-let data10 = data1.choices;
-const _errs23 = errors;
-const _errs24 = errors;
-if((!(Array.isArray(data10))) && (data10 !== null)){
-validate70.errors = [{instancePath:instancePath+"/output/choices",schemaPath:"#/$defs/UnusedChoices/type",keyword:"type",params:{type: schema123.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs24){
-if(Array.isArray(data10)){
-var valid6 = true;
-const len0 = data10.length;
-for(let i0=0; i0<len0; i0++){
-let data11 = data10[i0];
-const _errs26 = errors;
-if(errors === _errs26){
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/output/choices/" + i0,schemaPath:"#/$defs/UnusedChoices/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs26 === errors;
-if(!valid6){
-break;
-}
-}
-}
-}
-var valid2 = _errs23 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-let data12 = data.usage;
-const _errs29 = errors;
-const _errs30 = errors;
-if(errors === _errs30){
-if(data12 && typeof data12 == "object" && !Array.isArray(data12)){
-if(data12.characters !== undefined){
-let data13 = data12.characters;
-const _errs32 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate70.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs32){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate70.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs32 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data12.input_tokens !== undefined){
-let data14 = data12.input_tokens;
-const _errs34 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate70.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs34){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate70.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs34 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data12.output_tokens !== undefined){
-let data15 = data12.output_tokens;
-const _errs36 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs36){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs36 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data12.total_tokens !== undefined){
-let data16 = data12.total_tokens;
-const _errs38 = errors;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate70.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs38){
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-validate70.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs38 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data12.input_tokens_details !== undefined){
-let data17 = data12.input_tokens_details;
-const _errs40 = errors;
-if(errors === _errs40){
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.text_tokens !== undefined){
-let data18 = data17.text_tokens;
-const _errs42 = errors;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate70.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs42){
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-validate70.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs40 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data12.output_tokens_details !== undefined){
-let data19 = data12.output_tokens_details;
-const _errs44 = errors;
-if(errors === _errs44){
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.audio_tokens !== undefined){
-let data20 = data19.audio_tokens;
-const _errs46 = errors;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs46){
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs46 === errors;
-}
-else {
-var valid10 = true;
-}
-if(valid10){
-if(data19.text_tokens !== undefined){
-let data21 = data19.text_tokens;
-const _errs48 = errors;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs48){
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs48 === errors;
-}
-else {
-var valid10 = true;
-}
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs44 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate70.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs29 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate70.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate70.errors = vErrors;
-return errors === 0;
-}
-validate70.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSentenceBegin = validate71;
-const schema125 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-begin"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate71.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate71.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
-validate71.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("null" !== data2){
-validate71.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.type !== undefined){
-let data3 = data1.type;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("sentence-begin" !== data3){
-validate71.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-begin"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.original_text !== undefined){
-const _errs10 = errors;
-if(typeof data1.original_text !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs10 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.sentence !== undefined){
-const _errs12 = errors;
-if(!(validate65(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+const _errs14 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
 errors = vErrors.length;
 }
-var valid2 = _errs12 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.audio !== undefined){
-let data6 = data1.audio;
-const _errs13 = errors;
-const _errs14 = errors;
-if(errors === _errs14){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.url !== undefined){
-const _errs16 = errors;
-if(typeof data6.url !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/audio/url",schemaPath:"#/$defs/SpeechAudio/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs16 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.data !== undefined){
-const _errs18 = errors;
-if(typeof data6.data !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/audio/data",schemaPath:"#/$defs/SpeechAudio/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs18 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.id !== undefined){
-const _errs20 = errors;
-if(typeof data6.id !== "string"){
-validate71.errors = [{instancePath:instancePath+"/output/audio/id",schemaPath:"#/$defs/SpeechAudio/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs20 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.expires_at !== undefined){
-let data10 = data6.expires_at;
-const _errs22 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate71.errors = [{instancePath:instancePath+"/output/audio/expires_at",schemaPath:"#/$defs/SpeechAudio/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs22 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/output/audio",schemaPath:"#/$defs/SpeechAudio/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.usage !== undefined){
-let data11 = data.usage;
-const _errs24 = errors;
-const _errs25 = errors;
-if(errors === _errs25){
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.characters !== undefined){
-let data12 = data11.characters;
-const _errs27 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate71.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate71.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs27 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.input_tokens !== undefined){
-let data13 = data11.input_tokens;
-const _errs29 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate71.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs29){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate71.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs29 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.output_tokens !== undefined){
-let data14 = data11.output_tokens;
-const _errs31 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs31 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.total_tokens !== undefined){
-let data15 = data11.total_tokens;
-const _errs33 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate71.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs33){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate71.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs33 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.input_tokens_details !== undefined){
-let data16 = data11.input_tokens_details;
-const _errs35 = errors;
-if(errors === _errs35){
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.text_tokens !== undefined){
-let data17 = data16.text_tokens;
-const _errs37 = errors;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate71.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs37){
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-validate71.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
 }
 }
 }
 }
 else {
-validate71.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate202.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid6 = _errs35 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.output_tokens_details !== undefined){
-let data18 = data11.output_tokens_details;
-const _errs39 = errors;
-if(errors === _errs39){
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.audio_tokens !== undefined){
-let data19 = data18.audio_tokens;
-const _errs41 = errors;
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs41){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs41 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data18.text_tokens !== undefined){
-let data20 = data18.text_tokens;
-const _errs43 = errors;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs43){
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs43 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs39 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate71.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate71.errors = vErrors;
+validate202.errors = vErrors;
 return errors === 0;
 }
-validate71.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate202.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateSentenceSynthesis = validate73;
-const schema129 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence","audio"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-synthesis"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
+export const validateBetaSpeechRejected = validate208;
+const schema82 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["base_resp"],"properties":{"base_resp":{"allOf":[{"$ref":"#/$defs/BetaVerdict"},{"type":"object","properties":{"status_code":{"type":"integer","minimum":1}}}]},"data":{"type":"null"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
 
-function validate73(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate208(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate73.evaluated;
+const evaluated0 = validate208.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -7197,401 +7010,16 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate73.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate208.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.request_id !== undefined){
 const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate73.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate73.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("null" !== data2){
-validate73.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.type !== undefined){
-let data3 = data1.type;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate73.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("sentence-synthesis" !== data3){
-validate73.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-synthesis"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.sentence !== undefined){
-const _errs10 = errors;
-if(!(validate65(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
+if(!(validate170(data.request_id, {instancePath:instancePath+"/request_id",parentData:data,parentDataProperty:"request_id",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate170.errors : vErrors.concat(validate170.errors);
 errors = vErrors.length;
 }
-var valid2 = _errs10 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.audio !== undefined){
-let data5 = data1.audio;
-const _errs11 = errors;
-const _errs12 = errors;
-if(errors === _errs12){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-if(data5.url !== undefined){
-const _errs14 = errors;
-if(typeof data5.url !== "string"){
-validate73.errors = [{instancePath:instancePath+"/output/audio/url",schemaPath:"#/$defs/SpeechAudio/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs14 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data5.data !== undefined){
-const _errs16 = errors;
-if(typeof data5.data !== "string"){
-validate73.errors = [{instancePath:instancePath+"/output/audio/data",schemaPath:"#/$defs/SpeechAudio/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs16 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data5.id !== undefined){
-const _errs18 = errors;
-if(typeof data5.id !== "string"){
-validate73.errors = [{instancePath:instancePath+"/output/audio/id",schemaPath:"#/$defs/SpeechAudio/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs18 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data5.expires_at !== undefined){
-let data9 = data5.expires_at;
-const _errs20 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate73.errors = [{instancePath:instancePath+"/output/audio/expires_at",schemaPath:"#/$defs/SpeechAudio/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs20 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/output/audio",schemaPath:"#/$defs/SpeechAudio/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-let data10 = data.usage;
-const _errs22 = errors;
-const _errs23 = errors;
-if(errors === _errs23){
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.characters !== undefined){
-let data11 = data10.characters;
-const _errs25 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate73.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs25){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-validate73.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs25 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data10.input_tokens !== undefined){
-let data12 = data10.input_tokens;
-const _errs27 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate73.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate73.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs27 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data10.output_tokens !== undefined){
-let data13 = data10.output_tokens;
-const _errs29 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs29){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs29 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data10.total_tokens !== undefined){
-let data14 = data10.total_tokens;
-const _errs31 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate73.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate73.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs31 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data10.input_tokens_details !== undefined){
-let data15 = data10.input_tokens_details;
-const _errs33 = errors;
-if(errors === _errs33){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.text_tokens !== undefined){
-let data16 = data15.text_tokens;
-const _errs35 = errors;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate73.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs35){
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-validate73.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs33 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data10.output_tokens_details !== undefined){
-let data17 = data10.output_tokens_details;
-const _errs37 = errors;
-if(errors === _errs37){
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.audio_tokens !== undefined){
-let data18 = data17.audio_tokens;
-const _errs39 = errors;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs39){
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs39 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data17.text_tokens !== undefined){
-let data19 = data17.text_tokens;
-const _errs41 = errors;
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs41){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs41 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs37 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs22 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate73.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate73.errors = vErrors;
-return errors === 0;
-}
-validate73.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateSentenceEnd = validate75;
-const schema133 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","type","sentence"],"properties":{"finish_reason":{"type":"string","const":"null"},"type":{"type":"string","const":"sentence-end"},"original_text":{"type":"string"},"sentence":{"$ref":"#/$defs/SpokenSentence"},"audio":{"$ref":"#/$defs/SpeechAudio"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate75.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate75.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
 var valid0 = _errs1 === errors;
 }
 else {
@@ -7600,1791 +7028,39 @@ var valid0 = true;
 if(valid0){
 if(data.output !== undefined){
 let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.type === undefined) && (missing1 = "type"))) || ((data1.sentence === undefined) && (missing1 = "sentence"))){
-validate75.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("null" !== data2){
-validate75.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "null"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.type !== undefined){
-let data3 = data1.type;
-const _errs8 = errors;
-if(typeof data3 !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("sentence-end" !== data3){
-validate75.errors = [{instancePath:instancePath+"/output/type",schemaPath:"#/properties/output/properties/type/const",keyword:"const",params:{allowedValue: "sentence-end"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.original_text !== undefined){
-const _errs10 = errors;
-if(typeof data1.original_text !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/original_text",schemaPath:"#/properties/output/properties/original_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs10 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.sentence !== undefined){
-const _errs12 = errors;
-if(!(validate65(data1.sentence, {instancePath:instancePath+"/output/sentence",parentData:data1,parentDataProperty:"sentence",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate65.errors : vErrors.concat(validate65.errors);
-errors = vErrors.length;
-}
-var valid2 = _errs12 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.audio !== undefined){
-let data6 = data1.audio;
-const _errs13 = errors;
-const _errs14 = errors;
-if(errors === _errs14){
-if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
-if(data6.url !== undefined){
-const _errs16 = errors;
-if(typeof data6.url !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/audio/url",schemaPath:"#/$defs/SpeechAudio/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs16 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.data !== undefined){
-const _errs18 = errors;
-if(typeof data6.data !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/audio/data",schemaPath:"#/$defs/SpeechAudio/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs18 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.id !== undefined){
-const _errs20 = errors;
-if(typeof data6.id !== "string"){
-validate75.errors = [{instancePath:instancePath+"/output/audio/id",schemaPath:"#/$defs/SpeechAudio/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs20 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data6.expires_at !== undefined){
-let data10 = data6.expires_at;
-const _errs22 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate75.errors = [{instancePath:instancePath+"/output/audio/expires_at",schemaPath:"#/$defs/SpeechAudio/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs22 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/output/audio",schemaPath:"#/$defs/SpeechAudio/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-let data11 = data.usage;
-const _errs24 = errors;
-const _errs25 = errors;
-if(errors === _errs25){
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.characters !== undefined){
-let data12 = data11.characters;
-const _errs27 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate75.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate75.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs27 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.input_tokens !== undefined){
-let data13 = data11.input_tokens;
-const _errs29 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate75.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs29){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate75.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs29 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.output_tokens !== undefined){
-let data14 = data11.output_tokens;
-const _errs31 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs31 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.total_tokens !== undefined){
-let data15 = data11.total_tokens;
-const _errs33 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate75.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs33){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate75.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid6 = _errs33 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.input_tokens_details !== undefined){
-let data16 = data11.input_tokens_details;
-const _errs35 = errors;
-if(errors === _errs35){
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.text_tokens !== undefined){
-let data17 = data16.text_tokens;
-const _errs37 = errors;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate75.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs37){
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-validate75.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs35 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data11.output_tokens_details !== undefined){
-let data18 = data11.output_tokens_details;
-const _errs39 = errors;
-if(errors === _errs39){
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.audio_tokens !== undefined){
-let data19 = data18.audio_tokens;
-const _errs41 = errors;
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs41){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs41 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data18.text_tokens !== undefined){
-let data20 = data18.text_tokens;
-const _errs43 = errors;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs43){
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs43 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs39 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate75.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs24 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate75.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate75.errors = vErrors;
-return errors === 0;
-}
-validate75.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateNativeSpeechEnd = validate77;
-const schema137 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["finish_reason","audio"],"properties":{"finish_reason":{"type":"string","const":"stop"},"audio":{"$ref":"#/$defs/SpeechAudio"},"text":{"type":["string","null"]},"choices":{"$ref":"#/$defs/UnusedChoices"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate77.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate77.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((data1.finish_reason === undefined) && (missing1 = "finish_reason")) || ((data1.audio === undefined) && (missing1 = "audio"))){
-validate77.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.finish_reason !== undefined){
-let data2 = data1.finish_reason;
-const _errs6 = errors;
-if(typeof data2 !== "string"){
-validate77.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("stop" !== data2){
-validate77.errors = [{instancePath:instancePath+"/output/finish_reason",schemaPath:"#/properties/output/properties/finish_reason/const",keyword:"const",params:{allowedValue: "stop"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.audio !== undefined){
-let data3 = data1.audio;
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-if(data3.url !== undefined){
-const _errs11 = errors;
-if(typeof data3.url !== "string"){
-validate77.errors = [{instancePath:instancePath+"/output/audio/url",schemaPath:"#/$defs/SpeechAudio/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.data !== undefined){
-const _errs13 = errors;
-if(typeof data3.data !== "string"){
-validate77.errors = [{instancePath:instancePath+"/output/audio/data",schemaPath:"#/$defs/SpeechAudio/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs13 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.id !== undefined){
-const _errs15 = errors;
-if(typeof data3.id !== "string"){
-validate77.errors = [{instancePath:instancePath+"/output/audio/id",schemaPath:"#/$defs/SpeechAudio/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs15 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.expires_at !== undefined){
-let data7 = data3.expires_at;
-const _errs17 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate77.errors = [{instancePath:instancePath+"/output/audio/expires_at",schemaPath:"#/$defs/SpeechAudio/properties/expires_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs17 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/output/audio",schemaPath:"#/$defs/SpeechAudio/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.text !== undefined){
-let data8 = data1.text;
-const _errs19 = errors;
-if((typeof data8 !== "string") && (data8 !== null)){
-validate77.errors = [{instancePath:instancePath+"/output/text",schemaPath:"#/properties/output/properties/text/type",keyword:"type",params:{type: schema137.properties.output.properties.text.type},message:"must be string,null"}];
-return false;
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.choices !== undefined){
-let data9 = data1.choices;
-const _errs21 = errors;
-const _errs22 = errors;
-if((!(Array.isArray(data9))) && (data9 !== null)){
-validate77.errors = [{instancePath:instancePath+"/output/choices",schemaPath:"#/$defs/UnusedChoices/type",keyword:"type",params:{type: schema123.type},message:"must be array,null"}];
-return false;
-}
-if(errors === _errs22){
-if(Array.isArray(data9)){
-var valid6 = true;
-const len0 = data9.length;
-for(let i0=0; i0<len0; i0++){
-let data10 = data9[i0];
-const _errs24 = errors;
-if(errors === _errs24){
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/output/choices/" + i0,schemaPath:"#/$defs/UnusedChoices/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid6 = _errs24 === errors;
-if(!valid6){
-break;
-}
-}
-}
-}
-var valid2 = _errs21 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-let data11 = data.usage;
-const _errs27 = errors;
-const _errs28 = errors;
-if(errors === _errs28){
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-if(data11.characters !== undefined){
-let data12 = data11.characters;
-const _errs30 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate77.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs30){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate77.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs30 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data11.input_tokens !== undefined){
-let data13 = data11.input_tokens;
-const _errs32 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate77.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs32){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate77.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs32 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data11.output_tokens !== undefined){
-let data14 = data11.output_tokens;
-const _errs34 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs34){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs34 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data11.total_tokens !== undefined){
-let data15 = data11.total_tokens;
-const _errs36 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate77.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs36){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate77.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs36 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data11.input_tokens_details !== undefined){
-let data16 = data11.input_tokens_details;
-const _errs38 = errors;
-if(errors === _errs38){
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.text_tokens !== undefined){
-let data17 = data16.text_tokens;
-const _errs40 = errors;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate77.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs40){
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-validate77.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs38 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data11.output_tokens_details !== undefined){
-let data18 = data11.output_tokens_details;
-const _errs42 = errors;
-if(errors === _errs42){
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-if(data18.audio_tokens !== undefined){
-let data19 = data18.audio_tokens;
-const _errs44 = errors;
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs44){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs44 === errors;
-}
-else {
-var valid10 = true;
-}
-if(valid10){
-if(data18.text_tokens !== undefined){
-let data20 = data18.text_tokens;
-const _errs46 = errors;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs46){
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs46 === errors;
-}
-else {
-var valid10 = true;
-}
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs42 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate77.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs27 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate77.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate77.errors = vErrors;
-return errors === 0;
-}
-validate77.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateBetaSpeechChunk = validate78;
-const schema142 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":1}}},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema144 = {"type":"object","required":["status_code","status_msg"],"properties":{"status_code":{"type":"integer"},"status_msg":{"type":"string"}}};
-
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate78.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate78.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((data1.data === undefined) && (missing1 = "data")){
-validate78.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.base_resp !== undefined){
-let data2 = data1.base_resp;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing2;
-if(((data2.status_code === undefined) && (missing2 = "status_code")) || ((data2.status_msg === undefined) && (missing2 = "status_msg"))){
-validate78.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data2.status_code !== undefined){
-let data3 = data2.status_code;
-const _errs9 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate78.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/$defs/BetaVerdict/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs9 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data2.status_msg !== undefined){
-const _errs11 = errors;
-if(typeof data2.status_msg !== "string"){
-validate78.errors = [{instancePath:instancePath+"/output/base_resp/status_msg",schemaPath:"#/$defs/BetaVerdict/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.data !== undefined){
-let data5 = data1.data;
-const _errs13 = errors;
-if(errors === _errs13){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-let missing3;
-if(((data5.audio === undefined) && (missing3 = "audio")) || ((data5.status === undefined) && (missing3 = "status"))){
-validate78.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
-return false;
-}
-else {
-if(data5.audio !== undefined){
-const _errs15 = errors;
-if(typeof data5.audio !== "string"){
-validate78.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs15 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data5.status !== undefined){
-let data7 = data5.status;
-const _errs17 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate78.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(1 !== data7){
-validate78.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 1},message:"must be equal to constant"}];
-return false;
-}
-var valid5 = _errs17 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.trace_id !== undefined){
-const _errs19 = errors;
-if(typeof data1.trace_id !== "string"){
-validate78.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-let data9 = data.usage;
-const _errs21 = errors;
-const _errs22 = errors;
-if(errors === _errs22){
-if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
-if(data9.characters !== undefined){
-let data10 = data9.characters;
-const _errs24 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate78.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs24){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate78.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs24 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data9.input_tokens !== undefined){
-let data11 = data9.input_tokens;
-const _errs26 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate78.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs26){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-validate78.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs26 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data9.output_tokens !== undefined){
-let data12 = data9.output_tokens;
-const _errs28 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs28){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs28 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data9.total_tokens !== undefined){
-let data13 = data9.total_tokens;
-const _errs30 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate78.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs30){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate78.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid7 = _errs30 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data9.input_tokens_details !== undefined){
-let data14 = data9.input_tokens_details;
-const _errs32 = errors;
-if(errors === _errs32){
-if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
-if(data14.text_tokens !== undefined){
-let data15 = data14.text_tokens;
-const _errs34 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate78.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs34){
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-validate78.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid7 = _errs32 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data9.output_tokens_details !== undefined){
-let data16 = data9.output_tokens_details;
-const _errs36 = errors;
-if(errors === _errs36){
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.audio_tokens !== undefined){
-let data17 = data16.audio_tokens;
-const _errs38 = errors;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs38){
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs38 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data16.text_tokens !== undefined){
-let data18 = data16.text_tokens;
-const _errs40 = errors;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs40){
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs40 === errors;
-}
-else {
-var valid9 = true;
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid7 = _errs36 === errors;
-}
-else {
-var valid7 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs21 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate78.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate78.errors = vErrors;
-return errors === 0;
-}
-validate78.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateBetaSpeechEnd = validate79;
-const schema146 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":2}}},"extra_info":{"$ref":"#/$defs/BetaSpeechFacts"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema149 = {"type":"object","properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
-
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate79.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate79.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate79.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((data1.data === undefined) && (missing1 = "data")){
-validate79.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data1.base_resp !== undefined){
-let data2 = data1.base_resp;
-const _errs6 = errors;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing2;
-if(((data2.status_code === undefined) && (missing2 = "status_code")) || ((data2.status_msg === undefined) && (missing2 = "status_msg"))){
-validate79.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
-}
-else {
-if(data2.status_code !== undefined){
-let data3 = data2.status_code;
-const _errs9 = errors;
-if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate79.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/$defs/BetaVerdict/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid4 = _errs9 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data2.status_msg !== undefined){
-const _errs11 = errors;
-if(typeof data2.status_msg !== "string"){
-validate79.errors = [{instancePath:instancePath+"/output/base_resp/status_msg",schemaPath:"#/$defs/BetaVerdict/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.data !== undefined){
-let data5 = data1.data;
-const _errs13 = errors;
-if(errors === _errs13){
-if(data5 && typeof data5 == "object" && !Array.isArray(data5)){
-let missing3;
-if(((data5.audio === undefined) && (missing3 = "audio")) || ((data5.status === undefined) && (missing3 = "status"))){
-validate79.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"}];
-return false;
-}
-else {
-if(data5.audio !== undefined){
-const _errs15 = errors;
-if(typeof data5.audio !== "string"){
-validate79.errors = [{instancePath:instancePath+"/output/data/audio",schemaPath:"#/properties/output/properties/data/properties/audio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs15 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data5.status !== undefined){
-let data7 = data5.status;
-const _errs17 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate79.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(2 !== data7){
-validate79.errors = [{instancePath:instancePath+"/output/data/status",schemaPath:"#/properties/output/properties/data/properties/status/const",keyword:"const",params:{allowedValue: 2},message:"must be equal to constant"}];
-return false;
-}
-var valid5 = _errs17 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.extra_info !== undefined){
-let data8 = data1.extra_info;
-const _errs19 = errors;
-const _errs20 = errors;
-if(errors === _errs20){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.audio_length !== undefined){
-let data9 = data8.audio_length;
-const _errs22 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/audio_length",schemaPath:"#/$defs/BetaSpeechFacts/properties/audio_length/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs22 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.audio_sample_rate !== undefined){
-let data10 = data8.audio_sample_rate;
-const _errs24 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/audio_sample_rate",schemaPath:"#/$defs/BetaSpeechFacts/properties/audio_sample_rate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs24 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.audio_size !== undefined){
-let data11 = data8.audio_size;
-const _errs26 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/audio_size",schemaPath:"#/$defs/BetaSpeechFacts/properties/audio_size/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs26 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.audio_format !== undefined){
-const _errs28 = errors;
-if(typeof data8.audio_format !== "string"){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/audio_format",schemaPath:"#/$defs/BetaSpeechFacts/properties/audio_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs28 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.audio_channel !== undefined){
-let data13 = data8.audio_channel;
-const _errs30 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/audio_channel",schemaPath:"#/$defs/BetaSpeechFacts/properties/audio_channel/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs30 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.bitrate !== undefined){
-let data14 = data8.bitrate;
-const _errs32 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/bitrate",schemaPath:"#/$defs/BetaSpeechFacts/properties/bitrate/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs32 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.word_count !== undefined){
-let data15 = data8.word_count;
-const _errs34 = errors;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/word_count",schemaPath:"#/$defs/BetaSpeechFacts/properties/word_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs34 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.usage_characters !== undefined){
-let data16 = data8.usage_characters;
-const _errs36 = errors;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/usage_characters",schemaPath:"#/$defs/BetaSpeechFacts/properties/usage_characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs36 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data8.invisible_character_ratio !== undefined){
-let data17 = data8.invisible_character_ratio;
-const _errs38 = errors;
-if(!((typeof data17 == "number") && (isFinite(data17)))){
-validate79.errors = [{instancePath:instancePath+"/output/extra_info/invisible_character_ratio",schemaPath:"#/$defs/BetaSpeechFacts/properties/invisible_character_ratio/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-var valid7 = _errs38 === errors;
-}
-else {
-var valid7 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/output/extra_info",schemaPath:"#/$defs/BetaSpeechFacts/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid2 = _errs19 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.trace_id !== undefined){
-const _errs40 = errors;
-if(typeof data1.trace_id !== "string"){
-validate79.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs40 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs4 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.usage !== undefined){
-let data19 = data.usage;
-const _errs42 = errors;
-const _errs43 = errors;
-if(errors === _errs43){
-if(data19 && typeof data19 == "object" && !Array.isArray(data19)){
-if(data19.characters !== undefined){
-let data20 = data19.characters;
-const _errs45 = errors;
-if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate79.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs45){
-if((typeof data20 == "number") && (isFinite(data20))){
-if(data20 < 0 || isNaN(data20)){
-validate79.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs45 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data19.input_tokens !== undefined){
-let data21 = data19.input_tokens;
-const _errs47 = errors;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate79.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs47){
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-validate79.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs47 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data19.output_tokens !== undefined){
-let data22 = data19.output_tokens;
-const _errs49 = errors;
-if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs49){
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 < 0 || isNaN(data22)){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs49 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data19.total_tokens !== undefined){
-let data23 = data19.total_tokens;
-const _errs51 = errors;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-validate79.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs51){
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-validate79.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid9 = _errs51 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data19.input_tokens_details !== undefined){
-let data24 = data19.input_tokens_details;
-const _errs53 = errors;
-if(errors === _errs53){
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.text_tokens !== undefined){
-let data25 = data24.text_tokens;
-const _errs55 = errors;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-validate79.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs55){
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 < 0 || isNaN(data25)){
-validate79.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid9 = _errs53 === errors;
-}
-else {
-var valid9 = true;
-}
-if(valid9){
-if(data19.output_tokens_details !== undefined){
-let data26 = data19.output_tokens_details;
-const _errs57 = errors;
-if(errors === _errs57){
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.audio_tokens !== undefined){
-let data27 = data26.audio_tokens;
-const _errs59 = errors;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs59){
-if((typeof data27 == "number") && (isFinite(data27))){
-if(data27 < 0 || isNaN(data27)){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid11 = _errs59 === errors;
-}
-else {
-var valid11 = true;
-}
-if(valid11){
-if(data26.text_tokens !== undefined){
-let data28 = data26.text_tokens;
-const _errs61 = errors;
-if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs61){
-if((typeof data28 == "number") && (isFinite(data28))){
-if(data28 < 0 || isNaN(data28)){
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid11 = _errs61 === errors;
-}
-else {
-var valid11 = true;
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid9 = _errs57 === errors;
-}
-else {
-var valid9 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs42 === errors;
-}
-else {
-var valid0 = true;
-}
-}
-}
-}
-}
-else {
-validate79.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-validate79.errors = vErrors;
-return errors === 0;
-}
-validate79.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
-
-export const validateBetaSpeechRejected = validate80;
-const schema151 = {"type":"object","required":["request_id","output"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["base_resp"],"properties":{"base_resp":{"allOf":[{"$ref":"#/$defs/BetaVerdict"},{"type":"object","properties":{"status_code":{"type":"integer","minimum":1}}}]},"data":{"type":"null"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-
-function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate80.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
-if(errors === 0){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.request_id === undefined) && (missing0 = "request_id")) || ((data.output === undefined) && (missing0 = "output"))){
-validate80.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
-return false;
-}
-else {
-if(data.request_id !== undefined){
-const _errs1 = errors;
-if(typeof data.request_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/ProviderRequestId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid0 = _errs1 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.output !== undefined){
-let data1 = data.output;
-const _errs4 = errors;
-if(errors === _errs4){
+const _errs2 = errors;
+if(errors === _errs2){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if((data1.base_resp === undefined) && (missing1 = "base_resp")){
-validate80.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate208.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.base_resp !== undefined){
 let data2 = data1.base_resp;
-const _errs6 = errors;
-const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-let missing2;
-if(((data2.status_code === undefined) && (missing2 = "status_code")) || ((data2.status_msg === undefined) && (missing2 = "status_msg"))){
-validate80.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
-return false;
+const _errs4 = errors;
+const _errs5 = errors;
+if(!(validate199(data2, {instancePath:instancePath+"/output/base_resp",parentData:data1,parentDataProperty:"base_resp",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate199.errors : vErrors.concat(validate199.errors);
+errors = vErrors.length;
 }
-else {
+var valid2 = _errs5 === errors;
+if(valid2){
+const _errs6 = errors;
+if(errors === _errs6){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
 if(data2.status_code !== undefined){
 let data3 = data2.status_code;
-const _errs10 = errors;
+const _errs8 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate80.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/$defs/BetaVerdict/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate208.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-var valid5 = _errs10 === errors;
-}
-else {
-var valid5 = true;
-}
-if(valid5){
-if(data2.status_msg !== undefined){
-const _errs12 = errors;
-if(typeof data2.status_msg !== "string"){
-validate80.errors = [{instancePath:instancePath+"/output/base_resp/status_msg",schemaPath:"#/$defs/BetaVerdict/properties/status_msg/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid5 = _errs12 === errors;
-}
-else {
-var valid5 = true;
-}
-}
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/$defs/BetaVerdict/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid3 = _errs7 === errors;
-if(valid3){
-const _errs14 = errors;
-if(errors === _errs14){
-if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
-if(data2.status_code !== undefined){
-let data5 = data2.status_code;
-const _errs16 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate80.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs16){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 1 || isNaN(data5)){
-validate80.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+if(errors === _errs8){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 1 || isNaN(data3)){
+validate208.errors = [{instancePath:instancePath+"/output/base_resp/status_code",schemaPath:"#/properties/output/properties/base_resp/allOf/1/properties/status_code/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -9392,249 +7068,63 @@ return false;
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/properties/output/properties/base_resp/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath:instancePath+"/output/base_resp",schemaPath:"#/properties/output/properties/base_resp/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
-}
-var valid3 = _errs14 === errors;
 }
 var valid2 = _errs6 === errors;
 }
-else {
-var valid2 = true;
+var valid1 = _errs4 === errors;
 }
-if(valid2){
+else {
+var valid1 = true;
+}
+if(valid1){
 if(data1.data !== undefined){
-const _errs18 = errors;
+const _errs10 = errors;
 if(data1.data !== null){
-validate80.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "null"},message:"must be null"}];
+validate208.errors = [{instancePath:instancePath+"/output/data",schemaPath:"#/properties/output/properties/data/type",keyword:"type",params:{type: "null"},message:"must be null"}];
 return false;
 }
-var valid2 = _errs18 === errors;
+var valid1 = _errs10 === errors;
 }
 else {
-var valid2 = true;
+var valid1 = true;
 }
-if(valid2){
+if(valid1){
 if(data1.trace_id !== undefined){
-const _errs20 = errors;
+const _errs12 = errors;
 if(typeof data1.trace_id !== "string"){
-validate80.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate208.errors = [{instancePath:instancePath+"/output/trace_id",schemaPath:"#/properties/output/properties/trace_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid2 = _errs20 === errors;
+var valid1 = _errs12 === errors;
 }
 else {
-var valid2 = true;
+var valid1 = true;
 }
 }
 }
 }
 }
 else {
-validate80.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath:instancePath+"/output",schemaPath:"#/properties/output/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs4 === errors;
+var valid0 = _errs2 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-let data8 = data.usage;
-const _errs22 = errors;
-const _errs23 = errors;
-if(errors === _errs23){
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.characters !== undefined){
-let data9 = data8.characters;
-const _errs25 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate80.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
+const _errs14 = errors;
+if(!(validate162(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate162.errors : vErrors.concat(validate162.errors);
+errors = vErrors.length;
 }
-if(errors === _errs25){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate80.errors = [{instancePath:instancePath+"/usage/characters",schemaPath:"#/$defs/SpeechUsage/properties/characters/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs25 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data8.input_tokens !== undefined){
-let data10 = data8.input_tokens;
-const _errs27 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate80.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs27){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate80.errors = [{instancePath:instancePath+"/usage/input_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs27 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data8.output_tokens !== undefined){
-let data11 = data8.output_tokens;
-const _errs29 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs29){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs29 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data8.total_tokens !== undefined){
-let data12 = data8.total_tokens;
-const _errs31 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate80.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs31){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate80.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/SpeechUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid8 = _errs31 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data8.input_tokens_details !== undefined){
-let data13 = data8.input_tokens_details;
-const _errs33 = errors;
-if(errors === _errs33){
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.text_tokens !== undefined){
-let data14 = data13.text_tokens;
-const _errs35 = errors;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-validate80.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs35){
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-validate80.errors = [{instancePath:instancePath+"/usage/input_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/usage/input_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/input_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs33 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data8.output_tokens_details !== undefined){
-let data15 = data8.output_tokens_details;
-const _errs37 = errors;
-if(errors === _errs37){
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.audio_tokens !== undefined){
-let data16 = data15.audio_tokens;
-const _errs39 = errors;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs39){
-if((typeof data16 == "number") && (isFinite(data16))){
-if(data16 < 0 || isNaN(data16)){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens_details/audio_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/audio_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs39 === errors;
-}
-else {
-var valid10 = true;
-}
-if(valid10){
-if(data15.text_tokens !== undefined){
-let data17 = data15.text_tokens;
-const _errs41 = errors;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs41){
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 < 0 || isNaN(data17)){
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens_details/text_tokens",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/properties/text_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid10 = _errs41 === errors;
-}
-else {
-var valid10 = true;
-}
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/usage/output_tokens_details",schemaPath:"#/$defs/SpeechUsage/properties/output_tokens_details/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid8 = _errs37 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate80.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/SpeechUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid0 = _errs22 === errors;
+var valid0 = _errs14 === errors;
 }
 else {
 var valid0 = true;
@@ -9644,22 +7134,22 @@ var valid0 = true;
 }
 }
 else {
-validate80.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate208.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate80.errors = vErrors;
+validate208.errors = vErrors;
 return errors === 0;
 }
-validate80.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate208.evaluated = {"props":{"request_id":true,"output":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateNativeError = validate81;
-const schema155 = {"type":"object","required":["code","message","request_id"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}};
+export const validateNativeError = validate212;
+const schema83 = {"type":"object","required":["code","message","request_id"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}};
 
-function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate212(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate81.evaluated;
+const evaluated0 = validate212.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9670,14 +7160,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))) || ((data.request_id === undefined) && (missing0 = "request_id"))){
-validate81.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate212.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.code !== undefined){
 const _errs1 = errors;
 if(typeof data.code !== "string"){
-validate81.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate212.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9689,7 +7179,7 @@ if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
 if(typeof data.message !== "string"){
-validate81.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate212.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -9701,7 +7191,7 @@ if(valid0){
 if(data.request_id !== undefined){
 const _errs5 = errors;
 if(typeof data.request_id !== "string"){
-validate81.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate212.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -9714,30 +7204,249 @@ var valid0 = true;
 }
 }
 else {
-validate81.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate212.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate81.errors = vErrors;
+validate212.errors = vErrors;
 return errors === 0;
 }
-validate81.evaluated = {"props":{"code":true,"message":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+validate212.evaluated = {"props":{"code":true,"message":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageStartEvent = validate82;
-const schema156 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"message_start"},"message":{"$ref":"#/$defs/Message"}}};
-const schema157 = {"type":"object","required":["id","type","role","content","model","stop_reason","stop_sequence","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/OutputContentBlock"}},"model":{"type":"string"},"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]},"usage":{"$ref":"#/$defs/MessageUsage"}}};
-const schema166 = {"type":["string","null"],"enum":["end_turn","max_tokens","stop_sequence","tool_use","pause_turn","refusal","model_context_window_exceeded",null]};
-const schema158 = {"oneOf":[{"$ref":"#/$defs/OutputTextBlock"},{"$ref":"#/$defs/OutputImageBlock"},{"$ref":"#/$defs/ToolUseBlock"},{"$ref":"#/$defs/ThinkingBlock"},{"$ref":"#/$defs/RedactedThinkingBlock"}]};
-const schema161 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"image"},"image_url":{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}},"inline_data":{"type":"object","required":["mime_type","data"],"properties":{"mime_type":{"type":"string"},"data":{"type":"string"}}}}};
-const schema164 = {"type":"object","required":["type","thinking","signature"],"properties":{"type":{"type":"string","const":"thinking"},"thinking":{"type":"string"},"signature":{"type":"string"}}};
-const schema165 = {"type":"object","required":["type","data"],"properties":{"type":{"type":"string","const":"redacted_thinking"},"data":{"type":"string"}}};
-const schema159 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":["array","null"],"items":{"$ref":"#/$defs/Citation"}}}};
-const schema160 = {"type":"object","required":["type","cited_text"],"properties":{"type":{"type":"string"},"cited_text":{"type":"string"},"document_index":{"type":"integer","minimum":0},"document_title":{"type":["string","null"]},"start_char_index":{"type":"integer","minimum":0},"end_char_index":{"type":"integer","minimum":0},"start_page_number":{"type":"integer","minimum":1},"end_page_number":{"type":"integer","minimum":1},"start_block_index":{"type":"integer","minimum":0},"end_block_index":{"type":"integer","minimum":0}}};
+export const validateMessageStartEvent = validate213;
+const schema84 = {"type":"object","required":["type","message"],"properties":{"type":{"type":"string","const":"message_start"},"message":{"$ref":"#/$defs/Message"}}};
+const schema85 = {"type":"object","required":["id","type","role","content","model","stop_reason","stop_sequence","usage"],"properties":{"id":{"type":"string"},"type":{"type":"string","const":"message"},"role":{"type":"string","const":"assistant"},"content":{"type":"array","items":{"$ref":"#/$defs/OutputContentBlock"}},"model":{"type":"string"},"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]},"usage":{"$ref":"#/$defs/MessageUsage"}}};
+const schema86 = {"oneOf":[{"$ref":"#/$defs/OutputTextBlock"},{"$ref":"#/$defs/OutputImageBlock"},{"$ref":"#/$defs/ToolUseBlock"},{"$ref":"#/$defs/ThinkingBlock"},{"$ref":"#/$defs/RedactedThinkingBlock"}]};
+const schema87 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text"},"text":{"type":"string"},"citations":{"type":["array","null"],"items":{"$ref":"#/$defs/Citation"}}}};
+const schema88 = {"type":"object","required":["type","cited_text"],"properties":{"type":{"type":"string"},"cited_text":{"type":"string"},"document_index":{"type":"integer","minimum":0},"document_title":{"type":["string","null"]},"start_char_index":{"type":"integer","minimum":0},"end_char_index":{"type":"integer","minimum":0},"start_page_number":{"type":"integer","minimum":1},"end_page_number":{"type":"integer","minimum":1},"start_block_index":{"type":"integer","minimum":0},"end_block_index":{"type":"integer","minimum":0}}};
 
-function validate85(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate217(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate85.evaluated;
+const evaluated0 = validate217.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.cited_text === undefined) && (missing0 = "cited_text"))){
+validate217.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+const _errs1 = errors;
+if(typeof data.type !== "string"){
+validate217.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.cited_text !== undefined){
+const _errs3 = errors;
+if(typeof data.cited_text !== "string"){
+validate217.errors = [{instancePath:instancePath+"/cited_text",schemaPath:"#/properties/cited_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.document_index !== undefined){
+let data2 = data.document_index;
+const _errs5 = errors;
+if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
+validate217.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 < 0 || isNaN(data2)){
+validate217.errors = [{instancePath:instancePath+"/document_index",schemaPath:"#/properties/document_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.document_title !== undefined){
+let data3 = data.document_title;
+const _errs7 = errors;
+if((typeof data3 !== "string") && (data3 !== null)){
+validate217.errors = [{instancePath:instancePath+"/document_title",schemaPath:"#/properties/document_title/type",keyword:"type",params:{type: schema88.properties.document_title.type},message:"must be string,null"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_char_index !== undefined){
+let data4 = data.start_char_index;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate217.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate217.errors = [{instancePath:instancePath+"/start_char_index",schemaPath:"#/properties/start_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_char_index !== undefined){
+let data5 = data.end_char_index;
+const _errs11 = errors;
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate217.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs11){
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate217.errors = [{instancePath:instancePath+"/end_char_index",schemaPath:"#/properties/end_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs11 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_page_number !== undefined){
+let data6 = data.start_page_number;
+const _errs13 = errors;
+if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
+validate217.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs13){
+if((typeof data6 == "number") && (isFinite(data6))){
+if(data6 < 1 || isNaN(data6)){
+validate217.errors = [{instancePath:instancePath+"/start_page_number",schemaPath:"#/properties/start_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid0 = _errs13 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_page_number !== undefined){
+let data7 = data.end_page_number;
+const _errs15 = errors;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+validate217.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs15){
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 1 || isNaN(data7)){
+validate217.errors = [{instancePath:instancePath+"/end_page_number",schemaPath:"#/properties/end_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid0 = _errs15 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_block_index !== undefined){
+let data8 = data.start_block_index;
+const _errs17 = errors;
+if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
+validate217.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs17){
+if((typeof data8 == "number") && (isFinite(data8))){
+if(data8 < 0 || isNaN(data8)){
+validate217.errors = [{instancePath:instancePath+"/start_block_index",schemaPath:"#/properties/start_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs17 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.end_block_index !== undefined){
+let data9 = data.end_block_index;
+const _errs19 = errors;
+if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
+validate217.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs19){
+if((typeof data9 == "number") && (isFinite(data9))){
+if(data9 < 0 || isNaN(data9)){
+validate217.errors = [{instancePath:instancePath+"/end_block_index",schemaPath:"#/properties/end_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+}
+else {
+validate217.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate217.errors = vErrors;
+return errors === 0;
+}
+validate217.evaluated = {"props":{"type":true,"cited_text":true,"document_index":true,"document_title":true,"start_char_index":true,"end_char_index":true,"start_page_number":true,"end_page_number":true,"start_block_index":true,"end_block_index":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate216(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate216.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -9748,7 +7457,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-validate85.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate216.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -9756,11 +7465,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate85.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("text" !== data0){
-validate85.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"}];
+validate216.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -9772,7 +7481,7 @@ if(valid0){
 if(data.text !== undefined){
 const _errs3 = errors;
 if(typeof data.text !== "string"){
-validate85.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate216.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -9785,7 +7494,7 @@ if(data.citations !== undefined){
 let data2 = data.citations;
 const _errs5 = errors;
 if((!(Array.isArray(data2))) && (data2 !== null)){
-validate85.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema159.properties.citations.type},message:"must be array,null"}];
+validate216.errors = [{instancePath:instancePath+"/citations",schemaPath:"#/properties/citations/type",keyword:"type",params:{type: schema87.properties.citations.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs5){
@@ -9793,215 +7502,10 @@ if(Array.isArray(data2)){
 var valid1 = true;
 const len0 = data2.length;
 for(let i0=0; i0<len0; i0++){
-let data3 = data2[i0];
 const _errs7 = errors;
-const _errs8 = errors;
-if(errors === _errs8){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-let missing1;
-if(((data3.type === undefined) && (missing1 = "type")) || ((data3.cited_text === undefined) && (missing1 = "cited_text"))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0,schemaPath:"#/$defs/Citation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data3.type !== undefined){
-const _errs10 = errors;
-if(typeof data3.type !== "string"){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/type",schemaPath:"#/$defs/Citation/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs10 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.cited_text !== undefined){
-const _errs12 = errors;
-if(typeof data3.cited_text !== "string"){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/cited_text",schemaPath:"#/$defs/Citation/properties/cited_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid3 = _errs12 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.document_index !== undefined){
-let data6 = data3.document_index;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/document_index",schemaPath:"#/$defs/Citation/properties/document_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/document_index",schemaPath:"#/$defs/Citation/properties/document_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs14 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.document_title !== undefined){
-let data7 = data3.document_title;
-const _errs16 = errors;
-if((typeof data7 !== "string") && (data7 !== null)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/document_title",schemaPath:"#/$defs/Citation/properties/document_title/type",keyword:"type",params:{type: schema160.properties.document_title.type},message:"must be string,null"}];
-return false;
-}
-var valid3 = _errs16 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.start_char_index !== undefined){
-let data8 = data3.start_char_index;
-const _errs18 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_char_index",schemaPath:"#/$defs/Citation/properties/start_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs18){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_char_index",schemaPath:"#/$defs/Citation/properties/start_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs18 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.end_char_index !== undefined){
-let data9 = data3.end_char_index;
-const _errs20 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_char_index",schemaPath:"#/$defs/Citation/properties/end_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs20){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_char_index",schemaPath:"#/$defs/Citation/properties/end_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs20 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.start_page_number !== undefined){
-let data10 = data3.start_page_number;
-const _errs22 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_page_number",schemaPath:"#/$defs/Citation/properties/start_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs22){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 1 || isNaN(data10)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_page_number",schemaPath:"#/$defs/Citation/properties/start_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-var valid3 = _errs22 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.end_page_number !== undefined){
-let data11 = data3.end_page_number;
-const _errs24 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_page_number",schemaPath:"#/$defs/Citation/properties/end_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs24){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 1 || isNaN(data11)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_page_number",schemaPath:"#/$defs/Citation/properties/end_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-var valid3 = _errs24 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.start_block_index !== undefined){
-let data12 = data3.start_block_index;
-const _errs26 = errors;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_block_index",schemaPath:"#/$defs/Citation/properties/start_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs26){
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/start_block_index",schemaPath:"#/$defs/Citation/properties/start_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs26 === errors;
-}
-else {
-var valid3 = true;
-}
-if(valid3){
-if(data3.end_block_index !== undefined){
-let data13 = data3.end_block_index;
-const _errs28 = errors;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_block_index",schemaPath:"#/$defs/Citation/properties/end_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs28){
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0+"/end_block_index",schemaPath:"#/$defs/Citation/properties/end_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid3 = _errs28 === errors;
-}
-else {
-var valid3 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate85.errors = [{instancePath:instancePath+"/citations/" + i0,schemaPath:"#/$defs/Citation/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
+if(!(validate217(data2[i0], {instancePath:instancePath+"/citations/" + i0,parentData:data2,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs7 === errors;
 if(!valid1){
@@ -10020,22 +7524,215 @@ var valid0 = true;
 }
 }
 else {
-validate85.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate216.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate85.errors = vErrors;
+validate216.errors = vErrors;
 return errors === 0;
 }
-validate85.evaluated = {"props":{"type":true,"text":true,"citations":true},"dynamicProps":false,"dynamicItems":false};
+validate216.evaluated = {"props":{"type":true,"text":true,"citations":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema162 = {"type":"object","required":["type","id","name","input"],"properties":{"type":{"type":"string","const":"tool_use"},"id":{"type":"string","minLength":1},"name":{"type":"string","minLength":1},"input":{"type":"object","additionalProperties":true},"cache_control":{"$ref":"#/$defs/CacheControl"}}};
-const schema163 = {"type":["object","null"],"required":["type"],"properties":{"type":{"type":"string","const":"ephemeral"},"ttl":{"type":"string","enum":["5m","1h"]}}};
+const schema89 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"image"},"image_url":{"type":"object","required":["url"],"properties":{"url":{"type":"string"}}},"inline_data":{"type":"object","required":["mime_type","data"],"properties":{"mime_type":{"type":"string"},"data":{"type":"string"}}}}};
 
-function validate87(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate220(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate87.evaluated;
+const evaluated0 = validate220.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate220.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("image" !== data0){
+validate220.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "image"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.image_url !== undefined){
+let data1 = data.image_url;
+const _errs3 = errors;
+if(errors === _errs3){
+if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
+let missing1;
+if((data1.url === undefined) && (missing1 = "url")){
+validate220.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+return false;
+}
+else {
+if(data1.url !== undefined){
+if(typeof data1.url !== "string"){
+validate220.errors = [{instancePath:instancePath+"/image_url/url",schemaPath:"#/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+}
+else {
+validate220.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.inline_data !== undefined){
+let data3 = data.inline_data;
+const _errs7 = errors;
+if(errors === _errs7){
+if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
+let missing2;
+if(((data3.mime_type === undefined) && (missing2 = "mime_type")) || ((data3.data === undefined) && (missing2 = "data"))){
+validate220.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+return false;
+}
+else {
+if(data3.mime_type !== undefined){
+const _errs9 = errors;
+if(typeof data3.mime_type !== "string"){
+validate220.errors = [{instancePath:instancePath+"/inline_data/mime_type",schemaPath:"#/properties/inline_data/properties/mime_type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs9 === errors;
+}
+else {
+var valid2 = true;
+}
+if(valid2){
+if(data3.data !== undefined){
+const _errs11 = errors;
+if(typeof data3.data !== "string"){
+validate220.errors = [{instancePath:instancePath+"/inline_data/data",schemaPath:"#/properties/inline_data/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid2 = _errs11 === errors;
+}
+else {
+var valid2 = true;
+}
+}
+}
+}
+else {
+validate220.errors = [{instancePath:instancePath+"/inline_data",schemaPath:"#/properties/inline_data/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate220.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate220.errors = vErrors;
+return errors === 0;
+}
+validate220.evaluated = {"props":{"type":true,"image_url":true,"inline_data":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema90 = {"type":"object","required":["type","id","name","input"],"properties":{"type":{"type":"string","const":"tool_use"},"id":{"type":"string","minLength":1},"name":{"type":"string","minLength":1},"input":{"type":"object","additionalProperties":true},"cache_control":{"$ref":"#/$defs/CacheControl"}}};
+const schema91 = {"type":["object","null"],"required":["type"],"properties":{"type":{"type":"string","const":"ephemeral"},"ttl":{"type":"string","enum":["5m","1h"]}}};
+
+function validate223(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate223.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate223.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema91.type},message:"must be object,null"}];
+return false;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate223.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate223.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("ephemeral" !== data0){
+validate223.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ephemeral"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.ttl !== undefined){
+let data1 = data.ttl;
+const _errs3 = errors;
+if(typeof data1 !== "string"){
+validate223.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((data1 === "5m") || (data1 === "1h"))){
+validate223.errors = [{instancePath:instancePath+"/ttl",schemaPath:"#/properties/ttl/enum",keyword:"enum",params:{allowedValues: schema91.properties.ttl.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+validate223.errors = vErrors;
+return errors === 0;
+}
+validate223.evaluated = {"props":{"type":true,"ttl":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate222(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate222.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10046,7 +7743,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((data.type === undefined) && (missing0 = "type")) || ((data.id === undefined) && (missing0 = "id"))) || ((data.name === undefined) && (missing0 = "name"))) || ((data.input === undefined) && (missing0 = "input"))){
-validate87.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate222.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -10054,11 +7751,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("tool_use" !== data0){
-validate87.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "tool_use"},message:"must be equal to constant"}];
+validate222.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "tool_use"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10073,12 +7770,12 @@ const _errs3 = errors;
 if(errors === _errs3){
 if(typeof data1 === "string"){
 if(func1(data1) < 1){
-validate87.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate222.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10094,12 +7791,12 @@ const _errs5 = errors;
 if(errors === _errs5){
 if(typeof data2 === "string"){
 if(func1(data2) < 1){
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
+validate222.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/minLength",keyword:"minLength",params:{limit: 1},message:"must NOT have fewer than 1 characters"}];
 return false;
 }
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate222.errors = [{instancePath:instancePath+"/name",schemaPath:"#/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -10116,7 +7813,7 @@ if(errors === _errs7){
 if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
 }
 else {
-validate87.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate222.errors = [{instancePath:instancePath+"/input",schemaPath:"#/properties/input/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -10127,57 +7824,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.cache_control !== undefined){
-let data4 = data.cache_control;
 const _errs10 = errors;
-const _errs11 = errors;
-if((!(data4 && typeof data4 == "object" && !Array.isArray(data4))) && (data4 !== null)){
-validate87.errors = [{instancePath:instancePath+"/cache_control",schemaPath:"#/$defs/CacheControl/type",keyword:"type",params:{type: schema163.type},message:"must be object,null"}];
-return false;
-}
-if(errors === _errs11){
-if(data4 && typeof data4 == "object" && !Array.isArray(data4)){
-let missing1;
-if((data4.type === undefined) && (missing1 = "type")){
-validate87.errors = [{instancePath:instancePath+"/cache_control",schemaPath:"#/$defs/CacheControl/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data4.type !== undefined){
-let data5 = data4.type;
-const _errs13 = errors;
-if(typeof data5 !== "string"){
-validate87.errors = [{instancePath:instancePath+"/cache_control/type",schemaPath:"#/$defs/CacheControl/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if("ephemeral" !== data5){
-validate87.errors = [{instancePath:instancePath+"/cache_control/type",schemaPath:"#/$defs/CacheControl/properties/type/const",keyword:"const",params:{allowedValue: "ephemeral"},message:"must be equal to constant"}];
-return false;
-}
-var valid2 = _errs13 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data4.ttl !== undefined){
-let data6 = data4.ttl;
-const _errs15 = errors;
-if(typeof data6 !== "string"){
-validate87.errors = [{instancePath:instancePath+"/cache_control/ttl",schemaPath:"#/$defs/CacheControl/properties/ttl/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((data6 === "5m") || (data6 === "1h"))){
-validate87.errors = [{instancePath:instancePath+"/cache_control/ttl",schemaPath:"#/$defs/CacheControl/properties/ttl/enum",keyword:"enum",params:{allowedValues: schema163.properties.ttl.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-var valid2 = _errs15 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
+if(!(validate223(data.cache_control, {instancePath:instancePath+"/cache_control",parentData:data,parentDataProperty:"cache_control",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate223.errors : vErrors.concat(validate223.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs10 === errors;
 }
@@ -10191,20 +7841,155 @@ var valid0 = true;
 }
 }
 else {
-validate87.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate222.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate87.errors = vErrors;
+validate222.errors = vErrors;
 return errors === 0;
 }
-validate87.evaluated = {"props":{"type":true,"id":true,"name":true,"input":true,"cache_control":true},"dynamicProps":false,"dynamicItems":false};
+validate222.evaluated = {"props":{"type":true,"id":true,"name":true,"input":true,"cache_control":true},"dynamicProps":false,"dynamicItems":false};
 
+const schema92 = {"type":"object","required":["type","thinking","signature"],"properties":{"type":{"type":"string","const":"thinking"},"thinking":{"type":"string"},"signature":{"type":"string"}}};
 
-function validate84(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate226(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate84.evaluated;
+const evaluated0 = validate226.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((((data.type === undefined) && (missing0 = "type")) || ((data.thinking === undefined) && (missing0 = "thinking"))) || ((data.signature === undefined) && (missing0 = "signature"))){
+validate226.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("thinking" !== data0){
+validate226.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.thinking !== undefined){
+const _errs3 = errors;
+if(typeof data.thinking !== "string"){
+validate226.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signature !== undefined){
+const _errs5 = errors;
+if(typeof data.signature !== "string"){
+validate226.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+else {
+validate226.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate226.errors = vErrors;
+return errors === 0;
+}
+validate226.evaluated = {"props":{"type":true,"thinking":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema93 = {"type":"object","required":["type","data"],"properties":{"type":{"type":"string","const":"redacted_thinking"},"data":{"type":"string"}}};
+
+function validate228(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate228.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.data === undefined) && (missing0 = "data"))){
+validate228.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate228.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("redacted_thinking" !== data0){
+validate228.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "redacted_thinking"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.data !== undefined){
+const _errs3 = errors;
+if(typeof data.data !== "string"){
+validate228.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate228.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate228.errors = vErrors;
+return errors === 0;
+}
+validate228.evaluated = {"props":{"type":true,"data":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate215(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate215.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10215,8 +8000,8 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-if(!(validate85(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate85.errors : vErrors.concat(validate85.errors);
+if(!(validate216(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate216.errors : vErrors.concat(validate216.errors);
 errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
@@ -10229,183 +8014,9 @@ props0.text = true;
 props0.citations = true;
 }
 const _errs2 = errors;
-const _errs3 = errors;
-if(errors === _errs3){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if((data.type === undefined) && (missing0 = "type")){
-const err0 = {instancePath,schemaPath:"#/$defs/OutputImageBlock/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs5 = errors;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/OutputImageBlock/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if("image" !== data0){
-const err2 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/OutputImageBlock/properties/type/const",keyword:"const",params:{allowedValue: "image"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var valid2 = _errs5 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.image_url !== undefined){
-let data1 = data.image_url;
-const _errs7 = errors;
-if(errors === _errs7){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if((data1.url === undefined) && (missing1 = "url")){
-const err3 = {instancePath:instancePath+"/image_url",schemaPath:"#/$defs/OutputImageBlock/properties/image_url/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-else {
-if(data1.url !== undefined){
-if(typeof data1.url !== "string"){
-const err4 = {instancePath:instancePath+"/image_url/url",schemaPath:"#/$defs/OutputImageBlock/properties/image_url/properties/url/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err5 = {instancePath:instancePath+"/image_url",schemaPath:"#/$defs/OutputImageBlock/properties/image_url/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err5];
-}
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-}
-var valid2 = _errs7 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.inline_data !== undefined){
-let data3 = data.inline_data;
-const _errs11 = errors;
-if(errors === _errs11){
-if(data3 && typeof data3 == "object" && !Array.isArray(data3)){
-let missing2;
-if(((data3.mime_type === undefined) && (missing2 = "mime_type")) || ((data3.data === undefined) && (missing2 = "data"))){
-const err6 = {instancePath:instancePath+"/inline_data",schemaPath:"#/$defs/OutputImageBlock/properties/inline_data/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-else {
-if(data3.mime_type !== undefined){
-const _errs13 = errors;
-if(typeof data3.mime_type !== "string"){
-const err7 = {instancePath:instancePath+"/inline_data/mime_type",schemaPath:"#/$defs/OutputImageBlock/properties/inline_data/properties/mime_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var valid4 = _errs13 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data3.data !== undefined){
-const _errs15 = errors;
-if(typeof data3.data !== "string"){
-const err8 = {instancePath:instancePath+"/inline_data/data",schemaPath:"#/$defs/OutputImageBlock/properties/inline_data/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var valid4 = _errs15 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/inline_data",schemaPath:"#/$defs/OutputImageBlock/properties/inline_data/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var valid2 = _errs11 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-else {
-const err10 = {instancePath,schemaPath:"#/$defs/OutputImageBlock/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
+if(!(validate220(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate220.errors : vErrors.concat(validate220.errors);
+errors = vErrors.length;
 }
 var _valid0 = _errs2 === errors;
 if(_valid0 && valid0){
@@ -10423,12 +8034,12 @@ props0.image_url = true;
 props0.inline_data = true;
 }
 }
-const _errs17 = errors;
-if(!(validate87(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate87.errors : vErrors.concat(validate87.errors);
+const _errs3 = errors;
+if(!(validate222(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate222.errors : vErrors.concat(validate222.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs17 === errors;
+var _valid0 = _errs3 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 2];
@@ -10446,102 +8057,12 @@ props0.input = true;
 props0.cache_control = true;
 }
 }
-const _errs18 = errors;
-const _errs19 = errors;
-if(errors === _errs19){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing3;
-if((((data.type === undefined) && (missing3 = "type")) || ((data.thinking === undefined) && (missing3 = "thinking"))) || ((data.signature === undefined) && (missing3 = "signature"))){
-const err11 = {instancePath,schemaPath:"#/$defs/ThinkingBlock/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"};
-if(vErrors === null){
-vErrors = [err11];
+const _errs4 = errors;
+if(!(validate226(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate226.errors : vErrors.concat(validate226.errors);
+errors = vErrors.length;
 }
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data6 = data.type;
-const _errs21 = errors;
-if(typeof data6 !== "string"){
-const err12 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/ThinkingBlock/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-if("thinking" !== data6){
-const err13 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/ThinkingBlock/properties/type/const",keyword:"const",params:{allowedValue: "thinking"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var valid6 = _errs21 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data.thinking !== undefined){
-const _errs23 = errors;
-if(typeof data.thinking !== "string"){
-const err14 = {instancePath:instancePath+"/thinking",schemaPath:"#/$defs/ThinkingBlock/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-var valid6 = _errs23 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data.signature !== undefined){
-const _errs25 = errors;
-if(typeof data.signature !== "string"){
-const err15 = {instancePath:instancePath+"/signature",schemaPath:"#/$defs/ThinkingBlock/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err15];
-}
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-var valid6 = _errs25 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-else {
-const err16 = {instancePath,schemaPath:"#/$defs/ThinkingBlock/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-}
-var _valid0 = _errs18 === errors;
+var _valid0 = _errs4 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 3];
@@ -10557,83 +8078,12 @@ props0.thinking = true;
 props0.signature = true;
 }
 }
-const _errs27 = errors;
-const _errs28 = errors;
-if(errors === _errs28){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing4;
-if(((data.type === undefined) && (missing4 = "type")) || ((data.data === undefined) && (missing4 = "data"))){
-const err17 = {instancePath,schemaPath:"#/$defs/RedactedThinkingBlock/required",keyword:"required",params:{missingProperty: missing4},message:"must have required property '"+missing4+"'"};
-if(vErrors === null){
-vErrors = [err17];
+const _errs5 = errors;
+if(!(validate228(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate228.errors : vErrors.concat(validate228.errors);
+errors = vErrors.length;
 }
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data9 = data.type;
-const _errs30 = errors;
-if(typeof data9 !== "string"){
-const err18 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/RedactedThinkingBlock/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-if("redacted_thinking" !== data9){
-const err19 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/RedactedThinkingBlock/properties/type/const",keyword:"const",params:{allowedValue: "redacted_thinking"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-var valid8 = _errs30 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data.data !== undefined){
-const _errs32 = errors;
-if(typeof data.data !== "string"){
-const err20 = {instancePath:instancePath+"/data",schemaPath:"#/$defs/RedactedThinkingBlock/properties/data/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err20];
-}
-else {
-vErrors.push(err20);
-}
-errors++;
-}
-var valid8 = _errs32 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-}
-else {
-const err21 = {instancePath,schemaPath:"#/$defs/RedactedThinkingBlock/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-var _valid0 = _errs27 === errors;
+var _valid0 = _errs5 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 4];
@@ -10653,15 +8103,15 @@ props0.data = true;
 }
 }
 if(!valid0){
-const err22 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+const err0 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
 if(vErrors === null){
-vErrors = [err22];
+vErrors = [err0];
 }
 else {
-vErrors.push(err22);
+vErrors.push(err0);
 }
 errors++;
-validate84.errors = vErrors;
+validate215.errors = vErrors;
 return false;
 }
 else {
@@ -10675,137 +8125,161 @@ vErrors = null;
 }
 }
 }
-validate84.errors = vErrors;
+validate215.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate84.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate215.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-const schema167 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
-const schema168 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens","input_tokens","output_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0}}};
+const schema94 = {"type":["string","null"],"enum":["end_turn","max_tokens","stop_sequence","tool_use","pause_turn","refusal","model_context_window_exceeded",null]};
 
-function validate90(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate231(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate90.evaluated;
+const evaluated0 = validate231.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-const _errs2 = errors;
-if(errors === _errs2){
+if((typeof data !== "string") && (data !== null)){
+validate231.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema94.type},message:"must be string,null"}];
+return false;
+}
+if(!((((((((data === "end_turn") || (data === "max_tokens")) || (data === "stop_sequence")) || (data === "tool_use")) || (data === "pause_turn")) || (data === "refusal")) || (data === "model_context_window_exceeded")) || (data === null))){
+validate231.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema94.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate231.errors = vErrors;
+return errors === 0;
+}
+validate231.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema95 = {"type":"object","properties":{"cache_creation_input_tokens":{"type":["integer","null"],"minimum":0},"cache_read_input_tokens":{"type":["integer","null"],"minimum":0}},"allOf":[{"$ref":"#/$defs/TokenCounters"}]};
+const schema96 = {"type":"object","required":["prompt_tokens","completion_tokens","total_tokens","input_tokens","output_tokens"],"properties":{"prompt_tokens":{"type":"integer","minimum":0},"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"input_tokens":{"type":"integer","minimum":0},"output_tokens":{"type":"integer","minimum":0}}};
+
+function validate234(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate234.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((data.prompt_tokens === undefined) && (missing0 = "prompt_tokens")) || ((data.completion_tokens === undefined) && (missing0 = "completion_tokens"))) || ((data.total_tokens === undefined) && (missing0 = "total_tokens"))) || ((data.input_tokens === undefined) && (missing0 = "input_tokens"))) || ((data.output_tokens === undefined) && (missing0 = "output_tokens"))){
-validate90.errors = [{instancePath,schemaPath:"#/$defs/TokenCounters/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate234.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.prompt_tokens !== undefined){
 let data0 = data.prompt_tokens;
-const _errs4 = errors;
+const _errs1 = errors;
 if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
-validate90.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/$defs/TokenCounters/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate234.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs4){
+if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 < 0 || isNaN(data0)){
-validate90.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/$defs/TokenCounters/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate234.errors = [{instancePath:instancePath+"/prompt_tokens",schemaPath:"#/properties/prompt_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid2 = _errs4 === errors;
+var valid0 = _errs1 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.completion_tokens !== undefined){
 let data1 = data.completion_tokens;
-const _errs6 = errors;
+const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate90.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/$defs/TokenCounters/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate234.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs6){
+if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate90.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/$defs/TokenCounters/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate234.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid2 = _errs6 === errors;
+var valid0 = _errs3 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.total_tokens !== undefined){
 let data2 = data.total_tokens;
-const _errs8 = errors;
+const _errs5 = errors;
 if(!(((typeof data2 == "number") && (!(data2 % 1) && !isNaN(data2))) && (isFinite(data2)))){
-validate90.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/$defs/TokenCounters/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate234.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs8){
+if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 < 0 || isNaN(data2)){
-validate90.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/$defs/TokenCounters/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate234.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid2 = _errs8 === errors;
+var valid0 = _errs5 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.input_tokens !== undefined){
 let data3 = data.input_tokens;
-const _errs10 = errors;
+const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate90.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/$defs/TokenCounters/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate234.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs10){
+if(errors === _errs7){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate90.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/$defs/TokenCounters/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate234.errors = [{instancePath:instancePath+"/input_tokens",schemaPath:"#/properties/input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid2 = _errs10 === errors;
+var valid0 = _errs7 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.output_tokens !== undefined){
 let data4 = data.output_tokens;
-const _errs12 = errors;
+const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate90.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/$defs/TokenCounters/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate234.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-if(errors === _errs12){
+if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate90.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/$defs/TokenCounters/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate234.errors = [{instancePath:instancePath+"/output_tokens",schemaPath:"#/properties/output_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid2 = _errs12 === errors;
+var valid0 = _errs9 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
 }
 }
@@ -10814,70 +8288,90 @@ var valid2 = true;
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/$defs/TokenCounters/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate234.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
+}
+validate234.errors = vErrors;
+return errors === 0;
+}
+validate234.evaluated = {"props":{"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate233(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate233.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate234(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate234.errors : vErrors.concat(validate234.errors);
+errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.cache_creation_input_tokens !== undefined){
-let data5 = data.cache_creation_input_tokens;
-const _errs14 = errors;
-if((!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))) && (data5 !== null)){
-validate90.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema167.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
+let data0 = data.cache_creation_input_tokens;
+const _errs2 = errors;
+if((!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))) && (data0 !== null)){
+validate233.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/type",keyword:"type",params:{type: schema95.properties.cache_creation_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
-if(errors === _errs14){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate90.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(errors === _errs2){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate233.errors = [{instancePath:instancePath+"/cache_creation_input_tokens",schemaPath:"#/properties/cache_creation_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid3 = _errs14 === errors;
+var valid1 = _errs2 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
-if(valid3){
+if(valid1){
 if(data.cache_read_input_tokens !== undefined){
-let data6 = data.cache_read_input_tokens;
-const _errs16 = errors;
-if((!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))) && (data6 !== null)){
-validate90.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema167.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
+let data1 = data.cache_read_input_tokens;
+const _errs4 = errors;
+if((!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))) && (data1 !== null)){
+validate233.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/type",keyword:"type",params:{type: schema95.properties.cache_read_input_tokens.type},message:"must be integer,null"}];
 return false;
 }
-if(errors === _errs16){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate90.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(errors === _errs4){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate233.errors = [{instancePath:instancePath+"/cache_read_input_tokens",schemaPath:"#/properties/cache_read_input_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-var valid3 = _errs16 === errors;
+var valid1 = _errs4 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
 }
 }
 else {
-validate90.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate233.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate90.errors = vErrors;
+validate233.errors = vErrors;
 return errors === 0;
 }
-validate90.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
+validate233.evaluated = {"props":{"cache_creation_input_tokens":true,"cache_read_input_tokens":true,"prompt_tokens":true,"completion_tokens":true,"total_tokens":true,"input_tokens":true,"output_tokens":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate214(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate83.evaluated;
+const evaluated0 = validate214.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -10888,14 +8382,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((((((((data.id === undefined) && (missing0 = "id")) || ((data.type === undefined) && (missing0 = "type"))) || ((data.role === undefined) && (missing0 = "role"))) || ((data.content === undefined) && (missing0 = "content"))) || ((data.model === undefined) && (missing0 = "model"))) || ((data.stop_reason === undefined) && (missing0 = "stop_reason"))) || ((data.stop_sequence === undefined) && (missing0 = "stop_sequence"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate83.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate214.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate83.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate214.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10908,11 +8402,11 @@ if(data.type !== undefined){
 let data1 = data.type;
 const _errs3 = errors;
 if(typeof data1 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate214.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message" !== data1){
-validate83.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
+validate214.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -10925,11 +8419,11 @@ if(data.role !== undefined){
 let data2 = data.role;
 const _errs5 = errors;
 if(typeof data2 !== "string"){
-validate83.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate214.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("assistant" !== data2){
-validate83.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
+validate214.errors = [{instancePath:instancePath+"/role",schemaPath:"#/properties/role/const",keyword:"const",params:{allowedValue: "assistant"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -10947,8 +8441,8 @@ var valid1 = true;
 const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 const _errs9 = errors;
-if(!(validate84(data3[i0], {instancePath:instancePath+"/content/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate215(data3[i0], {instancePath:instancePath+"/content/" + i0,parentData:data3,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs9 === errors;
@@ -10958,7 +8452,7 @@ break;
 }
 }
 else {
-validate83.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate214.errors = [{instancePath:instancePath+"/content",schemaPath:"#/properties/content/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -10971,7 +8465,7 @@ if(valid0){
 if(data.model !== undefined){
 const _errs10 = errors;
 if(typeof data.model !== "string"){
-validate83.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate214.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs10 === errors;
@@ -10981,15 +8475,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.stop_reason !== undefined){
-let data6 = data.stop_reason;
 const _errs12 = errors;
-if((typeof data6 !== "string") && (data6 !== null)){
-validate83.errors = [{instancePath:instancePath+"/stop_reason",schemaPath:"#/$defs/StopReason/type",keyword:"type",params:{type: schema166.type},message:"must be string,null"}];
-return false;
-}
-if(!((((((((data6 === "end_turn") || (data6 === "max_tokens")) || (data6 === "stop_sequence")) || (data6 === "tool_use")) || (data6 === "pause_turn")) || (data6 === "refusal")) || (data6 === "model_context_window_exceeded")) || (data6 === null))){
-validate83.errors = [{instancePath:instancePath+"/stop_reason",schemaPath:"#/$defs/StopReason/enum",keyword:"enum",params:{allowedValues: schema166.enum},message:"must be equal to one of the allowed values"}];
-return false;
+if(!(validate231(data.stop_reason, {instancePath:instancePath+"/stop_reason",parentData:data,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs12 === errors;
 }
@@ -10999,24 +8488,24 @@ var valid0 = true;
 if(valid0){
 if(data.stop_sequence !== undefined){
 let data7 = data.stop_sequence;
-const _errs15 = errors;
+const _errs13 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate83.errors = [{instancePath:instancePath+"/stop_sequence",schemaPath:"#/properties/stop_sequence/type",keyword:"type",params:{type: schema157.properties.stop_sequence.type},message:"must be string,null"}];
+validate214.errors = [{instancePath:instancePath+"/stop_sequence",schemaPath:"#/properties/stop_sequence/type",keyword:"type",params:{type: schema85.properties.stop_sequence.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs15 === errors;
+var valid0 = _errs13 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-const _errs17 = errors;
-if(!(validate90(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+const _errs15 = errors;
+if(!(validate233(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs17 === errors;
+var valid0 = _errs15 === errors;
 }
 else {
 var valid0 = true;
@@ -11031,20 +8520,20 @@ var valid0 = true;
 }
 }
 else {
-validate83.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate214.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate83.errors = vErrors;
+validate214.errors = vErrors;
 return errors === 0;
 }
-validate83.evaluated = {"props":{"id":true,"type":true,"role":true,"content":true,"model":true,"stop_reason":true,"stop_sequence":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate214.evaluated = {"props":{"id":true,"type":true,"role":true,"content":true,"model":true,"stop_reason":true,"stop_sequence":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate213(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate82.evaluated;
+const evaluated0 = validate213.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11055,7 +8544,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.message === undefined) && (missing0 = "message"))){
-validate82.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate213.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11063,11 +8552,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate213.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message_start" !== data0){
-validate82.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_start"},message:"must be equal to constant"}];
+validate213.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_start"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11078,8 +8567,8 @@ var valid0 = true;
 if(valid0){
 if(data.message !== undefined){
 const _errs3 = errors;
-if(!(validate83(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate83.errors : vErrors.concat(validate83.errors);
+if(!(validate214(data.message, {instancePath:instancePath+"/message",parentData:data,parentDataProperty:"message",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate214.errors : vErrors.concat(validate214.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -11091,22 +8580,22 @@ var valid0 = true;
 }
 }
 else {
-validate82.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate213.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate82.errors = vErrors;
+validate213.errors = vErrors;
 return errors === 0;
 }
-validate82.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+validate213.evaluated = {"props":{"type":true,"message":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContentBlockStartEvent = validate93;
-const schema169 = {"type":"object","required":["type","index","content_block"],"properties":{"type":{"type":"string","const":"content_block_start"},"index":{"type":"integer","minimum":0},"content_block":{"$ref":"#/$defs/OutputContentBlock"}}};
+export const validateContentBlockStartEvent = validate238;
+const schema97 = {"type":"object","required":["type","index","content_block"],"properties":{"type":{"type":"string","const":"content_block_start"},"index":{"type":"integer","minimum":0},"content_block":{"$ref":"#/$defs/OutputContentBlock"}}};
 
-function validate93(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate238(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate93.evaluated;
+const evaluated0 = validate238.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11117,7 +8606,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))) || ((data.content_block === undefined) && (missing0 = "content_block"))){
-validate93.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate238.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11125,11 +8614,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate238.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("content_block_start" !== data0){
-validate93.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_start"},message:"must be equal to constant"}];
+validate238.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_start"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11142,13 +8631,13 @@ if(data.index !== undefined){
 let data1 = data.index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate93.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate238.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate93.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate238.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11161,8 +8650,8 @@ var valid0 = true;
 if(valid0){
 if(data.content_block !== undefined){
 const _errs5 = errors;
-if(!(validate84(data.content_block, {instancePath:instancePath+"/content_block",parentData:data,parentDataProperty:"content_block",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate84.errors : vErrors.concat(validate84.errors);
+if(!(validate215(data.content_block, {instancePath:instancePath+"/content_block",parentData:data,parentDataProperty:"content_block",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate215.errors : vErrors.concat(validate215.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -11175,28 +8664,24 @@ var valid0 = true;
 }
 }
 else {
-validate93.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate238.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate93.errors = vErrors;
+validate238.errors = vErrors;
 return errors === 0;
 }
-validate93.evaluated = {"props":{"type":true,"index":true,"content_block":true},"dynamicProps":false,"dynamicItems":false};
+validate238.evaluated = {"props":{"type":true,"index":true,"content_block":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContentBlockDeltaEvent = validate95;
-const schema170 = {"type":"object","required":["type","index","delta"],"properties":{"type":{"type":"string","const":"content_block_delta"},"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/$defs/ContentBlockDelta"}}};
-const schema171 = {"oneOf":[{"$ref":"#/$defs/TextDelta"},{"$ref":"#/$defs/InputJsonDelta"},{"$ref":"#/$defs/ThinkingDelta"},{"$ref":"#/$defs/SignatureDelta"},{"$ref":"#/$defs/CitationsDelta"}]};
-const schema172 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text_delta"},"text":{"type":"string"}}};
-const schema173 = {"type":"object","required":["type","partial_json"],"properties":{"type":{"type":"string","const":"input_json_delta"},"partial_json":{"type":"string"}}};
-const schema174 = {"type":"object","required":["type","thinking"],"properties":{"type":{"type":"string","const":"thinking_delta"},"thinking":{"type":"string"}}};
-const schema175 = {"type":"object","required":["type","signature"],"properties":{"type":{"type":"string","const":"signature_delta"},"signature":{"type":"string"}}};
-const schema176 = {"type":"object","required":["type","citation"],"properties":{"type":{"type":"string","const":"citations_delta"},"citation":{"$ref":"#/$defs/Citation"}}};
+export const validateContentBlockDeltaEvent = validate240;
+const schema98 = {"type":"object","required":["type","index","delta"],"properties":{"type":{"type":"string","const":"content_block_delta"},"index":{"type":"integer","minimum":0},"delta":{"$ref":"#/$defs/ContentBlockDelta"}}};
+const schema99 = {"oneOf":[{"$ref":"#/$defs/TextDelta"},{"$ref":"#/$defs/InputJsonDelta"},{"$ref":"#/$defs/ThinkingDelta"},{"$ref":"#/$defs/SignatureDelta"},{"$ref":"#/$defs/CitationsDelta"}]};
+const schema100 = {"type":"object","required":["type","text"],"properties":{"type":{"type":"string","const":"text_delta"},"text":{"type":"string"}}};
 
-function validate97(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate242(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate97.evaluated;
+const evaluated0 = validate242.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11206,8 +8691,8 @@ evaluated0.items = undefined;
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.citation === undefined) && (missing0 = "citation"))){
-validate97.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
+validate242.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11215,11 +8700,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate97.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate242.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("citations_delta" !== data0){
-validate97.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "citations_delta"},message:"must be equal to constant"}];
+if("text_delta" !== data0){
+validate242.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "text_delta"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11228,216 +8713,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.citation !== undefined){
-let data1 = data.citation;
+if(data.text !== undefined){
 const _errs3 = errors;
-const _errs4 = errors;
-if(errors === _errs4){
-if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
-let missing1;
-if(((data1.type === undefined) && (missing1 = "type")) || ((data1.cited_text === undefined) && (missing1 = "cited_text"))){
-validate97.errors = [{instancePath:instancePath+"/citation",schemaPath:"#/$defs/Citation/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+if(typeof data.text !== "string"){
+validate242.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
-}
-else {
-if(data1.type !== undefined){
-const _errs6 = errors;
-if(typeof data1.type !== "string"){
-validate97.errors = [{instancePath:instancePath+"/citation/type",schemaPath:"#/$defs/Citation/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.cited_text !== undefined){
-const _errs8 = errors;
-if(typeof data1.cited_text !== "string"){
-validate97.errors = [{instancePath:instancePath+"/citation/cited_text",schemaPath:"#/$defs/Citation/properties/cited_text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid2 = _errs8 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.document_index !== undefined){
-let data4 = data1.document_index;
-const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate97.errors = [{instancePath:instancePath+"/citation/document_index",schemaPath:"#/$defs/Citation/properties/document_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate97.errors = [{instancePath:instancePath+"/citation/document_index",schemaPath:"#/$defs/Citation/properties/document_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs10 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.document_title !== undefined){
-let data5 = data1.document_title;
-const _errs12 = errors;
-if((typeof data5 !== "string") && (data5 !== null)){
-validate97.errors = [{instancePath:instancePath+"/citation/document_title",schemaPath:"#/$defs/Citation/properties/document_title/type",keyword:"type",params:{type: schema160.properties.document_title.type},message:"must be string,null"}];
-return false;
-}
-var valid2 = _errs12 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.start_char_index !== undefined){
-let data6 = data1.start_char_index;
-const _errs14 = errors;
-if(!(((typeof data6 == "number") && (!(data6 % 1) && !isNaN(data6))) && (isFinite(data6)))){
-validate97.errors = [{instancePath:instancePath+"/citation/start_char_index",schemaPath:"#/$defs/Citation/properties/start_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs14){
-if((typeof data6 == "number") && (isFinite(data6))){
-if(data6 < 0 || isNaN(data6)){
-validate97.errors = [{instancePath:instancePath+"/citation/start_char_index",schemaPath:"#/$defs/Citation/properties/start_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs14 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.end_char_index !== undefined){
-let data7 = data1.end_char_index;
-const _errs16 = errors;
-if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
-validate97.errors = [{instancePath:instancePath+"/citation/end_char_index",schemaPath:"#/$defs/Citation/properties/end_char_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs16){
-if((typeof data7 == "number") && (isFinite(data7))){
-if(data7 < 0 || isNaN(data7)){
-validate97.errors = [{instancePath:instancePath+"/citation/end_char_index",schemaPath:"#/$defs/Citation/properties/end_char_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs16 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.start_page_number !== undefined){
-let data8 = data1.start_page_number;
-const _errs18 = errors;
-if(!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))){
-validate97.errors = [{instancePath:instancePath+"/citation/start_page_number",schemaPath:"#/$defs/Citation/properties/start_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs18){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 1 || isNaN(data8)){
-validate97.errors = [{instancePath:instancePath+"/citation/start_page_number",schemaPath:"#/$defs/Citation/properties/start_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-var valid2 = _errs18 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.end_page_number !== undefined){
-let data9 = data1.end_page_number;
-const _errs20 = errors;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-validate97.errors = [{instancePath:instancePath+"/citation/end_page_number",schemaPath:"#/$defs/Citation/properties/end_page_number/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs20){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 1 || isNaN(data9)){
-validate97.errors = [{instancePath:instancePath+"/citation/end_page_number",schemaPath:"#/$defs/Citation/properties/end_page_number/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-var valid2 = _errs20 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.start_block_index !== undefined){
-let data10 = data1.start_block_index;
-const _errs22 = errors;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-validate97.errors = [{instancePath:instancePath+"/citation/start_block_index",schemaPath:"#/$defs/Citation/properties/start_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs22){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate97.errors = [{instancePath:instancePath+"/citation/start_block_index",schemaPath:"#/$defs/Citation/properties/start_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs22 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data1.end_block_index !== undefined){
-let data11 = data1.end_block_index;
-const _errs24 = errors;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-validate97.errors = [{instancePath:instancePath+"/citation/end_block_index",schemaPath:"#/$defs/Citation/properties/end_block_index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs24){
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-validate97.errors = [{instancePath:instancePath+"/citation/end_block_index",schemaPath:"#/$defs/Citation/properties/end_block_index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid2 = _errs24 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-}
-else {
-validate97.errors = [{instancePath:instancePath+"/citation",schemaPath:"#/$defs/Citation/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
 }
 var valid0 = _errs3 === errors;
 }
@@ -11448,20 +8728,264 @@ var valid0 = true;
 }
 }
 else {
-validate97.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate242.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate97.errors = vErrors;
+validate242.errors = vErrors;
 return errors === 0;
 }
-validate97.evaluated = {"props":{"type":true,"citation":true},"dynamicProps":false,"dynamicItems":false};
+validate242.evaluated = {"props":{"type":true,"text":true},"dynamicProps":false,"dynamicItems":false};
 
+const schema101 = {"type":"object","required":["type","partial_json"],"properties":{"type":{"type":"string","const":"input_json_delta"},"partial_json":{"type":"string"}}};
 
-function validate96(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate244(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate96.evaluated;
+const evaluated0 = validate244.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.partial_json === undefined) && (missing0 = "partial_json"))){
+validate244.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate244.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("input_json_delta" !== data0){
+validate244.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "input_json_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.partial_json !== undefined){
+const _errs3 = errors;
+if(typeof data.partial_json !== "string"){
+validate244.errors = [{instancePath:instancePath+"/partial_json",schemaPath:"#/properties/partial_json/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate244.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate244.errors = vErrors;
+return errors === 0;
+}
+validate244.evaluated = {"props":{"type":true,"partial_json":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema102 = {"type":"object","required":["type","thinking"],"properties":{"type":{"type":"string","const":"thinking_delta"},"thinking":{"type":"string"}}};
+
+function validate246(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate246.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.thinking === undefined) && (missing0 = "thinking"))){
+validate246.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate246.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("thinking_delta" !== data0){
+validate246.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "thinking_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.thinking !== undefined){
+const _errs3 = errors;
+if(typeof data.thinking !== "string"){
+validate246.errors = [{instancePath:instancePath+"/thinking",schemaPath:"#/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate246.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate246.errors = vErrors;
+return errors === 0;
+}
+validate246.evaluated = {"props":{"type":true,"thinking":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema103 = {"type":"object","required":["type","signature"],"properties":{"type":{"type":"string","const":"signature_delta"},"signature":{"type":"string"}}};
+
+function validate248(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate248.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.signature === undefined) && (missing0 = "signature"))){
+validate248.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate248.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("signature_delta" !== data0){
+validate248.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "signature_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.signature !== undefined){
+const _errs3 = errors;
+if(typeof data.signature !== "string"){
+validate248.errors = [{instancePath:instancePath+"/signature",schemaPath:"#/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate248.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate248.errors = vErrors;
+return errors === 0;
+}
+validate248.evaluated = {"props":{"type":true,"signature":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema104 = {"type":"object","required":["type","citation"],"properties":{"type":{"type":"string","const":"citations_delta"},"citation":{"$ref":"#/$defs/Citation"}}};
+
+function validate250(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate250.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.type === undefined) && (missing0 = "type")) || ((data.citation === undefined) && (missing0 = "citation"))){
+validate250.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+const _errs1 = errors;
+if(typeof data0 !== "string"){
+validate250.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("citations_delta" !== data0){
+validate250.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "citations_delta"},message:"must be equal to constant"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.citation !== undefined){
+const _errs3 = errors;
+if(!(validate217(data.citation, {instancePath:instancePath+"/citation",parentData:data,parentDataProperty:"citation",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate217.errors : vErrors.concat(validate217.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate250.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate250.errors = vErrors;
+return errors === 0;
+}
+validate250.evaluated = {"props":{"type":true,"citation":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate241(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate241.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11472,80 +8996,9 @@ const _errs0 = errors;
 let valid0 = false;
 let passing0 = null;
 const _errs1 = errors;
-const _errs2 = errors;
-if(errors === _errs2){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing0;
-if(((data.type === undefined) && (missing0 = "type")) || ((data.text === undefined) && (missing0 = "text"))){
-const err0 = {instancePath,schemaPath:"#/$defs/TextDelta/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"};
-if(vErrors === null){
-vErrors = [err0];
-}
-else {
-vErrors.push(err0);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data0 = data.type;
-const _errs4 = errors;
-if(typeof data0 !== "string"){
-const err1 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/TextDelta/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err1];
-}
-else {
-vErrors.push(err1);
-}
-errors++;
-}
-if("text_delta" !== data0){
-const err2 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/TextDelta/properties/type/const",keyword:"const",params:{allowedValue: "text_delta"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err2];
-}
-else {
-vErrors.push(err2);
-}
-errors++;
-}
-var valid2 = _errs4 === errors;
-}
-else {
-var valid2 = true;
-}
-if(valid2){
-if(data.text !== undefined){
-const _errs6 = errors;
-if(typeof data.text !== "string"){
-const err3 = {instancePath:instancePath+"/text",schemaPath:"#/$defs/TextDelta/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err3];
-}
-else {
-vErrors.push(err3);
-}
-errors++;
-}
-var valid2 = _errs6 === errors;
-}
-else {
-var valid2 = true;
-}
-}
-}
-}
-else {
-const err4 = {instancePath,schemaPath:"#/$defs/TextDelta/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err4];
-}
-else {
-vErrors.push(err4);
-}
-errors++;
-}
+if(!(validate242(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate242.errors : vErrors.concat(validate242.errors);
+errors = vErrors.length;
 }
 var _valid0 = _errs1 === errors;
 if(_valid0){
@@ -11555,83 +9008,12 @@ var props0 = {};
 props0.type = true;
 props0.text = true;
 }
-const _errs8 = errors;
-const _errs9 = errors;
-if(errors === _errs9){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing1;
-if(((data.type === undefined) && (missing1 = "type")) || ((data.partial_json === undefined) && (missing1 = "partial_json"))){
-const err5 = {instancePath,schemaPath:"#/$defs/InputJsonDelta/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"};
-if(vErrors === null){
-vErrors = [err5];
+const _errs2 = errors;
+if(!(validate244(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate244.errors : vErrors.concat(validate244.errors);
+errors = vErrors.length;
 }
-else {
-vErrors.push(err5);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data2 = data.type;
-const _errs11 = errors;
-if(typeof data2 !== "string"){
-const err6 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/InputJsonDelta/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err6];
-}
-else {
-vErrors.push(err6);
-}
-errors++;
-}
-if("input_json_delta" !== data2){
-const err7 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/InputJsonDelta/properties/type/const",keyword:"const",params:{allowedValue: "input_json_delta"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err7];
-}
-else {
-vErrors.push(err7);
-}
-errors++;
-}
-var valid4 = _errs11 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data.partial_json !== undefined){
-const _errs13 = errors;
-if(typeof data.partial_json !== "string"){
-const err8 = {instancePath:instancePath+"/partial_json",schemaPath:"#/$defs/InputJsonDelta/properties/partial_json/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var valid4 = _errs13 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-const err9 = {instancePath,schemaPath:"#/$defs/InputJsonDelta/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid0 = _errs8 === errors;
+var _valid0 = _errs2 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 1];
@@ -11646,83 +9028,12 @@ props0.type = true;
 props0.partial_json = true;
 }
 }
-const _errs15 = errors;
-const _errs16 = errors;
-if(errors === _errs16){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing2;
-if(((data.type === undefined) && (missing2 = "type")) || ((data.thinking === undefined) && (missing2 = "thinking"))){
-const err10 = {instancePath,schemaPath:"#/$defs/ThinkingDelta/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"};
-if(vErrors === null){
-vErrors = [err10];
+const _errs3 = errors;
+if(!(validate246(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate246.errors : vErrors.concat(validate246.errors);
+errors = vErrors.length;
 }
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data4 = data.type;
-const _errs18 = errors;
-if(typeof data4 !== "string"){
-const err11 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/ThinkingDelta/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-}
-if("thinking_delta" !== data4){
-const err12 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/ThinkingDelta/properties/type/const",keyword:"const",params:{allowedValue: "thinking_delta"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err12];
-}
-else {
-vErrors.push(err12);
-}
-errors++;
-}
-var valid6 = _errs18 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data.thinking !== undefined){
-const _errs20 = errors;
-if(typeof data.thinking !== "string"){
-const err13 = {instancePath:instancePath+"/thinking",schemaPath:"#/$defs/ThinkingDelta/properties/thinking/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err13];
-}
-else {
-vErrors.push(err13);
-}
-errors++;
-}
-var valid6 = _errs20 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-else {
-const err14 = {instancePath,schemaPath:"#/$defs/ThinkingDelta/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err14];
-}
-else {
-vErrors.push(err14);
-}
-errors++;
-}
-}
-var _valid0 = _errs15 === errors;
+var _valid0 = _errs3 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 2];
@@ -11737,83 +9048,12 @@ props0.type = true;
 props0.thinking = true;
 }
 }
-const _errs22 = errors;
-const _errs23 = errors;
-if(errors === _errs23){
-if(data && typeof data == "object" && !Array.isArray(data)){
-let missing3;
-if(((data.type === undefined) && (missing3 = "type")) || ((data.signature === undefined) && (missing3 = "signature"))){
-const err15 = {instancePath,schemaPath:"#/$defs/SignatureDelta/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"};
-if(vErrors === null){
-vErrors = [err15];
+const _errs4 = errors;
+if(!(validate248(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate248.errors : vErrors.concat(validate248.errors);
+errors = vErrors.length;
 }
-else {
-vErrors.push(err15);
-}
-errors++;
-}
-else {
-if(data.type !== undefined){
-let data6 = data.type;
-const _errs25 = errors;
-if(typeof data6 !== "string"){
-const err16 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/SignatureDelta/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err16];
-}
-else {
-vErrors.push(err16);
-}
-errors++;
-}
-if("signature_delta" !== data6){
-const err17 = {instancePath:instancePath+"/type",schemaPath:"#/$defs/SignatureDelta/properties/type/const",keyword:"const",params:{allowedValue: "signature_delta"},message:"must be equal to constant"};
-if(vErrors === null){
-vErrors = [err17];
-}
-else {
-vErrors.push(err17);
-}
-errors++;
-}
-var valid8 = _errs25 === errors;
-}
-else {
-var valid8 = true;
-}
-if(valid8){
-if(data.signature !== undefined){
-const _errs27 = errors;
-if(typeof data.signature !== "string"){
-const err18 = {instancePath:instancePath+"/signature",schemaPath:"#/$defs/SignatureDelta/properties/signature/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err18];
-}
-else {
-vErrors.push(err18);
-}
-errors++;
-}
-var valid8 = _errs27 === errors;
-}
-else {
-var valid8 = true;
-}
-}
-}
-}
-else {
-const err19 = {instancePath,schemaPath:"#/$defs/SignatureDelta/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err19];
-}
-else {
-vErrors.push(err19);
-}
-errors++;
-}
-}
-var _valid0 = _errs22 === errors;
+var _valid0 = _errs4 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 3];
@@ -11828,12 +9068,12 @@ props0.type = true;
 props0.signature = true;
 }
 }
-const _errs29 = errors;
-if(!(validate97(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate97.errors : vErrors.concat(validate97.errors);
+const _errs5 = errors;
+if(!(validate250(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate250.errors : vErrors.concat(validate250.errors);
 errors = vErrors.length;
 }
-var _valid0 = _errs29 === errors;
+var _valid0 = _errs5 === errors;
 if(_valid0 && valid0){
 valid0 = false;
 passing0 = [passing0, 4];
@@ -11853,15 +9093,15 @@ props0.citation = true;
 }
 }
 if(!valid0){
-const err20 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+const err0 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
 if(vErrors === null){
-vErrors = [err20];
+vErrors = [err0];
 }
 else {
-vErrors.push(err20);
+vErrors.push(err0);
 }
 errors++;
-validate96.errors = vErrors;
+validate241.errors = vErrors;
 return false;
 }
 else {
@@ -11875,17 +9115,17 @@ vErrors = null;
 }
 }
 }
-validate96.errors = vErrors;
+validate241.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate96.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate241.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate95(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate240(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate95.evaluated;
+const evaluated0 = validate240.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11896,7 +9136,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))) || ((data.delta === undefined) && (missing0 = "delta"))){
-validate95.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate240.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11904,11 +9144,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate95.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate240.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("content_block_delta" !== data0){
-validate95.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_delta"},message:"must be equal to constant"}];
+validate240.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_delta"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11921,13 +9161,13 @@ if(data.index !== undefined){
 let data1 = data.index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate95.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate240.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate95.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate240.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11940,8 +9180,8 @@ var valid0 = true;
 if(valid0){
 if(data.delta !== undefined){
 const _errs5 = errors;
-if(!(validate96(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate96.errors : vErrors.concat(validate96.errors);
+if(!(validate241(data.delta, {instancePath:instancePath+"/delta",parentData:data,parentDataProperty:"delta",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate241.errors : vErrors.concat(validate241.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs5 === errors;
@@ -11954,22 +9194,22 @@ var valid0 = true;
 }
 }
 else {
-validate95.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate240.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate95.errors = vErrors;
+validate240.errors = vErrors;
 return errors === 0;
 }
-validate95.evaluated = {"props":{"type":true,"index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
+validate240.evaluated = {"props":{"type":true,"index":true,"delta":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateContentBlockStopEvent = validate100;
-const schema178 = {"type":"object","required":["type","index"],"properties":{"type":{"type":"string","const":"content_block_stop"},"index":{"type":"integer","minimum":0}}};
+export const validateContentBlockStopEvent = validate254;
+const schema105 = {"type":"object","required":["type","index"],"properties":{"type":{"type":"string","const":"content_block_stop"},"index":{"type":"integer","minimum":0}}};
 
-function validate100(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate254(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate100.evaluated;
+const evaluated0 = validate254.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11980,7 +9220,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.index === undefined) && (missing0 = "index"))){
-validate100.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate254.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11988,11 +9228,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate100.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate254.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("content_block_stop" !== data0){
-validate100.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_stop"},message:"must be equal to constant"}];
+validate254.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "content_block_stop"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12005,13 +9245,13 @@ if(data.index !== undefined){
 let data1 = data.index;
 const _errs3 = errors;
 if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
-validate100.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate254.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 < 0 || isNaN(data1)){
-validate100.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate254.errors = [{instancePath:instancePath+"/index",schemaPath:"#/properties/index/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -12025,22 +9265,22 @@ var valid0 = true;
 }
 }
 else {
-validate100.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate254.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate100.errors = vErrors;
+validate254.errors = vErrors;
 return errors === 0;
 }
-validate100.evaluated = {"props":{"type":true,"index":true},"dynamicProps":false,"dynamicItems":false};
+validate254.evaluated = {"props":{"type":true,"index":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageDeltaEvent = validate101;
-const schema179 = {"type":"object","required":["type","delta","usage"],"properties":{"type":{"type":"string","const":"message_delta"},"delta":{"type":"object","required":["stop_reason","stop_sequence"],"properties":{"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]}}},"usage":{"$ref":"#/$defs/MessageUsage"}}};
+export const validateMessageDeltaEvent = validate255;
+const schema106 = {"type":"object","required":["type","delta","usage"],"properties":{"type":{"type":"string","const":"message_delta"},"delta":{"type":"object","required":["stop_reason","stop_sequence"],"properties":{"stop_reason":{"$ref":"#/$defs/StopReason"},"stop_sequence":{"type":["string","null"]}}},"usage":{"$ref":"#/$defs/MessageUsage"}}};
 
-function validate101(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate255(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate101.evaluated;
+const evaluated0 = validate255.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12051,7 +9291,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((data.type === undefined) && (missing0 = "type")) || ((data.delta === undefined) && (missing0 = "delta"))) || ((data.usage === undefined) && (missing0 = "usage"))){
-validate101.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate255.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -12059,11 +9299,11 @@ if(data.type !== undefined){
 let data0 = data.type;
 const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate101.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate255.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message_delta" !== data0){
-validate101.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_delta"},message:"must be equal to constant"}];
+validate255.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_delta"},message:"must be equal to constant"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12079,20 +9319,15 @@ if(errors === _errs3){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((data1.stop_reason === undefined) && (missing1 = "stop_reason")) || ((data1.stop_sequence === undefined) && (missing1 = "stop_sequence"))){
-validate101.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate255.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.stop_reason !== undefined){
-let data2 = data1.stop_reason;
 const _errs5 = errors;
-if((typeof data2 !== "string") && (data2 !== null)){
-validate101.errors = [{instancePath:instancePath+"/delta/stop_reason",schemaPath:"#/$defs/StopReason/type",keyword:"type",params:{type: schema166.type},message:"must be string,null"}];
-return false;
-}
-if(!((((((((data2 === "end_turn") || (data2 === "max_tokens")) || (data2 === "stop_sequence")) || (data2 === "tool_use")) || (data2 === "pause_turn")) || (data2 === "refusal")) || (data2 === "model_context_window_exceeded")) || (data2 === null))){
-validate101.errors = [{instancePath:instancePath+"/delta/stop_reason",schemaPath:"#/$defs/StopReason/enum",keyword:"enum",params:{allowedValues: schema166.enum},message:"must be equal to one of the allowed values"}];
-return false;
+if(!(validate231(data1.stop_reason, {instancePath:instancePath+"/delta/stop_reason",parentData:data1,parentDataProperty:"stop_reason",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate231.errors : vErrors.concat(validate231.errors);
+errors = vErrors.length;
 }
 var valid1 = _errs5 === errors;
 }
@@ -12102,12 +9337,12 @@ var valid1 = true;
 if(valid1){
 if(data1.stop_sequence !== undefined){
 let data3 = data1.stop_sequence;
-const _errs8 = errors;
+const _errs6 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate101.errors = [{instancePath:instancePath+"/delta/stop_sequence",schemaPath:"#/properties/delta/properties/stop_sequence/type",keyword:"type",params:{type: schema179.properties.delta.properties.stop_sequence.type},message:"must be string,null"}];
+validate255.errors = [{instancePath:instancePath+"/delta/stop_sequence",schemaPath:"#/properties/delta/properties/stop_sequence/type",keyword:"type",params:{type: schema106.properties.delta.properties.stop_sequence.type},message:"must be string,null"}];
 return false;
 }
-var valid1 = _errs8 === errors;
+var valid1 = _errs6 === errors;
 }
 else {
 var valid1 = true;
@@ -12116,7 +9351,7 @@ var valid1 = true;
 }
 }
 else {
-validate101.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate255.errors = [{instancePath:instancePath+"/delta",schemaPath:"#/properties/delta/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12127,12 +9362,12 @@ var valid0 = true;
 }
 if(valid0){
 if(data.usage !== undefined){
-const _errs10 = errors;
-if(!(validate90(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate90.errors : vErrors.concat(validate90.errors);
+const _errs8 = errors;
+if(!(validate233(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate233.errors : vErrors.concat(validate233.errors);
 errors = vErrors.length;
 }
-var valid0 = _errs10 === errors;
+var valid0 = _errs8 === errors;
 }
 else {
 var valid0 = true;
@@ -12142,22 +9377,22 @@ var valid0 = true;
 }
 }
 else {
-validate101.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate255.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate101.errors = vErrors;
+validate255.errors = vErrors;
 return errors === 0;
 }
-validate101.evaluated = {"props":{"type":true,"delta":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
+validate255.evaluated = {"props":{"type":true,"delta":true,"usage":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageStopEvent = validate103;
-const schema181 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"message_stop"}}};
+export const validateMessageStopEvent = validate258;
+const schema107 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"message_stop"}}};
 
-function validate103(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate258(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate103.evaluated;
+const evaluated0 = validate258.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12168,40 +9403,40 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate103.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate258.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate103.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate258.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("message_stop" !== data0){
-validate103.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
+validate258.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "message_stop"},message:"must be equal to constant"}];
 return false;
 }
 }
 }
 }
 else {
-validate103.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate258.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate103.errors = vErrors;
+validate258.errors = vErrors;
 return errors === 0;
 }
-validate103.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+validate258.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validatePingEvent = validate104;
-const schema182 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
+export const validatePingEvent = validate259;
+const schema108 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"ping"}}};
 
-function validate104(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate259(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate104.evaluated;
+const evaluated0 = validate259.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12212,130 +9447,129 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.type === undefined) && (missing0 = "type")){
-validate104.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate259.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
 if(typeof data0 !== "string"){
-validate104.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate259.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("ping" !== data0){
-validate104.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
+validate259.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "ping"},message:"must be equal to constant"}];
 return false;
 }
 }
 }
 }
 else {
-validate104.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate259.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate104.errors = vErrors;
+validate259.errors = vErrors;
 return errors === 0;
 }
-validate104.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+validate259.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateMessageErrorEvent = validate105;
-const schema183 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
-const schema184 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
+export const validateMessageErrorEvent = validate260;
+const schema109 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"error"}},"allOf":[{"$ref":"#/$defs/MessagesError"}]};
+const schema110 = {"type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"type":"object","required":["type","code","message","request_id"],"properties":{"type":{"type":"string"},"code":{"type":"string"},"message":{"type":"string"},"request_id":{"type":"string"}}},"request_id":{"type":"string"}}};
 
-function validate105(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate261(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate105.evaluated;
+const evaluated0 = validate261.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-const _errs2 = errors;
-if(errors === _errs2){
+if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.type === undefined) && (missing0 = "type")) || ((data.error === undefined) && (missing0 = "error"))){
-validate105.errors = [{instancePath,schemaPath:"#/$defs/MessagesError/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate261.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
 let data0 = data.type;
-const _errs4 = errors;
+const _errs1 = errors;
 if(typeof data0 !== "string"){
-validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/$defs/MessagesError/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("error" !== data0){
-validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/$defs/MessagesError/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+validate261.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
 return false;
 }
-var valid2 = _errs4 === errors;
+var valid0 = _errs1 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.error !== undefined){
 let data1 = data.error;
-const _errs6 = errors;
-if(errors === _errs6){
+const _errs3 = errors;
+if(errors === _errs3){
 if(data1 && typeof data1 == "object" && !Array.isArray(data1)){
 let missing1;
 if(((((data1.type === undefined) && (missing1 = "type")) || ((data1.code === undefined) && (missing1 = "code"))) || ((data1.message === undefined) && (missing1 = "message"))) || ((data1.request_id === undefined) && (missing1 = "request_id"))){
-validate105.errors = [{instancePath:instancePath+"/error",schemaPath:"#/$defs/MessagesError/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate261.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data1.type !== undefined){
-const _errs8 = errors;
+const _errs5 = errors;
 if(typeof data1.type !== "string"){
-validate105.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/$defs/MessagesError/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/error/type",schemaPath:"#/properties/error/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid3 = _errs8 === errors;
+var valid1 = _errs5 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
-if(valid3){
+if(valid1){
 if(data1.code !== undefined){
-const _errs10 = errors;
+const _errs7 = errors;
 if(typeof data1.code !== "string"){
-validate105.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/$defs/MessagesError/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/error/code",schemaPath:"#/properties/error/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid3 = _errs10 === errors;
+var valid1 = _errs7 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
-if(valid3){
+if(valid1){
 if(data1.message !== undefined){
-const _errs12 = errors;
+const _errs9 = errors;
 if(typeof data1.message !== "string"){
-validate105.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/$defs/MessagesError/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/error/message",schemaPath:"#/properties/error/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid3 = _errs12 === errors;
+var valid1 = _errs9 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
-if(valid3){
+if(valid1){
 if(data1.request_id !== undefined){
-const _errs14 = errors;
+const _errs11 = errors;
 if(typeof data1.request_id !== "string"){
-validate105.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/$defs/MessagesError/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/error/request_id",schemaPath:"#/properties/error/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid3 = _errs14 === errors;
+var valid1 = _errs11 === errors;
 }
 else {
-var valid3 = true;
+var valid1 = true;
 }
 }
 }
@@ -12343,81 +9577,416 @@ var valid3 = true;
 }
 }
 else {
-validate105.errors = [{instancePath:instancePath+"/error",schemaPath:"#/$defs/MessagesError/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate261.errors = [{instancePath:instancePath+"/error",schemaPath:"#/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid2 = _errs6 === errors;
+var valid0 = _errs3 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
-if(valid2){
+if(valid0){
 if(data.request_id !== undefined){
-const _errs16 = errors;
+const _errs13 = errors;
 if(typeof data.request_id !== "string"){
-validate105.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/$defs/MessagesError/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate261.errors = [{instancePath:instancePath+"/request_id",schemaPath:"#/properties/request_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid2 = _errs16 === errors;
+var valid0 = _errs13 === errors;
 }
 else {
-var valid2 = true;
+var valid0 = true;
 }
 }
 }
 }
 }
 else {
-validate105.errors = [{instancePath,schemaPath:"#/$defs/MessagesError/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate261.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
+}
+validate261.errors = vErrors;
+return errors === 0;
+}
+validate261.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate260(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate260.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate261(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate261.errors : vErrors.concat(validate261.errors);
+errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
-let missing2;
-if((data.type === undefined) && (missing2 = "type")){
-validate105.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate260.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.type !== undefined){
-let data7 = data.type;
-if(typeof data7 !== "string"){
-validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate260.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if("error" !== data7){
-validate105.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
+if("error" !== data0){
+validate260.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/const",keyword:"const",params:{allowedValue: "error"},message:"must be equal to constant"}];
 return false;
 }
 }
 }
 }
 else {
-validate105.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate260.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate105.errors = vErrors;
+validate260.errors = vErrors;
 return errors === 0;
 }
-validate105.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
+validate260.evaluated = {"props":{"type":true,"error":true,"request_id":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateOfficialTaskCallback = validate106;
-const schema185 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
-const schema186 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
-const schema187 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
-const schema188 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
-const schema189 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
-const schema190 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
-const schema191 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
-const formats0 = runtime1.fullFormats.uri;
+export const validateOfficialTaskCallback = validate263;
+const schema111 = {"allOf":[{"$ref":"#/$defs/OfficialTask"},{"type":"object","properties":{"status":{"type":"string","enum":["queued","running","succeeded","failed","expired"]}}}]};
+const schema112 = {"type":"object","required":["id","model","status","created_at","updated_at"],"properties":{"id":{"type":"string"},"model":{"type":"string"},"status":{"$ref":"#/$defs/OfficialTaskStatus"},"error":{"anyOf":[{"$ref":"#/$defs/OfficialTaskError"},{"type":"null"}]},"content":{"$ref":"#/$defs/OfficialTaskContent"},"video_url":{"type":"string","format":"uri"},"outputs":{"type":"array","items":{"type":"string","format":"uri"}},"usage":{"$ref":"#/$defs/OfficialUsage"},"created_at":{"type":"integer"},"updated_at":{"type":"integer"},"duration":{"type":"integer"},"frames":{"type":"integer"},"framespersecond":{"type":"integer","minimum":1},"resolution":{"type":"string"},"ratio":{"type":"string"},"seed":{"type":"integer"},"service_tier":{"type":"string"},"execution_expires_after":{"type":"integer"},"generate_audio":{"type":"boolean"},"draft":{"type":"boolean"},"draft_task_id":{"type":"string"},"priority":{"type":"integer"},"revised_prompt":{"type":"string"},"tools":{"type":"array","items":{"$ref":"#/$defs/OfficialTool"}},"safety_identifier":{"type":"string"},"output_format":{"type":"string"}},"allOf":[{"if":{"properties":{"status":{"type":"string","const":"succeeded"}}},"then":{"required":["content"],"properties":{"content":{"type":"object"}}}},{"if":{"properties":{"status":{"type":"string","const":"failed"}}},"then":{"required":["error"],"properties":{"error":{"type":"object"}}}}]};
+const schema113 = {"type":"string","enum":["queued","running","succeeded","failed","expired","cancelled"]};
 
-function validate107(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate265(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate107.evaluated;
+const evaluated0 = validate265.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate265.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!((((((data === "queued") || (data === "running")) || (data === "succeeded")) || (data === "failed")) || (data === "expired")) || (data === "cancelled"))){
+validate265.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema113.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate265.errors = vErrors;
+return errors === 0;
+}
+validate265.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema114 = {"type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"}}};
+
+function validate267(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate267.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.code === undefined) && (missing0 = "code")) || ((data.message === undefined) && (missing0 = "message"))){
+validate267.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.code !== undefined){
+const _errs1 = errors;
+if(typeof data.code !== "string"){
+validate267.errors = [{instancePath:instancePath+"/code",schemaPath:"#/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.message !== undefined){
+const _errs3 = errors;
+if(typeof data.message !== "string"){
+validate267.errors = [{instancePath:instancePath+"/message",schemaPath:"#/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate267.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate267.errors = vErrors;
+return errors === 0;
+}
+validate267.evaluated = {"props":{"code":true,"message":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema115 = {"type":"object","properties":{"video_url":{"type":"string","format":"uri"},"last_frame_url":{"type":"string","format":"uri"},"file_url":{"type":"string","format":"uri"}}};
+const formats0 = runtime1.fullFormats.uri;
+
+function validate269(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate269.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.video_url !== undefined){
+let data0 = data.video_url;
+const _errs1 = errors;
+if(errors === _errs1){
+if(errors === _errs1){
+if(typeof data0 === "string"){
+if(!(formats0(data0))){
+validate269.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+else {
+validate269.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.last_frame_url !== undefined){
+let data1 = data.last_frame_url;
+const _errs3 = errors;
+if(errors === _errs3){
+if(errors === _errs3){
+if(typeof data1 === "string"){
+if(!(formats0(data1))){
+validate269.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+else {
+validate269.errors = [{instancePath:instancePath+"/last_frame_url",schemaPath:"#/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.file_url !== undefined){
+let data2 = data.file_url;
+const _errs5 = errors;
+if(errors === _errs5){
+if(errors === _errs5){
+if(typeof data2 === "string"){
+if(!(formats0(data2))){
+validate269.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+else {
+validate269.errors = [{instancePath:instancePath+"/file_url",schemaPath:"#/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate269.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate269.errors = vErrors;
+return errors === 0;
+}
+validate269.evaluated = {"props":{"video_url":true,"last_frame_url":true,"file_url":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema116 = {"type":"object","properties":{"completion_tokens":{"type":"integer","minimum":0},"total_tokens":{"type":"integer","minimum":0},"tool_usage":{"type":"object","properties":{"web_search":{"type":"integer","minimum":0}}}}};
+
+function validate271(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate271.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.completion_tokens !== undefined){
+let data0 = data.completion_tokens;
+const _errs1 = errors;
+if(!(((typeof data0 == "number") && (!(data0 % 1) && !isNaN(data0))) && (isFinite(data0)))){
+validate271.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 < 0 || isNaN(data0)){
+validate271.errors = [{instancePath:instancePath+"/completion_tokens",schemaPath:"#/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.total_tokens !== undefined){
+let data1 = data.total_tokens;
+const _errs3 = errors;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+validate271.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 < 0 || isNaN(data1)){
+validate271.errors = [{instancePath:instancePath+"/total_tokens",schemaPath:"#/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.tool_usage !== undefined){
+let data2 = data.tool_usage;
+const _errs5 = errors;
+if(errors === _errs5){
+if(data2 && typeof data2 == "object" && !Array.isArray(data2)){
+if(data2.web_search !== undefined){
+let data3 = data2.web_search;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate271.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs7){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate271.errors = [{instancePath:instancePath+"/tool_usage/web_search",schemaPath:"#/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+}
+}
+else {
+validate271.errors = [{instancePath:instancePath+"/tool_usage",schemaPath:"#/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+else {
+validate271.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate271.errors = vErrors;
+return errors === 0;
+}
+validate271.evaluated = {"props":{"completion_tokens":true,"total_tokens":true,"tool_usage":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema117 = {"type":"object","required":["type"],"properties":{"type":{"type":"string","enum":["web_search"]}}};
+
+function validate273(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate273.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if((data.type === undefined) && (missing0 = "type")){
+validate273.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.type !== undefined){
+let data0 = data.type;
+if(typeof data0 !== "string"){
+validate273.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(data0 === "web_search")){
+validate273.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema117.properties.type.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+}
+}
+}
+else {
+validate273.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate273.errors = vErrors;
+return errors === 0;
+}
+validate273.evaluated = {"props":{"type":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate264(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate264.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12468,14 +10037,14 @@ const _errs6 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((data.content === undefined) && (missing0 = "content")){
-validate107.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate264.errors = [{instancePath,schemaPath:"#/allOf/0/then/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.content !== undefined){
 let data1 = data.content;
 if(!(data1 && typeof data1 == "object" && !Array.isArray(data1))){
-validate107.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate264.errors = [{instancePath:instancePath+"/content",schemaPath:"#/allOf/0/then/properties/content/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12498,7 +10067,7 @@ else {
 vErrors.push(err2);
 }
 errors++;
-validate107.errors = vErrors;
+validate264.errors = vErrors;
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12547,14 +10116,14 @@ const _errs14 = errors;
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing1;
 if((data.error === undefined) && (missing1 = "error")){
-validate107.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
+validate264.errors = [{instancePath,schemaPath:"#/allOf/1/then/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
 return false;
 }
 else {
 if(data.error !== undefined){
 let data3 = data.error;
 if(!(data3 && typeof data3 == "object" && !Array.isArray(data3))){
-validate107.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate264.errors = [{instancePath:instancePath+"/error",schemaPath:"#/allOf/1/then/properties/error/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12577,7 +10146,7 @@ else {
 vErrors.push(err5);
 }
 errors++;
-validate107.errors = vErrors;
+validate264.errors = vErrors;
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12597,7 +10166,7 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing2;
 if((((((data.id === undefined) && (missing2 = "id")) || ((data.model === undefined) && (missing2 = "model"))) || ((data.status === undefined) && (missing2 = "status"))) || ((data.created_at === undefined) && (missing2 = "created_at"))) || ((data.updated_at === undefined) && (missing2 = "updated_at"))){
-validate107.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
+validate264.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing2},message:"must have required property '"+missing2+"'"}];
 return false;
 }
 else {
@@ -12633,7 +10202,7 @@ props0.output_format = true;
 if(data.id !== undefined){
 const _errs17 = errors;
 if(typeof data.id !== "string"){
-validate107.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate264.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs17 === errors;
@@ -12645,7 +10214,7 @@ if(valid7){
 if(data.model !== undefined){
 const _errs19 = errors;
 if(typeof data.model !== "string"){
-validate107.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate264.errors = [{instancePath:instancePath+"/model",schemaPath:"#/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs19 === errors;
@@ -12655,15 +10224,10 @@ var valid7 = true;
 }
 if(valid7){
 if(data.status !== undefined){
-let data6 = data.status;
 const _errs21 = errors;
-if(typeof data6 !== "string"){
-validate107.errors = [{instancePath:instancePath+"/status",schemaPath:"#/$defs/OfficialTaskStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((data6 === "queued") || (data6 === "running")) || (data6 === "succeeded")) || (data6 === "failed")) || (data6 === "expired")) || (data6 === "cancelled"))){
-validate107.errors = [{instancePath:instancePath+"/status",schemaPath:"#/$defs/OfficialTaskStatus/enum",keyword:"enum",params:{allowedValues: schema187.enum},message:"must be equal to one of the allowed values"}];
-return false;
+if(!(validate265(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate265.errors : vErrors.concat(validate265.errors);
+errors = vErrors.length;
 }
 var valid7 = _errs21 === errors;
 }
@@ -12673,16 +10237,24 @@ var valid7 = true;
 if(valid7){
 if(data.error !== undefined){
 let data7 = data.error;
+const _errs22 = errors;
+const _errs23 = errors;
+let valid8 = false;
 const _errs24 = errors;
+if(!(validate267(data7, {instancePath:instancePath+"/error",parentData:data,parentDataProperty:"error",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate267.errors : vErrors.concat(validate267.errors);
+errors = vErrors.length;
+}
+var _valid2 = _errs24 === errors;
+valid8 = valid8 || _valid2;
+if(_valid2){
+var props2 = {};
+props2.code = true;
+props2.message = true;
+}
 const _errs25 = errors;
-let valid9 = false;
-const _errs26 = errors;
-const _errs27 = errors;
-if(errors === _errs27){
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-let missing3;
-if(((data7.code === undefined) && (missing3 = "code")) || ((data7.message === undefined) && (missing3 = "message"))){
-const err6 = {instancePath:instancePath+"/error",schemaPath:"#/$defs/OfficialTaskError/required",keyword:"required",params:{missingProperty: missing3},message:"must have required property '"+missing3+"'"};
+if(data7 !== null){
+const err6 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
 if(vErrors === null){
 vErrors = [err6];
 }
@@ -12691,11 +10263,10 @@ vErrors.push(err6);
 }
 errors++;
 }
-else {
-if(data7.code !== undefined){
-const _errs29 = errors;
-if(typeof data7.code !== "string"){
-const err7 = {instancePath:instancePath+"/error/code",schemaPath:"#/$defs/OfficialTaskError/properties/code/type",keyword:"type",params:{type: "string"},message:"must be string"};
+var _valid2 = _errs25 === errors;
+valid8 = valid8 || _valid2;
+if(!valid8){
+const err7 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -12703,174 +10274,120 @@ else {
 vErrors.push(err7);
 }
 errors++;
-}
-var valid11 = _errs29 === errors;
-}
-else {
-var valid11 = true;
-}
-if(valid11){
-if(data7.message !== undefined){
-const _errs31 = errors;
-if(typeof data7.message !== "string"){
-const err8 = {instancePath:instancePath+"/error/message",schemaPath:"#/$defs/OfficialTaskError/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err8];
-}
-else {
-vErrors.push(err8);
-}
-errors++;
-}
-var valid11 = _errs31 === errors;
-}
-else {
-var valid11 = true;
-}
-}
-}
-}
-else {
-const err9 = {instancePath:instancePath+"/error",schemaPath:"#/$defs/OfficialTaskError/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err9];
-}
-else {
-vErrors.push(err9);
-}
-errors++;
-}
-}
-var _valid2 = _errs26 === errors;
-valid9 = valid9 || _valid2;
-if(_valid2){
-var props2 = {};
-props2.code = true;
-props2.message = true;
-}
-const _errs33 = errors;
-if(data7 !== null){
-const err10 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf/1/type",keyword:"type",params:{type: "null"},message:"must be null"};
-if(vErrors === null){
-vErrors = [err10];
-}
-else {
-vErrors.push(err10);
-}
-errors++;
-}
-var _valid2 = _errs33 === errors;
-valid9 = valid9 || _valid2;
-if(!valid9){
-const err11 = {instancePath:instancePath+"/error",schemaPath:"#/properties/error/anyOf",keyword:"anyOf",params:{},message:"must match a schema in anyOf"};
-if(vErrors === null){
-vErrors = [err11];
-}
-else {
-vErrors.push(err11);
-}
-errors++;
-validate107.errors = vErrors;
+validate264.errors = vErrors;
 return false;
 }
 else {
-errors = _errs25;
+errors = _errs23;
 if(vErrors !== null){
-if(_errs25){
-vErrors.length = _errs25;
+if(_errs23){
+vErrors.length = _errs23;
 }
 else {
 vErrors = null;
 }
 }
 }
-var valid7 = _errs24 === errors;
+var valid7 = _errs22 === errors;
 }
 else {
 var valid7 = true;
 }
 if(valid7){
 if(data.content !== undefined){
-let data10 = data.content;
-const _errs35 = errors;
-const _errs36 = errors;
-if(errors === _errs36){
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-if(data10.video_url !== undefined){
-let data11 = data10.video_url;
-const _errs38 = errors;
-if(errors === _errs38){
-if(errors === _errs38){
+const _errs27 = errors;
+if(!(validate269(data.content, {instancePath:instancePath+"/content",parentData:data,parentDataProperty:"content",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate269.errors : vErrors.concat(validate269.errors);
+errors = vErrors.length;
+}
+var valid7 = _errs27 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.video_url !== undefined){
+let data9 = data.video_url;
+const _errs28 = errors;
+if(errors === _errs28){
+if(errors === _errs28){
+if(typeof data9 === "string"){
+if(!(formats0(data9))){
+validate264.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+return false;
+}
+}
+else {
+validate264.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+}
+}
+var valid7 = _errs28 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.outputs !== undefined){
+let data10 = data.outputs;
+const _errs30 = errors;
+if(errors === _errs30){
+if(Array.isArray(data10)){
+var valid9 = true;
+const len0 = data10.length;
+for(let i0=0; i0<len0; i0++){
+let data11 = data10[i0];
+const _errs32 = errors;
+if(errors === _errs32){
+if(errors === _errs32){
 if(typeof data11 === "string"){
 if(!(formats0(data11))){
-validate107.errors = [{instancePath:instancePath+"/content/video_url",schemaPath:"#/$defs/OfficialTaskContent/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate264.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
 return false;
 }
 }
 else {
-validate107.errors = [{instancePath:instancePath+"/content/video_url",schemaPath:"#/$defs/OfficialTaskContent/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate264.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
 }
-var valid13 = _errs38 === errors;
+var valid9 = _errs32 === errors;
+if(!valid9){
+break;
+}
+}
 }
 else {
-var valid13 = true;
-}
-if(valid13){
-if(data10.last_frame_url !== undefined){
-let data12 = data10.last_frame_url;
-const _errs40 = errors;
-if(errors === _errs40){
-if(errors === _errs40){
-if(typeof data12 === "string"){
-if(!(formats0(data12))){
-validate107.errors = [{instancePath:instancePath+"/content/last_frame_url",schemaPath:"#/$defs/OfficialTaskContent/properties/last_frame_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+validate264.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
+var valid7 = _errs30 === errors;
+}
 else {
-validate107.errors = [{instancePath:instancePath+"/content/last_frame_url",schemaPath:"#/$defs/OfficialTaskContent/properties/last_frame_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+var valid7 = true;
+}
+if(valid7){
+if(data.usage !== undefined){
+const _errs34 = errors;
+if(!(validate271(data.usage, {instancePath:instancePath+"/usage",parentData:data,parentDataProperty:"usage",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate271.errors : vErrors.concat(validate271.errors);
+errors = vErrors.length;
+}
+var valid7 = _errs34 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.created_at !== undefined){
+let data13 = data.created_at;
+const _errs35 = errors;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+validate264.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
-}
-}
-}
-var valid13 = _errs40 === errors;
-}
-else {
-var valid13 = true;
-}
-if(valid13){
-if(data10.file_url !== undefined){
-let data13 = data10.file_url;
-const _errs42 = errors;
-if(errors === _errs42){
-if(errors === _errs42){
-if(typeof data13 === "string"){
-if(!(formats0(data13))){
-validate107.errors = [{instancePath:instancePath+"/content/file_url",schemaPath:"#/$defs/OfficialTaskContent/properties/file_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
-return false;
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/content/file_url",schemaPath:"#/$defs/OfficialTaskContent/properties/file_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid13 = _errs42 === errors;
-}
-else {
-var valid13 = true;
-}
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/content",schemaPath:"#/$defs/OfficialTaskContent/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
 }
 var valid7 = _errs35 === errors;
 }
@@ -12878,169 +10395,169 @@ else {
 var valid7 = true;
 }
 if(valid7){
-if(data.video_url !== undefined){
-let data14 = data.video_url;
-const _errs44 = errors;
-if(errors === _errs44){
-if(errors === _errs44){
-if(typeof data14 === "string"){
-if(!(formats0(data14))){
-validate107.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(data.updated_at !== undefined){
+let data14 = data.updated_at;
+const _errs37 = errors;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+validate264.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid7 = _errs44 === errors;
+var valid7 = _errs37 === errors;
 }
 else {
 var valid7 = true;
 }
 if(valid7){
-if(data.outputs !== undefined){
-let data15 = data.outputs;
-const _errs46 = errors;
-if(errors === _errs46){
-if(Array.isArray(data15)){
-var valid14 = true;
-const len0 = data15.length;
-for(let i0=0; i0<len0; i0++){
-let data16 = data15[i0];
-const _errs48 = errors;
-if(errors === _errs48){
-if(errors === _errs48){
-if(typeof data16 === "string"){
-if(!(formats0(data16))){
-validate107.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/format",keyword:"format",params:{format: "uri"},message:"must match format \""+"uri"+"\""}];
+if(data.duration !== undefined){
+let data15 = data.duration;
+const _errs39 = errors;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+validate264.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/outputs/" + i0,schemaPath:"#/properties/outputs/items/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-}
-}
-var valid14 = _errs48 === errors;
-if(!valid14){
-break;
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/outputs",schemaPath:"#/properties/outputs/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid7 = _errs46 === errors;
+var valid7 = _errs39 === errors;
 }
 else {
 var valid7 = true;
 }
 if(valid7){
-if(data.usage !== undefined){
-let data17 = data.usage;
-const _errs50 = errors;
+if(data.frames !== undefined){
+let data16 = data.frames;
+const _errs41 = errors;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+validate264.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid7 = _errs41 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.framespersecond !== undefined){
+let data17 = data.framespersecond;
+const _errs43 = errors;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+validate264.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs43){
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 1 || isNaN(data17)){
+validate264.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+var valid7 = _errs43 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.resolution !== undefined){
+const _errs45 = errors;
+if(typeof data.resolution !== "string"){
+validate264.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid7 = _errs45 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.ratio !== undefined){
+const _errs47 = errors;
+if(typeof data.ratio !== "string"){
+validate264.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid7 = _errs47 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.seed !== undefined){
+let data20 = data.seed;
+const _errs49 = errors;
+if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
+validate264.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid7 = _errs49 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.service_tier !== undefined){
 const _errs51 = errors;
-if(errors === _errs51){
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.completion_tokens !== undefined){
-let data18 = data17.completion_tokens;
-const _errs53 = errors;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-validate107.errors = [{instancePath:instancePath+"/usage/completion_tokens",schemaPath:"#/$defs/OfficialUsage/properties/completion_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data.service_tier !== "string"){
+validate264.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === _errs53){
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 0 || isNaN(data18)){
-validate107.errors = [{instancePath:instancePath+"/usage/completion_tokens",schemaPath:"#/$defs/OfficialUsage/properties/completion_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid16 = _errs53 === errors;
-}
-else {
-var valid16 = true;
-}
-if(valid16){
-if(data17.total_tokens !== undefined){
-let data19 = data17.total_tokens;
-const _errs55 = errors;
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-validate107.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/OfficialUsage/properties/total_tokens/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs55){
-if((typeof data19 == "number") && (isFinite(data19))){
-if(data19 < 0 || isNaN(data19)){
-validate107.errors = [{instancePath:instancePath+"/usage/total_tokens",schemaPath:"#/$defs/OfficialUsage/properties/total_tokens/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-var valid16 = _errs55 === errors;
-}
-else {
-var valid16 = true;
-}
-if(valid16){
-if(data17.tool_usage !== undefined){
-let data20 = data17.tool_usage;
-const _errs57 = errors;
-if(errors === _errs57){
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.web_search !== undefined){
-let data21 = data20.web_search;
-const _errs59 = errors;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate107.errors = [{instancePath:instancePath+"/usage/tool_usage/web_search",schemaPath:"#/$defs/OfficialUsage/properties/tool_usage/properties/web_search/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs59){
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 0 || isNaN(data21)){
-validate107.errors = [{instancePath:instancePath+"/usage/tool_usage/web_search",schemaPath:"#/$defs/OfficialUsage/properties/tool_usage/properties/web_search/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/usage/tool_usage",schemaPath:"#/$defs/OfficialUsage/properties/tool_usage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid16 = _errs57 === errors;
-}
-else {
-var valid16 = true;
-}
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/usage",schemaPath:"#/$defs/OfficialUsage/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid7 = _errs50 === errors;
+var valid7 = _errs51 === errors;
 }
 else {
 var valid7 = true;
 }
 if(valid7){
-if(data.created_at !== undefined){
-let data22 = data.created_at;
-const _errs61 = errors;
+if(data.execution_expires_after !== undefined){
+let data22 = data.execution_expires_after;
+const _errs53 = errors;
 if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate107.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate264.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid7 = _errs53 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.generate_audio !== undefined){
+const _errs55 = errors;
+if(typeof data.generate_audio !== "boolean"){
+validate264.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid7 = _errs55 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.draft !== undefined){
+const _errs57 = errors;
+if(typeof data.draft !== "boolean"){
+validate264.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+return false;
+}
+var valid7 = _errs57 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.draft_task_id !== undefined){
+const _errs59 = errors;
+if(typeof data.draft_task_id !== "string"){
+validate264.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid7 = _errs59 === errors;
+}
+else {
+var valid7 = true;
+}
+if(valid7){
+if(data.priority !== undefined){
+let data26 = data.priority;
+const _errs61 = errors;
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+validate264.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid7 = _errs61 === errors;
@@ -13049,11 +10566,10 @@ else {
 var valid7 = true;
 }
 if(valid7){
-if(data.updated_at !== undefined){
-let data23 = data.updated_at;
+if(data.revised_prompt !== undefined){
 const _errs63 = errors;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-validate107.errors = [{instancePath:instancePath+"/updated_at",schemaPath:"#/properties/updated_at/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(typeof data.revised_prompt !== "string"){
+validate264.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid7 = _errs63 === errors;
@@ -13062,12 +10578,29 @@ else {
 var valid7 = true;
 }
 if(valid7){
-if(data.duration !== undefined){
-let data24 = data.duration;
+if(data.tools !== undefined){
+let data28 = data.tools;
 const _errs65 = errors;
-if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-validate107.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(errors === _errs65){
+if(Array.isArray(data28)){
+var valid10 = true;
+const len1 = data28.length;
+for(let i1=0; i1<len1; i1++){
+const _errs67 = errors;
+if(!(validate273(data28[i1], {instancePath:instancePath+"/tools/" + i1,parentData:data28,parentDataProperty:i1,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate273.errors : vErrors.concat(validate273.errors);
+errors = vErrors.length;
+}
+var valid10 = _errs67 === errors;
+if(!valid10){
+break;
+}
+}
+}
+else {
+validate264.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
+}
 }
 var valid7 = _errs65 === errors;
 }
@@ -13075,236 +10608,25 @@ else {
 var valid7 = true;
 }
 if(valid7){
-if(data.frames !== undefined){
-let data25 = data.frames;
-const _errs67 = errors;
-if(!(((typeof data25 == "number") && (!(data25 % 1) && !isNaN(data25))) && (isFinite(data25)))){
-validate107.errors = [{instancePath:instancePath+"/frames",schemaPath:"#/properties/frames/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs67 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.framespersecond !== undefined){
-let data26 = data.framespersecond;
-const _errs69 = errors;
-if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
-validate107.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs69){
-if((typeof data26 == "number") && (isFinite(data26))){
-if(data26 < 1 || isNaN(data26)){
-validate107.errors = [{instancePath:instancePath+"/framespersecond",schemaPath:"#/properties/framespersecond/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-var valid7 = _errs69 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.resolution !== undefined){
-const _errs71 = errors;
-if(typeof data.resolution !== "string"){
-validate107.errors = [{instancePath:instancePath+"/resolution",schemaPath:"#/properties/resolution/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs71 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.ratio !== undefined){
-const _errs73 = errors;
-if(typeof data.ratio !== "string"){
-validate107.errors = [{instancePath:instancePath+"/ratio",schemaPath:"#/properties/ratio/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs73 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.seed !== undefined){
-let data29 = data.seed;
-const _errs75 = errors;
-if(!(((typeof data29 == "number") && (!(data29 % 1) && !isNaN(data29))) && (isFinite(data29)))){
-validate107.errors = [{instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs75 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.service_tier !== undefined){
-const _errs77 = errors;
-if(typeof data.service_tier !== "string"){
-validate107.errors = [{instancePath:instancePath+"/service_tier",schemaPath:"#/properties/service_tier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs77 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.execution_expires_after !== undefined){
-let data31 = data.execution_expires_after;
-const _errs79 = errors;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-validate107.errors = [{instancePath:instancePath+"/execution_expires_after",schemaPath:"#/properties/execution_expires_after/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs79 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.generate_audio !== undefined){
-const _errs81 = errors;
-if(typeof data.generate_audio !== "boolean"){
-validate107.errors = [{instancePath:instancePath+"/generate_audio",schemaPath:"#/properties/generate_audio/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid7 = _errs81 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.draft !== undefined){
-const _errs83 = errors;
-if(typeof data.draft !== "boolean"){
-validate107.errors = [{instancePath:instancePath+"/draft",schemaPath:"#/properties/draft/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
-return false;
-}
-var valid7 = _errs83 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.draft_task_id !== undefined){
-const _errs85 = errors;
-if(typeof data.draft_task_id !== "string"){
-validate107.errors = [{instancePath:instancePath+"/draft_task_id",schemaPath:"#/properties/draft_task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs85 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.priority !== undefined){
-let data35 = data.priority;
-const _errs87 = errors;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-validate107.errors = [{instancePath:instancePath+"/priority",schemaPath:"#/properties/priority/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid7 = _errs87 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.revised_prompt !== undefined){
-const _errs89 = errors;
-if(typeof data.revised_prompt !== "string"){
-validate107.errors = [{instancePath:instancePath+"/revised_prompt",schemaPath:"#/properties/revised_prompt/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid7 = _errs89 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
-if(data.tools !== undefined){
-let data37 = data.tools;
-const _errs91 = errors;
-if(errors === _errs91){
-if(Array.isArray(data37)){
-var valid18 = true;
-const len1 = data37.length;
-for(let i1=0; i1<len1; i1++){
-let data38 = data37[i1];
-const _errs93 = errors;
-const _errs94 = errors;
-if(errors === _errs94){
-if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
-let missing4;
-if((data38.type === undefined) && (missing4 = "type")){
-validate107.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/$defs/OfficialTool/required",keyword:"required",params:{missingProperty: missing4},message:"must have required property '"+missing4+"'"}];
-return false;
-}
-else {
-if(data38.type !== undefined){
-let data39 = data38.type;
-if(typeof data39 !== "string"){
-validate107.errors = [{instancePath:instancePath+"/tools/" + i1+"/type",schemaPath:"#/$defs/OfficialTool/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(data39 === "web_search")){
-validate107.errors = [{instancePath:instancePath+"/tools/" + i1+"/type",schemaPath:"#/$defs/OfficialTool/properties/type/enum",keyword:"enum",params:{allowedValues: schema191.properties.type.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/tools/" + i1,schemaPath:"#/$defs/OfficialTool/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid18 = _errs93 === errors;
-if(!valid18){
-break;
-}
-}
-}
-else {
-validate107.errors = [{instancePath:instancePath+"/tools",schemaPath:"#/properties/tools/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid7 = _errs91 === errors;
-}
-else {
-var valid7 = true;
-}
-if(valid7){
 if(data.safety_identifier !== undefined){
-const _errs98 = errors;
+const _errs68 = errors;
 if(typeof data.safety_identifier !== "string"){
-validate107.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate264.errors = [{instancePath:instancePath+"/safety_identifier",schemaPath:"#/properties/safety_identifier/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid7 = _errs98 === errors;
+var valid7 = _errs68 === errors;
 }
 else {
 var valid7 = true;
 }
 if(valid7){
 if(data.output_format !== undefined){
-const _errs100 = errors;
+const _errs70 = errors;
 if(typeof data.output_format !== "string"){
-validate107.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate264.errors = [{instancePath:instancePath+"/output_format",schemaPath:"#/properties/output_format/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid7 = _errs100 === errors;
+var valid7 = _errs70 === errors;
 }
 else {
 var valid7 = true;
@@ -13337,21 +10659,21 @@ var valid7 = true;
 }
 }
 else {
-validate107.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate264.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate107.errors = vErrors;
+validate264.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate107.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate264.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
-function validate106(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate263(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate106.evaluated;
+const evaluated0 = validate263.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13359,12 +10681,12 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate107(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate107.errors : vErrors.concat(validate107.errors);
+if(!(validate264(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate264.errors : vErrors.concat(validate264.errors);
 errors = vErrors.length;
 }
 else {
-var props0 = validate107.evaluated.props;
+var props0 = validate264.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -13374,17 +10696,17 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate106.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate263.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data0 === "queued") || (data0 === "running")) || (data0 === "succeeded")) || (data0 === "failed")) || (data0 === "expired"))){
-validate106.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema185.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate263.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema111.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate106.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate263.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13396,23 +10718,47 @@ props0.status = true;
 }
 }
 }
-validate106.errors = vErrors;
+validate263.errors = vErrors;
 evaluated0.props = props0;
 return errors === 0;
 }
-validate106.evaluated = {"dynamicProps":true,"dynamicItems":false};
+validate263.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateMusicTaskCallback = validate109;
-const schema192 = {"allOf":[{"$ref":"#/$defs/MusicTask"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
-const schema193 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema194 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
-const schema195 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
-const pattern11 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
+export const validateMusicTaskCallback = validate276;
+const schema118 = {"allOf":[{"$ref":"#/$defs/MusicTask"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
+const schema119 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema120 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
+const schema121 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
 
-function validate111(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate111.evaluated;
+const evaluated0 = validate279.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
+validate279.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema121.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate279.errors = vErrors;
+return errors === 0;
+}
+validate279.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
+
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate278.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13423,14 +10769,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.task_id === undefined) && (missing0 = "task_id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.fail_reason === undefined) && (missing0 = "fail_reason"))) || ((data.submit_time === undefined) && (missing0 = "submit_time"))) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.finish_time === undefined) && (missing0 = "finish_time"))) || ((data.progress === undefined) && (missing0 = "progress"))){
-validate111.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate278.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.task_id !== undefined){
 const _errs1 = errors;
 if(typeof data.task_id !== "string"){
-validate111.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13440,15 +10786,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.status !== undefined){
-let data1 = data.status;
 const _errs3 = errors;
-if(typeof data1 !== "string"){
-validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/$defs/MusicTaskStatus/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((data1 === "NOT_START") || (data1 === "SUBMITTED")) || (data1 === "QUEUED")) || (data1 === "IN_PROGRESS")) || (data1 === "SUCCESS")) || (data1 === "FAILURE")) || (data1 === "UNKNOWN"))){
-validate111.errors = [{instancePath:instancePath+"/status",schemaPath:"#/$defs/MusicTaskStatus/enum",keyword:"enum",params:{allowedValues: schema195.enum},message:"must be equal to one of the allowed values"}];
-return false;
+if(!(validate279(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
 }
@@ -13457,12 +10798,12 @@ var valid0 = true;
 }
 if(valid0){
 if(data.fail_reason !== undefined){
-const _errs6 = errors;
+const _errs4 = errors;
 if(typeof data.fail_reason !== "string"){
-validate111.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-var valid0 = _errs6 === errors;
+var valid0 = _errs4 === errors;
 }
 else {
 var valid0 = true;
@@ -13470,15 +10811,36 @@ var valid0 = true;
 if(valid0){
 if(data.submit_time !== undefined){
 let data3 = data.submit_time;
-const _errs8 = errors;
+const _errs6 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate111.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate278.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs6){
+if((typeof data3 == "number") && (isFinite(data3))){
+if(data3 < 0 || isNaN(data3)){
+validate278.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+var valid0 = _errs6 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.start_time !== undefined){
+let data4 = data.start_time;
+const _errs8 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate278.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
-if((typeof data3 == "number") && (isFinite(data3))){
-if(data3 < 0 || isNaN(data3)){
-validate111.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 < 0 || isNaN(data4)){
+validate278.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13489,17 +10851,17 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.start_time !== undefined){
-let data4 = data.start_time;
+if(data.finish_time !== undefined){
+let data5 = data.finish_time;
 const _errs10 = errors;
-if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate111.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
+validate278.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs10){
-if((typeof data4 == "number") && (isFinite(data4))){
-if(data4 < 0 || isNaN(data4)){
-validate111.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if((typeof data5 == "number") && (isFinite(data5))){
+if(data5 < 0 || isNaN(data5)){
+validate278.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13510,19 +10872,19 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.finish_time !== undefined){
-let data5 = data.finish_time;
+if(data.progress !== undefined){
+let data6 = data.progress;
 const _errs12 = errors;
-if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate111.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
 if(errors === _errs12){
-if((typeof data5 == "number") && (isFinite(data5))){
-if(data5 < 0 || isNaN(data5)){
-validate111.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(typeof data6 === "string"){
+if(!pattern4.test(data6)){
+validate278.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
+}
+else {
+validate278.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs12 === errors;
@@ -13530,23 +10892,117 @@ var valid0 = _errs12 === errors;
 else {
 var valid0 = true;
 }
-if(valid0){
-if(data.progress !== undefined){
-let data6 = data.progress;
-const _errs14 = errors;
-if(errors === _errs14){
-if(typeof data6 === "string"){
-if(!pattern11.test(data6)){
-validate111.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
-return false;
+}
+}
+}
+}
+}
+}
 }
 }
 else {
-validate111.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate278.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs14 === errors;
+validate278.errors = vErrors;
+return errors === 0;
+}
+validate278.evaluated = {"props":{"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema122 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"user_id":{"type":"string"},"display_name":{"type":"string"},"handle":{"type":"string"},"avatar_image_url":{"type":"string"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_handle_updated":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"reaction":{"type":["object","null"],"additionalProperties":true},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
+const formats10 = runtime1.fullFormats["date-time"];
+const schema123 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
+const schema124 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
+
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate284.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+if(data.style_weight !== undefined){
+let data0 = data.style_weight;
+const _errs1 = errors;
+if(errors === _errs1){
+if((typeof data0 == "number") && (isFinite(data0))){
+if(data0 > 1 || isNaN(data0)){
+validate284.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data0 < 0 || isNaN(data0)){
+validate284.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+else {
+validate284.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.weirdness_constraint !== undefined){
+let data1 = data.weirdness_constraint;
+const _errs3 = errors;
+if(errors === _errs3){
+if((typeof data1 == "number") && (isFinite(data1))){
+if(data1 > 1 || isNaN(data1)){
+validate284.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data1 < 0 || isNaN(data1)){
+validate284.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+else {
+validate284.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.audio_weight !== undefined){
+let data2 = data.audio_weight;
+const _errs5 = errors;
+if(errors === _errs5){
+if((typeof data2 == "number") && (isFinite(data2))){
+if(data2 > 1 || isNaN(data2)){
+validate284.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+return false;
+}
+else {
+if(data2 < 0 || isNaN(data2)){
+validate284.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+else {
+validate284.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+return false;
+}
+}
+var valid0 = _errs5 === errors;
 }
 else {
 var valid0 = true;
@@ -13554,30 +11010,21 @@ var valid0 = true;
 }
 }
 }
-}
-}
-}
-}
-}
 else {
-validate111.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate111.errors = vErrors;
+validate284.errors = vErrors;
 return errors === 0;
 }
-validate111.evaluated = {"props":{"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate284.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema196 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"user_id":{"type":"string"},"display_name":{"type":"string"},"handle":{"type":"string"},"avatar_image_url":{"type":"string"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_handle_updated":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"reaction":{"type":["object","null"],"additionalProperties":true},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
-const formats10 = runtime1.fullFormats["date-time"];
-const schema197 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
-const schema198 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate114(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate114.evaluated;
+const evaluated0 = validate283.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -13590,7 +11037,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate114.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema197.properties.tags.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema123.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -13603,7 +11050,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate114.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema197.properties.prompt.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema123.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -13616,7 +11063,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate114.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema197.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema123.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -13629,7 +11076,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate114.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema197.properties.negative_tags.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema123.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -13642,7 +11089,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate114.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema197.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema123.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -13655,7 +11102,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate114.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema197.properties.history.type},message:"must be array,null"}];
+validate283.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema123.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -13669,7 +11116,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate283.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13690,7 +11137,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate114.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema197.properties.concat_history.type},message:"must be array,null"}];
+validate283.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema123.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -13704,7 +11151,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate114.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate283.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -13725,7 +11172,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate114.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema197.properties.type.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema123.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -13738,13 +11185,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate114.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema197.properties.duration.type},message:"must be number,null"}];
+validate283.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema123.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate114.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate283.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -13759,7 +11206,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate114.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema197.properties.refund_credits.type},message:"must be boolean,null"}];
+validate283.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema123.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -13772,7 +11219,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate114.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema197.properties.stream.type},message:"must be boolean,null"}];
+validate283.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema123.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -13785,7 +11232,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate114.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema197.properties.error_type.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema123.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -13798,7 +11245,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate114.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema197.properties.error_message.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema123.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -13811,7 +11258,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate114.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema197.properties.stem_from_id.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema123.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -13824,7 +11271,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate114.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema197.properties.stem_task.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema123.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -13837,7 +11284,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate114.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema197.properties.stem_type_id.type},message:"must be integer,null"}];
+validate283.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema123.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -13850,7 +11297,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate114.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema197.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate283.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema123.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -13863,7 +11310,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate114.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema197.properties.has_vocal.type},message:"must be boolean,null"}];
+validate283.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema123.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -13876,7 +11323,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate114.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema197.properties.has_stem.type},message:"must be boolean,null"}];
+validate283.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema123.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -13889,7 +11336,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate114.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema197.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate283.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema123.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -13899,98 +11346,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.control_sliders !== undefined){
-let data22 = data.control_sliders;
 const _errs47 = errors;
-const _errs48 = errors;
-if(errors === _errs48){
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.style_weight !== undefined){
-let data23 = data22.style_weight;
-const _errs50 = errors;
-if(errors === _errs50){
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 > 1 || isNaN(data23)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/style_weight",schemaPath:"#/$defs/MusicControlSliders/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
-return false;
-}
-else {
-if(data23 < 0 || isNaN(data23)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/style_weight",schemaPath:"#/$defs/MusicControlSliders/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/control_sliders/style_weight",schemaPath:"#/$defs/MusicControlSliders/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid4 = _errs50 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data22.weirdness_constraint !== undefined){
-let data24 = data22.weirdness_constraint;
-const _errs52 = errors;
-if(errors === _errs52){
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 > 1 || isNaN(data24)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/weirdness_constraint",schemaPath:"#/$defs/MusicControlSliders/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
-return false;
-}
-else {
-if(data24 < 0 || isNaN(data24)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/weirdness_constraint",schemaPath:"#/$defs/MusicControlSliders/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/control_sliders/weirdness_constraint",schemaPath:"#/$defs/MusicControlSliders/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid4 = _errs52 === errors;
-}
-else {
-var valid4 = true;
-}
-if(valid4){
-if(data22.audio_weight !== undefined){
-let data25 = data22.audio_weight;
-const _errs54 = errors;
-if(errors === _errs54){
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 > 1 || isNaN(data25)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/audio_weight",schemaPath:"#/$defs/MusicControlSliders/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
-return false;
-}
-else {
-if(data25 < 0 || isNaN(data25)){
-validate114.errors = [{instancePath:instancePath+"/control_sliders/audio_weight",schemaPath:"#/$defs/MusicControlSliders/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/control_sliders/audio_weight",schemaPath:"#/$defs/MusicControlSliders/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
-return false;
-}
-}
-var valid4 = _errs54 === errors;
-}
-else {
-var valid4 = true;
-}
-}
-}
-}
-else {
-validate114.errors = [{instancePath:instancePath+"/control_sliders",schemaPath:"#/$defs/MusicControlSliders/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
+if(!(validate284(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
 }
@@ -13999,13 +11358,13 @@ var valid0 = true;
 }
 if(valid0){
 if(data.task !== undefined){
-let data26 = data.task;
-const _errs56 = errors;
-if((typeof data26 !== "string") && (data26 !== null)){
-validate114.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema197.properties.task.type},message:"must be string,null"}];
+let data23 = data.task;
+const _errs48 = errors;
+if((typeof data23 !== "string") && (data23 !== null)){
+validate283.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema123.properties.task.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs56 === errors;
+var valid0 = _errs48 === errors;
 }
 else {
 var valid0 = true;
@@ -14033,20 +11392,20 @@ var valid0 = true;
 }
 }
 else {
-validate114.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate283.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate114.errors = vErrors;
+validate283.errors = vErrors;
 return errors === 0;
 }
-validate114.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate283.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate113(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate282(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate113.evaluated;
+const evaluated0 = validate282.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14057,14 +11416,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate113.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate282.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate113.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14076,7 +11435,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate113.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -14088,7 +11447,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate113.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14101,11 +11460,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate113.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate113.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema196.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate282.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema122.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -14117,7 +11476,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate113.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -14129,7 +11488,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate113.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -14141,7 +11500,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate113.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -14153,7 +11512,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate113.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -14165,7 +11524,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate113.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -14177,7 +11536,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate113.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -14193,12 +11552,12 @@ if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(!(formats10.validate(data10))){
-validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate282.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate113.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -14212,7 +11571,7 @@ if(valid0){
 if(data.user_id !== undefined){
 const _errs23 = errors;
 if(typeof data.user_id !== "string"){
-validate113.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -14224,7 +11583,7 @@ if(valid0){
 if(data.display_name !== undefined){
 const _errs25 = errors;
 if(typeof data.display_name !== "string"){
-validate113.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/display_name",schemaPath:"#/properties/display_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -14236,7 +11595,7 @@ if(valid0){
 if(data.handle !== undefined){
 const _errs27 = errors;
 if(typeof data.handle !== "string"){
-validate113.errors = [{instancePath:instancePath+"/handle",schemaPath:"#/properties/handle/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/handle",schemaPath:"#/properties/handle/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -14248,7 +11607,7 @@ if(valid0){
 if(data.avatar_image_url !== undefined){
 const _errs29 = errors;
 if(typeof data.avatar_image_url !== "string"){
-validate113.errors = [{instancePath:instancePath+"/avatar_image_url",schemaPath:"#/properties/avatar_image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate282.errors = [{instancePath:instancePath+"/avatar_image_url",schemaPath:"#/properties/avatar_image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -14260,7 +11619,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs31 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate113.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate282.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -14272,7 +11631,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs33 = errors;
 if(typeof data.is_public !== "boolean"){
-validate113.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate282.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -14284,7 +11643,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs35 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate113.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate282.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -14296,7 +11655,7 @@ if(valid0){
 if(data.is_handle_updated !== undefined){
 const _errs37 = errors;
 if(typeof data.is_handle_updated !== "boolean"){
-validate113.errors = [{instancePath:instancePath+"/is_handle_updated",schemaPath:"#/properties/is_handle_updated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate282.errors = [{instancePath:instancePath+"/is_handle_updated",schemaPath:"#/properties/is_handle_updated/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -14308,7 +11667,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs39 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate113.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate282.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -14321,7 +11680,7 @@ if(data.play_count !== undefined){
 let data20 = data.play_count;
 const _errs41 = errors;
 if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
-validate113.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate282.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -14334,7 +11693,7 @@ if(data.upvote_count !== undefined){
 let data21 = data.upvote_count;
 const _errs43 = errors;
 if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate113.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate282.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -14347,7 +11706,7 @@ if(data.reaction !== undefined){
 let data22 = data.reaction;
 const _errs45 = errors;
 if((!(data22 && typeof data22 == "object" && !Array.isArray(data22))) && (data22 !== null)){
-validate113.errors = [{instancePath:instancePath+"/reaction",schemaPath:"#/properties/reaction/type",keyword:"type",params:{type: schema196.properties.reaction.type},message:"must be object,null"}];
+validate282.errors = [{instancePath:instancePath+"/reaction",schemaPath:"#/properties/reaction/type",keyword:"type",params:{type: schema122.properties.reaction.type},message:"must be object,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -14358,8 +11717,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs48 = errors;
-if(!(validate114(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate114.errors : vErrors.concat(validate114.errors);
+if(!(validate283(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs48 === errors;
@@ -14393,35 +11752,35 @@ var valid0 = true;
 }
 }
 else {
-validate113.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate282.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate113.errors = vErrors;
+validate282.errors = vErrors;
 return errors === 0;
 }
-validate113.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"user_id":true,"display_name":true,"handle":true,"avatar_image_url":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_handle_updated":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"reaction":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate282.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"user_id":true,"display_name":true,"handle":true,"avatar_image_url":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_handle_updated":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"reaction":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate110(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate110.evaluated;
+const evaluated0 = validate277.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate111(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate111.errors : vErrors.concat(validate111.errors);
+if(!(validate278(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate110.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate277.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -14429,11 +11788,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate110.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate277.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("MUSIC" !== data0){
-validate110.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
+validate277.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -14451,8 +11810,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate113(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate113.errors : vErrors.concat(validate113.errors);
+if(!(validate282(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate282.errors : vErrors.concat(validate282.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -14462,7 +11821,7 @@ break;
 }
 }
 else {
-validate110.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate277.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -14475,20 +11834,20 @@ var valid1 = true;
 }
 }
 else {
-validate110.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate277.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate110.errors = vErrors;
+validate277.errors = vErrors;
 return errors === 0;
 }
-validate110.evaluated = {"props":{"action":true,"data":true,"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate277.evaluated = {"props":{"action":true,"data":true,"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate109(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate276(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate109.evaluated;
+const evaluated0 = validate276.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14496,8 +11855,8 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 const _errs0 = errors;
-if(!(validate110(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate110.errors : vErrors.concat(validate110.errors);
+if(!(validate277(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate277.errors : vErrors.concat(validate277.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs0 === errors;
@@ -14508,36 +11867,174 @@ if(data && typeof data == "object" && !Array.isArray(data)){
 if(data.status !== undefined){
 let data0 = data.status;
 if(typeof data0 !== "string"){
-validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate276.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((data0 === "SUCCESS") || (data0 === "FAILURE"))){
-validate109.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema192.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate276.errors = [{instancePath:instancePath+"/status",schemaPath:"#/allOf/1/properties/status/enum",keyword:"enum",params:{allowedValues: schema118.allOf[1].properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 }
 }
 else {
-validate109.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate276.errors = [{instancePath,schemaPath:"#/allOf/1/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
 var valid0 = _errs1 === errors;
 }
-validate109.errors = vErrors;
+validate276.errors = vErrors;
 return errors === 0;
 }
-validate109.evaluated = {"props":{"status":true,"action":true,"data":true,"task_id":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate276.evaluated = {"props":{"status":true,"action":true,"data":true,"task_id":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-export const validateImageJobCallback = validate118;
-const schema199 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
-const schema200 = {"type":["integer","null"],"minimum":0};
-const schema203 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+export const validateImageJobCallback = validate289;
+const schema125 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
+const schema126 = {"type":["integer","null"],"minimum":0};
 
-function validate118(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate118.evaluated;
+const evaluated0 = validate290.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
+validate290.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema126.type},message:"must be integer,null"}];
+return false;
+}
+if(errors === 0){
+if((typeof data == "number") && (isFinite(data))){
+if(data < 0 || isNaN(data)){
+validate290.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+return false;
+}
+}
+}
+validate290.errors = vErrors;
+return errors === 0;
+}
+validate290.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+
+function validate294(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate294.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
+validate294.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.customId !== undefined){
+const _errs1 = errors;
+if(typeof data.customId !== "string"){
+validate294.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.emoji !== undefined){
+const _errs3 = errors;
+if(typeof data.emoji !== "string"){
+validate294.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.label !== undefined){
+const _errs5 = errors;
+if(typeof data.label !== "string"){
+validate294.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.type !== undefined){
+let data3 = data.type;
+const _errs7 = errors;
+if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
+validate294.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.style !== undefined){
+let data4 = data.style;
+const _errs9 = errors;
+if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
+validate294.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+return false;
+}
+if(errors === _errs9){
+if((typeof data4 == "number") && (isFinite(data4))){
+if(data4 > 4 || isNaN(data4)){
+validate294.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+return false;
+}
+else {
+if(data4 < 1 || isNaN(data4)){
+validate294.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+return false;
+}
+}
+}
+}
+var valid0 = _errs9 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+else {
+validate294.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate294.errors = vErrors;
+return errors === 0;
+}
+validate294.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate289(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate289.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -14548,14 +12045,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate118.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate289.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate118.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate289.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -14567,7 +12064,7 @@ if(valid0){
 if(data.action !== undefined){
 const _errs3 = errors;
 if(typeof data.action !== "string"){
-validate118.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate289.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -14580,7 +12077,7 @@ if(data.customId !== undefined){
 let data2 = data.customId;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate118.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema199.properties.customId.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema125.properties.customId.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -14593,7 +12090,7 @@ if(data.botType !== undefined){
 let data3 = data.botType;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate118.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema199.properties.botType.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema125.properties.botType.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -14606,7 +12103,7 @@ if(data.prompt !== undefined){
 let data4 = data.prompt;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate118.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema199.properties.prompt.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema125.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -14619,7 +12116,7 @@ if(data.promptEn !== undefined){
 let data5 = data.promptEn;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate118.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema199.properties.promptEn.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema125.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -14632,7 +12129,7 @@ if(data.description !== undefined){
 let data6 = data.description;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate118.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema199.properties.description.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema125.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -14645,7 +12142,7 @@ if(data.state !== undefined){
 let data7 = data.state;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate118.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema199.properties.state.type},message:"must be string,null"}];
+validate289.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema125.properties.state.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -14655,20 +12152,10 @@ var valid0 = true;
 }
 if(valid0){
 if(data.submitTime !== undefined){
-let data8 = data.submitTime;
 const _errs17 = errors;
-const _errs18 = errors;
-if((!(((typeof data8 == "number") && (!(data8 % 1) && !isNaN(data8))) && (isFinite(data8)))) && (data8 !== null)){
-validate118.errors = [{instancePath:instancePath+"/submitTime",schemaPath:"#/$defs/ImageTime/type",keyword:"type",params:{type: schema200.type},message:"must be integer,null"}];
-return false;
-}
-if(errors === _errs18){
-if((typeof data8 == "number") && (isFinite(data8))){
-if(data8 < 0 || isNaN(data8)){
-validate118.errors = [{instancePath:instancePath+"/submitTime",schemaPath:"#/$defs/ImageTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
-}
-}
+if(!(validate290(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
+errors = vErrors.length;
 }
 var valid0 = _errs17 === errors;
 }
@@ -14677,19 +12164,42 @@ var valid0 = true;
 }
 if(valid0){
 if(data.startTime !== undefined){
-let data9 = data.startTime;
+const _errs18 = errors;
+if(!(validate290(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs18 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.finishTime !== undefined){
+const _errs19 = errors;
+if(!(validate290(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate290.errors : vErrors.concat(validate290.errors);
+errors = vErrors.length;
+}
+var valid0 = _errs19 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.progress !== undefined){
+let data11 = data.progress;
 const _errs20 = errors;
-const _errs21 = errors;
-if((!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))) && (data9 !== null)){
-validate118.errors = [{instancePath:instancePath+"/startTime",schemaPath:"#/$defs/ImageTime/type",keyword:"type",params:{type: schema200.type},message:"must be integer,null"}];
+if(errors === _errs20){
+if(typeof data11 === "string"){
+if(!pattern4.test(data11)){
+validate289.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
-if(errors === _errs21){
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-validate118.errors = [{instancePath:instancePath+"/startTime",schemaPath:"#/$defs/ImageTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
-return false;
 }
+else {
+validate289.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
 }
 }
 var valid0 = _errs20 === errors;
@@ -14698,42 +12208,42 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.finishTime !== undefined){
-let data10 = data.finishTime;
-const _errs23 = errors;
-const _errs24 = errors;
-if((!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))) && (data10 !== null)){
-validate118.errors = [{instancePath:instancePath+"/finishTime",schemaPath:"#/$defs/ImageTime/type",keyword:"type",params:{type: schema200.type},message:"must be integer,null"}];
+if(data.status !== undefined){
+let data12 = data.status;
+const _errs22 = errors;
+if(typeof data12 !== "string"){
+validate289.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
-if(errors === _errs24){
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-validate118.errors = [{instancePath:instancePath+"/finishTime",schemaPath:"#/$defs/ImageTime/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+if(!((((((data12 === "NOT_START") || (data12 === "SUBMITTED")) || (data12 === "MODAL")) || (data12 === "IN_PROGRESS")) || (data12 === "SUCCESS")) || (data12 === "FAILURE"))){
+validate289.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema125.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
-}
-}
-var valid0 = _errs23 === errors;
+var valid0 = _errs22 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
-if(data.progress !== undefined){
-let data11 = data.progress;
-const _errs26 = errors;
-if(errors === _errs26){
-if(typeof data11 === "string"){
-if(!pattern11.test(data11)){
-validate118.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+if(data.imageUrl !== undefined){
+let data13 = data.imageUrl;
+const _errs24 = errors;
+if((typeof data13 !== "string") && (data13 !== null)){
+validate289.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema125.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
+var valid0 = _errs24 === errors;
 }
 else {
-validate118.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
+var valid0 = true;
 }
+if(valid0){
+if(data.videoUrl !== undefined){
+let data14 = data.videoUrl;
+const _errs26 = errors;
+if((typeof data14 !== "string") && (data14 !== null)){
+validate289.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema125.properties.videoUrl.type},message:"must be string,null"}];
+return false;
 }
 var valid0 = _errs26 === errors;
 }
@@ -14741,15 +12251,11 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.status !== undefined){
-let data12 = data.status;
+if(data.failReason !== undefined){
+let data15 = data.failReason;
 const _errs28 = errors;
-if(typeof data12 !== "string"){
-validate118.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!((((((data12 === "NOT_START") || (data12 === "SUBMITTED")) || (data12 === "MODAL")) || (data12 === "IN_PROGRESS")) || (data12 === "SUCCESS")) || (data12 === "FAILURE"))){
-validate118.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema199.properties.status.enum},message:"must be equal to one of the allowed values"}];
+if((typeof data15 !== "string") && (data15 !== null)){
+validate289.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema125.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -14758,12 +12264,29 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.imageUrl !== undefined){
-let data13 = data.imageUrl;
+if(data.buttons !== undefined){
+let data16 = data.buttons;
 const _errs30 = errors;
-if((typeof data13 !== "string") && (data13 !== null)){
-validate118.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema199.properties.imageUrl.type},message:"must be string,null"}];
+if(errors === _errs30){
+if(Array.isArray(data16)){
+var valid1 = true;
+const len0 = data16.length;
+for(let i0=0; i0<len0; i0++){
+const _errs32 = errors;
+if(!(validate294(data16[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data16,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate294.errors : vErrors.concat(validate294.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs32 === errors;
+if(!valid1){
+break;
+}
+}
+}
+else {
+validate289.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
+}
 }
 var valid0 = _errs30 === errors;
 }
@@ -14771,205 +12294,57 @@ else {
 var valid0 = true;
 }
 if(valid0){
-if(data.videoUrl !== undefined){
-let data14 = data.videoUrl;
-const _errs32 = errors;
-if((typeof data14 !== "string") && (data14 !== null)){
-validate118.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema199.properties.videoUrl.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs32 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.failReason !== undefined){
-let data15 = data.failReason;
-const _errs34 = errors;
-if((typeof data15 !== "string") && (data15 !== null)){
-validate118.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema199.properties.failReason.type},message:"must be string,null"}];
-return false;
-}
-var valid0 = _errs34 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
-if(data.buttons !== undefined){
-let data16 = data.buttons;
-const _errs36 = errors;
-if(errors === _errs36){
-if(Array.isArray(data16)){
-var valid4 = true;
-const len0 = data16.length;
-for(let i0=0; i0<len0; i0++){
-let data17 = data16[i0];
-const _errs38 = errors;
-const _errs39 = errors;
-if(errors === _errs39){
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-let missing1;
-if(((data17.customId === undefined) && (missing1 = "customId")) || ((data17.label === undefined) && (missing1 = "label"))){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0,schemaPath:"#/$defs/ImageButton/required",keyword:"required",params:{missingProperty: missing1},message:"must have required property '"+missing1+"'"}];
-return false;
-}
-else {
-if(data17.customId !== undefined){
-const _errs41 = errors;
-if(typeof data17.customId !== "string"){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/customId",schemaPath:"#/$defs/ImageButton/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid6 = _errs41 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data17.emoji !== undefined){
-const _errs43 = errors;
-if(typeof data17.emoji !== "string"){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/emoji",schemaPath:"#/$defs/ImageButton/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid6 = _errs43 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data17.label !== undefined){
-const _errs45 = errors;
-if(typeof data17.label !== "string"){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/label",schemaPath:"#/$defs/ImageButton/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-var valid6 = _errs45 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data17.type !== undefined){
-let data21 = data17.type;
-const _errs47 = errors;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/type",schemaPath:"#/$defs/ImageButton/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-var valid6 = _errs47 === errors;
-}
-else {
-var valid6 = true;
-}
-if(valid6){
-if(data17.style !== undefined){
-let data22 = data17.style;
-const _errs49 = errors;
-if(!(((typeof data22 == "number") && (!(data22 % 1) && !isNaN(data22))) && (isFinite(data22)))){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/style",schemaPath:"#/$defs/ImageButton/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
-return false;
-}
-if(errors === _errs49){
-if((typeof data22 == "number") && (isFinite(data22))){
-if(data22 > 4 || isNaN(data22)){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/style",schemaPath:"#/$defs/ImageButton/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
-return false;
-}
-else {
-if(data22 < 1 || isNaN(data22)){
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0+"/style",schemaPath:"#/$defs/ImageButton/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
-return false;
-}
-}
-}
-}
-var valid6 = _errs49 === errors;
-}
-else {
-var valid6 = true;
-}
-}
-}
-}
-}
-}
-}
-else {
-validate118.errors = [{instancePath:instancePath+"/buttons/" + i0,schemaPath:"#/$defs/ImageButton/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
-}
-}
-var valid4 = _errs38 === errors;
-if(!valid4){
-break;
-}
-}
-}
-else {
-validate118.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
-return false;
-}
-}
-var valid0 = _errs36 === errors;
-}
-else {
-var valid0 = true;
-}
-if(valid0){
 if(data.properties !== undefined){
-let data23 = data.properties;
-const _errs51 = errors;
-if(errors === _errs51){
-if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
-if(data23.finalPrompt !== undefined){
-let data24 = data23.finalPrompt;
-const _errs53 = errors;
-if((typeof data24 !== "string") && (data24 !== null)){
-validate118.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema199.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+let data18 = data.properties;
+const _errs33 = errors;
+if(errors === _errs33){
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.finalPrompt !== undefined){
+let data19 = data18.finalPrompt;
+const _errs35 = errors;
+if((typeof data19 !== "string") && (data19 !== null)){
+validate289.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema125.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
-var valid7 = _errs53 === errors;
+var valid2 = _errs35 === errors;
 }
 else {
-var valid7 = true;
+var valid2 = true;
 }
-if(valid7){
-if(data23.finalZhPrompt !== undefined){
-let data25 = data23.finalZhPrompt;
-const _errs55 = errors;
-if((typeof data25 !== "string") && (data25 !== null)){
-validate118.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema199.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+if(valid2){
+if(data18.finalZhPrompt !== undefined){
+let data20 = data18.finalZhPrompt;
+const _errs37 = errors;
+if((typeof data20 !== "string") && (data20 !== null)){
+validate289.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema125.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
-var valid7 = _errs55 === errors;
+var valid2 = _errs37 === errors;
 }
 else {
-var valid7 = true;
+var valid2 = true;
 }
 }
 }
 else {
-validate118.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate289.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-var valid0 = _errs51 === errors;
+var valid0 = _errs33 === errors;
 }
 else {
 var valid0 = true;
 }
 if(valid0){
 if(data.maskBase64 !== undefined){
-let data26 = data.maskBase64;
-const _errs57 = errors;
-if((typeof data26 !== "string") && (data26 !== null)){
-validate118.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema199.properties.maskBase64.type},message:"must be string,null"}];
+let data21 = data.maskBase64;
+const _errs39 = errors;
+if((typeof data21 !== "string") && (data21 !== null)){
+validate289.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema125.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
-var valid0 = _errs57 === errors;
+var valid0 = _errs39 === errors;
 }
 else {
 var valid0 = true;
@@ -14995,14 +12370,14 @@ var valid0 = true;
 }
 }
 else {
-validate118.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate289.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate118.errors = vErrors;
+validate289.errors = vErrors;
 return errors === 0;
 }
-validate118.evaluated = {"props":{"id":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate289.evaluated = {"props":{"id":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {
@@ -15096,8 +12471,4 @@ export const validateMessagesStreamServerEvent = byTag('/type', (data) => data?.
   ["message_stop", validateMessageStopEvent],
   ["ping", validatePingEvent],
   ["error", validateMessageErrorEvent],
-]));
-
-export const validateMusicTaskCallbackServerEvent = byTag('/action', (data) => data?.["action"], new Map([
-  ["MUSIC", validateMusicTaskCallback],
 ]));

@@ -506,7 +506,9 @@ export interface components {
              */
             type: "response.done";
             /** @description The whole response with its usage. */
-            response: components["schemas"]["RealtimeResponse"] & Record<string, never>;
+            response: components["schemas"]["RealtimeResponse"] & {
+                usage: components["schemas"]["RealtimeUsage"];
+            };
         };
         /**
          * Session finished
@@ -730,7 +732,7 @@ export interface components {
             text?: string;
             /** @description True speaks the buffered text now. */
             flush?: boolean;
-        } | unknown | unknown;
+        };
         /**
          * Continue task
          * @description Adds text to the task; may repeat. With `enable_ssml` exactly one is allowed.
@@ -1871,7 +1873,7 @@ export interface components {
             /** @description Public id of the draft this task finished. */
             draft_task_id?: string;
             /**
-             * @description Place in the queue.
+             * @description Priority of the task.
              * @example 0
              */
             priority?: number;

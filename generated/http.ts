@@ -2481,22 +2481,22 @@ export interface components {
             /** @description True also returns the last frame as an image (default false). */
             return_last_frame?: boolean;
             /**
-             * @description Seed; -1 picks one at random (default -1).
+             * @description Seed (default -1).
              * @example 0
              */
             seed?: number;
             /** @description True asks for a camera that stands still (default false). */
             camera_fixed?: boolean;
-            /** @description True makes a cheap draft that a later task can finish (default false). */
+            /** @description True makes a draft (default false); a later task can name it in `draft_task`. */
             draft?: boolean;
             /**
-             * @description `flex` is slower and cheaper and not on 2.0 models (default `default`).
+             * @description Service tier; `flex` is not on 2.0 models (default `default`).
              * @enum {string}
              */
             service_tier?: "default" | "flex";
             /** @description Seconds after creation at which an unfinished task expires (default 172800). */
             execution_expires_after?: number;
-            /** @description Place in the queue; higher goes first (default 0). */
+            /** @description Priority (default 0). */
             priority?: number;
             /** @description Your opaque id of the end user. */
             safety_identifier?: string;
@@ -2619,7 +2619,7 @@ export interface components {
                 url: components["schemas"]["MediaReference"];
             };
             /**
-             * @description What the image is for. A single image without a role is the first frame.
+             * @description What the image is for. Without a role the provider decides.
              * @enum {string}
              */
             role?: "first_frame" | "last_frame" | "reference_image";
@@ -2820,7 +2820,7 @@ export interface components {
              */
             video_count?: number;
             /**
-             * @description Billed seconds, input and output together.
+             * @description Seconds of video that the provider counted.
              * @example 5
              */
             duration?: number;
@@ -3139,7 +3139,7 @@ export interface components {
             /** @description Public id of the draft this task finished. */
             draft_task_id?: string;
             /**
-             * @description Place in the queue.
+             * @description Priority of the task.
              * @example 0
              */
             priority?: number;
@@ -6177,7 +6177,7 @@ export interface components {
         TaskId: string;
         /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
         NativeAsync: "enable";
-        /** @description Send it only for assets of the overseas model; without it the asset belongs to the other Seedance models. */
+        /** @description Only for assets of this overseas model; leave it out for all others. */
         AssetModel: "zeta-delta-2-0-fast-260128";
         /** @description The asset id that the upload returned. */
         AssetId: string;
@@ -7034,7 +7034,7 @@ export interface operations {
     uploadAsset: {
         parameters: {
             query?: {
-                /** @description Send it only for assets of the overseas model; without it the asset belongs to the other Seedance models. */
+                /** @description Only for assets of this overseas model; leave it out for all others. */
                 model?: components["parameters"]["AssetModel"];
             };
             header?: never;
@@ -7075,7 +7075,7 @@ export interface operations {
     getAsset: {
         parameters: {
             query?: {
-                /** @description Send it only for assets of the overseas model; without it the asset belongs to the other Seedance models. */
+                /** @description Only for assets of this overseas model; leave it out for all others. */
                 model?: components["parameters"]["AssetModel"];
             };
             header?: never;

@@ -60,7 +60,9 @@ export function parseConfiguration(
     problems.push(...fillIn(document, environment));
     const value: unknown = document.toJS() ?? {};
     if (problems.length === 0 && check(value)) {
-      problems.push(...contradictions(value).map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
+      problems.push(
+        ...contradictions(value).map(({ at, message }) => ({ offset: offsetOf(document, at), message })),
+      );
       if (problems.length === 0) return value;
     }
     for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
@@ -79,7 +81,8 @@ function fillIn(document: Document, environment: Readonly<Record<string, string 
       if (typeof node.value !== 'string') return;
       node.value = node.value.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_all, name: string) => {
         const value = environment[name];
-        if (value === undefined) problems.push({ offset: node.range?.[0] ?? 0, message: `${name} is not set.` });
+        if (value === undefined)
+          problems.push({ offset: node.range?.[0] ?? 0, message: `${name} is not set.` });
         return value ?? '';
       });
     },
@@ -114,7 +117,9 @@ function pointerParts(error: ErrorObject): (string | number)[] {
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
-  return error.keyword === 'additionalProperties' ? [...parts, String(error.params.additionalProperty)] : parts;
+  return error.keyword === 'additionalProperties'
+    ? [...parts, String(error.params.additionalProperty)]
+    : parts;
 }
 
 function explain(error: ErrorObject): string {

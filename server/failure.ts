@@ -9,7 +9,12 @@ export class Failure extends Error {
   /** Seconds to wait before a repeat; only on 429 and 503. */
   readonly retryAfter: number | undefined;
 
-  constructor(status: number, code: string, message: string, options: { retryAfter?: number; cause?: unknown } = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    options: { retryAfter?: number; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.status = status;
     this.code = code;

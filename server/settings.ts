@@ -1,5 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { type ChannelProtocol, type ConfigurationFile, parseConfiguration, SettingsError } from './configuration.ts';
+import {
+  type ChannelProtocol,
+  type ConfigurationFile,
+  parseConfiguration,
+  SettingsError,
+} from './configuration.ts';
 
 /** An upstream account. */
 export interface ChannelSettings {
@@ -82,7 +87,10 @@ export function readSettings(environment: Environment): Settings {
       protocol: channel.protocol,
       baseUrl: channel.base_url.replace(/\/+$/, ''),
       wsUrl: (channel.ws_url ?? channel.base_url.replace(/^http/, 'ws')).replace(/\/+$/, ''),
-      key: channel.key_file === undefined ? (channel.key ?? '') : readText(channel.key_file, channel.name).trim(),
+      key:
+        channel.key_file === undefined
+          ? (channel.key ?? '')
+          : readText(channel.key_file, channel.name).trim(),
       models: channel.models.map((model) =>
         typeof model === 'string' ? { id: model, upstream: undefined } : model,
       ),

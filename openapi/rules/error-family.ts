@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Context, child, children, type Node } from './visit.ts';
+import { type Context, child, children, type Node, text } from './visit.ts';
 
 /** x-error-family and the schema file that every 4xx and 5xx body of the operation must be. */
 export const errorFamilies: Record<string, string> = {
@@ -27,7 +27,7 @@ export function errorFamily() {
         const found = schema && basename(schema.location.source.absoluteRef).replace(/\.\w+$/, '');
         if (found === expected) continue;
         ctx.report({
-          message: `${status} of ${node.operationId} must be JSON of ${expected}, not ${found ?? 'nothing'}.`,
+          message: `${status} of ${text(node.operationId)} must be JSON of ${expected}, not ${found ?? 'nothing'}.`,
           location: ctx.location.child(['responses', status]),
         });
       }

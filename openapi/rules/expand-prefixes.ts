@@ -1,4 +1,4 @@
-import { isNode, type Node } from './visit.ts';
+import { isNode, type Node, text } from './visit.ts';
 
 /**
  * Writes a path out under every prefix of its `x-prefixes: { '': /base, Suffix: /other }`. The `''` entry is
@@ -29,8 +29,8 @@ function copies(path: string, item: unknown): [string, unknown][] {
     throw new Error(`x-prefixes of ${path}: the entry '' must be a prefix of the path`);
   }
   return Object.entries(prefixes).map(([suffix, prefix]) => [
-    `${prefix}${path.slice(base.length)}`,
-    suffix === '' ? original : aliasOf(original, suffix, String(prefix)),
+    `${text(prefix)}${path.slice(base.length)}`,
+    suffix === '' ? original : aliasOf(original, suffix, text(prefix)),
   ]);
 }
 
@@ -40,7 +40,7 @@ function aliasOf(item: Node, suffix: string, prefix: string): Node {
     if (!isNode(operation) || typeof operation.operationId !== 'string') continue;
     operation['x-alias-of'] = operation.operationId;
     operation.operationId += suffix;
-    operation.summary = `${operation.summary} (prefix ${prefix})`;
+    operation.summary = `${text(operation.summary)} (prefix ${prefix})`;
   }
   return copy;
 }

@@ -1,4 +1,4 @@
-import { type Context, follow, isNode, type Node } from './visit.ts';
+import { type Context, follow, isNode, type Node, text } from './visit.ts';
 
 const conditional = /\/(if|then|else|not|contains)(\/|$)/;
 
@@ -35,7 +35,7 @@ export function fieldDescribed() {
     },
     Parameter(parameter: Node, ctx: Context) {
       if (parameter.description) return;
-      ctx.report({ message: `Parameter ${parameter.name} must have a description.` });
+      ctx.report({ message: `Parameter ${text(parameter.name)} must have a description.` });
     },
   };
 }

@@ -2,7 +2,6 @@ import type { Context, Node } from './visit.ts';
 
 /** The verbs an operationId may begin with. */
 export const verbs = [
-  'act',
   'cancel',
   'count',
   'create',

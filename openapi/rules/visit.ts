@@ -27,6 +27,9 @@ export interface Resolved {
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** A string as it is; anything else is no text. */
+export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** Follows `$ref`s from a known place to an object; undefined when there is none. */
 export function follow(ctx: Context, node: unknown, at: Location): Resolved | undefined {
   if (!isNode(node)) return undefined;

@@ -15,6 +15,9 @@ export const objects = (value: Json | undefined): [string, JsonObject][] =>
 export const strings = (value: Json | undefined): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 
+/** A string as it is; anything else is no text. */
+export const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
 /** A node after its local `$ref`s, and the pointer it stands at when it had one. */
 export function deref(document: JsonObject, node: Json | undefined): JsonObject & { $at?: string } {
   if (!isObject(node)) return {};
@@ -56,7 +59,7 @@ export function operationsOf(openapi: JsonObject): Operation[] {
     objects(item)
       .filter(([method]) => methods.has(method))
       .map(([method, node]) => ({
-        id: String(node.operationId),
+        id: text(node.operationId),
         method,
         path,
         node,

@@ -1,4 +1,4 @@
-import { deref, isObject, type Json, type JsonObject } from './document.ts';
+import { deref, isObject, type Json, type JsonObject, text } from './document.ts';
 
 /** A 3.0.3 copy of a bundled 3.1 document. What 3.0 cannot say is left out; nothing becomes stricter. */
 export function downConvert(openapi: JsonObject): JsonObject {
@@ -14,7 +14,7 @@ function info(node: Json | undefined): JsonObject {
   const { identifier, ...named } = license;
   return {
     ...rest,
-    license: identifier ? { ...named, url: `https://spdx.org/licenses/${identifier}.html` } : named,
+    license: identifier ? { ...named, url: `https://spdx.org/licenses/${text(identifier)}.html` } : named,
   };
 }
 
@@ -32,32 +32,17 @@ function walk(node: Json, document: JsonObject, key = ''): Json {
   );
 }
 
-const constraints = new Set([
-  ...[
-    '$defs',
-    '$dynamicRef',
-    'contains',
-    'contentSchema',
-    'dependentRequired',
-    'dependentSchemas',
-    'else',
-    'if',
-  ],
-  ...['maxContains', 'minContains', 'patternProperties', 'prefixItems', 'propertyNames', 'then'],
-  ...['unevaluatedItems', 'unevaluatedProperties'],
-]);
+const words = (list: string) => list.trim().split(/\s+/);
+
+const constraints = new Set(
+  words(`
+    $defs $dynamicRef contains contentSchema dependentRequired dependentSchemas else if maxContains minContains
+    patternProperties prefixItems propertyNames then unevaluatedItems unevaluatedProperties
+  `),
+);
 const unknownIn30 = new Set([
   ...constraints,
-  ...[
-    '$comment',
-    '$dynamicAnchor',
-    '$id',
-    '$schema',
-    'const',
-    'contentEncoding',
-    'contentMediaType',
-    'examples',
-  ],
+  ...words('$comment $dynamicAnchor $id $schema const contentEncoding contentMediaType examples'),
 ]);
 
 const schemaMap = (map: JsonObject, document: JsonObject): JsonObject =>

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import formats from 'ajv-formats';
-import { isObject, type Json, type JsonObject } from './document.ts';
+import { isObject, type Json, type JsonObject, text } from './document.ts';
 import type { Events } from './events.ts';
 import { header } from './source-text.ts';
 import { findTag } from './tag.ts';
@@ -10,7 +10,7 @@ import { findTag } from './tag.ts';
 export function eventValidatorsSource(events: Events): { js: string; dts: string } {
   const ajv = new Ajv2020({
     code: { source: true, esm: true, lines: true },
-    // One function a schema, called where it is used, keeps the file half the size.
+    // A schema that several events share becomes one function instead of a copy in each.
     inlineRefs: false,
     strict: true,
     // Shared schemas leave the type of a conditional branch to the schema around it.
@@ -69,7 +69,7 @@ function plain(node: Json): Json {
     if (annotations.has(key) || key.startsWith('x-')) continue;
     if (data.has(key)) copy[key] = value;
     else if (maps.has(key) && isObject(value)) copy[key] = plainMap(value);
-    else if (key === '$ref') copy[key] = String(value).replace('#/components/schemas/', '#/$defs/');
+    else if (key === '$ref') copy[key] = text(value).replace('#/components/schemas/', '#/$defs/');
     else copy[key] = plain(value);
   }
   return copy;

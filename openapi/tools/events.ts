@@ -1,4 +1,4 @@
-import { deref, isObject, type Json, type JsonObject, objects, pascal, refName } from './document.ts';
+import { deref, isObject, type Json, type JsonObject, objects, pascal, refName, text } from './document.ts';
 
 /** What one side of a channel may send, e.g. RealtimeClientEvent. */
 export interface EventUnion {
@@ -46,7 +46,7 @@ const payloadOf = (message: JsonObject): JsonObject => {
 };
 
 function isBinary(asyncapi: JsonObject, message: JsonObject): boolean {
-  const contentType = String(message.contentType ?? asyncapi.defaultContentType ?? 'application/json');
+  const contentType = text(message.contentType) || text(asyncapi.defaultContentType) || 'application/json';
   return !/json|event-stream/.test(contentType) || deref(asyncapi, payloadOf(message)).format === 'binary';
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
-import type { ChannelSettings } from '../settings.ts';
 import { Failure } from '../failure.ts';
+import type { ChannelSettings } from '../settings.ts';
 import { Health } from './health.ts';
 
 export interface UpstreamRequest {
@@ -45,7 +45,9 @@ export class Channel {
       keepAliveTimeout: 30_000,
     });
     this.#upstreamNames = new Map(
-      settings.models.flatMap(({ id, upstream }) => (upstream === undefined ? [] : [[id, upstream] as const])),
+      settings.models.flatMap(({ id, upstream }) =>
+        upstream === undefined ? [] : [[id, upstream] as const],
+      ),
     );
     for (const [name, renamed] of Object.entries(settings.profile.headers)) {
       this.#headerNames.set(name.toLowerCase(), renamed);

@@ -1,5 +1,5 @@
-import type { Logger } from '../logger.ts';
 import { Failure } from '../failure.ts';
+import type { Logger } from '../logger.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
 
 /** At the most so many accounts are asked for one request. */
@@ -56,7 +56,10 @@ function isChannelFailure(status: number): boolean {
 /** The failure to tell for an upstream that gave no answer, or broke off in the middle of one. */
 export function unanswered(cause: unknown): Failure {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT' || code === 'UND_ERR_CONNECT_TIMEOUT';
+  const late =
+    code === 'UND_ERR_HEADERS_TIMEOUT' ||
+    code === 'UND_ERR_BODY_TIMEOUT' ||
+    code === 'UND_ERR_CONNECT_TIMEOUT';
   return late
     ? new Failure(504, 'upstream_timeout', 'The provider did not answer in time.', { cause })
     : new Failure(502, 'do_request_failed', 'The provider could not be reached.', { cause });

@@ -34,6 +34,8 @@ function readKey(request: Request, apiKeyHeader: boolean): string {
   }
   const key = bearer ?? header;
   if (typeof key === 'string' && key !== '') return key;
-  const ways = apiKeyHeader ? '"Authorization: Bearer <API_KEY>" or "x-api-key"' : '"Authorization: Bearer <API_KEY>"';
+  const ways = apiKeyHeader
+    ? '"Authorization: Bearer <API_KEY>" or "x-api-key"'
+    : '"Authorization: Bearer <API_KEY>"';
   throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${ways}.`);
 }

@@ -1,6 +1,10 @@
 import type { NextFunction, Request, Response } from 'express';
 import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
-import type { OpenAPIV3, OpenApiRequest, ValidationErrorItem } from 'express-openapi-validator/dist/framework/types.js';
+import type {
+  OpenAPIV3,
+  OpenApiRequest,
+  ValidationErrorItem,
+} from 'express-openapi-validator/dist/framework/types.js';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
@@ -28,7 +32,7 @@ const options = {
  * middleware would look that up again, compiling every path's expression for every request.
  */
 export async function contractValidator(bundle: object): Promise<Middleware> {
-  const source = tagUnions(structuredClone(bundle));
+  const source = tagUnions(withoutResponses(structuredClone(bundle) as Bundle));
   const { apiDoc } = await new OpenApiSpecLoader({
     apiDoc: source as OpenAPIV3.DocumentV3_1,
     validateApiSpec: true,
@@ -66,6 +70,20 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   };
 }
 
+interface Bundle {
+  paths: Record<string, Record<string, { responses?: object }>>;
+}
+
+/** Only requests are checked here; what is not read need not be loaded. */
+function withoutResponses(bundle: Bundle): Bundle {
+  for (const item of Object.values(bundle.paths)) {
+    for (const operation of Object.values(item)) {
+      if ('responses' in operation) operation.responses = { default: { description: '' } };
+    }
+  }
+  return bundle;
+}
+
 interface ContractError {
   status: number;
   message: string;
@@ -74,9 +92,11 @@ interface ContractError {
 
 function asFailure(error: unknown): unknown {
   if (!isContractError(error)) return error;
-  const items = error.errors.filter(({ errorCode }) => !/^(if|oneOf|anyOf|discriminator)\./.test(errorCode ?? ''));
+  const items = error.errors.filter(
+    ({ errorCode }) => !/^(if|oneOf|anyOf|discriminator)\./.test(errorCode ?? ''),
+  );
   const told = (items.length === 0 ? error.errors : items).slice(0, 3);
-  const message = told.map(({ path, message }) => `${fieldName(path)}: ${message}`).join('; ');
+  const message = told.map(explain).join('; ');
   const status = error.status === 415 ? 415 : 400;
   return new Failure(
     status,
@@ -90,8 +110,19 @@ function isContractError(error: unknown): error is ContractError {
   return error instanceof Error && 'status' in error && 'errors' in error && Array.isArray(error.errors);
 }
 
+function explain({ path, message }: ValidationErrorItem): string {
+  const unknownTag = /^value of tag "(.+)" must be in oneOf$/.exec(message);
+  if (unknownTag !== null)
+    return `${fieldName(`${path}/${unknownTag[1]}`)}: has a value this route does not know`;
+  const missing = /^must have required property '.+'$/.test(message);
+  return `${fieldName(path)}: ${missing ? 'is required' : message}`;
+}
+
 /** `/body/input/text` → `input.text`, `/query/limit` → `limit`, `/body` → `body`. */
 function fieldName(path: string): string {
-  const parts = path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const parts = path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
   return parts.length > 1 ? parts.slice(1).join('.') : (parts[0] ?? 'body');
 }

@@ -10,9 +10,17 @@ const allowedHeaders = [
   'x-native-async',
   'range',
   'idempotency-key',
-  ...['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'helper-method'].map(
-    (name) => `x-stainless-${name}`,
-  ),
+  ...[
+    'lang',
+    'package-version',
+    'os',
+    'arch',
+    'runtime',
+    'runtime-version',
+    'retry-count',
+    'timeout',
+    'helper-method',
+  ].map((name) => `x-stainless-${name}`),
 ];
 
 const exposedHeaders = [

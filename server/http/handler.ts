@@ -20,8 +20,10 @@ export type QueryParameters<Op extends OperationId> =
 type Responses<Op extends OperationId> = Contract<Op> extends { responses: infer All } ? All : never;
 
 /** The JSON body of one response. */
-export type ResponseBody<Op extends OperationId, Status extends keyof Responses<Op>> =
-  Responses<Op>[Status] extends { content: { 'application/json': infer Body } } ? Body : never;
+export type ResponseBody<
+  Op extends OperationId,
+  Status extends keyof Responses<Op>,
+> = Responses<Op>[Status] extends { content: { 'application/json': infer Body } } ? Body : never;
 
 /** A request that has passed the contract. */
 export interface OperationRequest<Op extends OperationId> {
@@ -43,15 +45,28 @@ export interface OperationRequest<Op extends OperationId> {
 export interface Reply<Op extends OperationId> {
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** Finished bytes, for example an upstream's own JSON. */
-  bytes(status: number, contentType: string, body: Buffer | string, headers?: Readonly<Record<string, string>>): void;
+  bytes(
+    status: number,
+    contentType: string,
+    body: Buffer | string,
+    headers?: Readonly<Record<string, string>>,
+  ): void;
   /**
    * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects
    * when the source fails or the client leaves.
    */
-  stream(status: number, contentType: string, body: AsyncIterable<Uint8Array> | Readable, headers?: Readonly<Record<string, string>>): Promise<void>;
+  stream(
+    status: number,
+    contentType: string,
+    body: AsyncIterable<Uint8Array> | Readable,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<void>;
 }
 
-export type Handler<Op extends OperationId> = (request: OperationRequest<Op>, reply: Reply<Op>) => Promise<void> | void;
+export type Handler<Op extends OperationId> = (
+  request: OperationRequest<Op>,
+  reply: Reply<Op>,
+) => Promise<void> | void;
 
 /** One handler for every operation of the contract: a missing or misspelt one does not compile. */
 export type Handlers = { readonly [Op in OperationId]: Handler<Op> };

@@ -16,17 +16,27 @@ export function readBody(defaultLimitMb: number) {
       return;
     }
     const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-    const hasBody = request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
-    if (hasBody) requireReadable(request, operation.mediaTypes.request, mediaType);
+    const hasBody =
+      request.headers['transfer-encoding'] !== undefined ||
+      Number(request.headers['content-length'] ?? 0) > 0;
+    if (!hasBody)
+      throw new Failure(
+        400,
+        'invalid_request',
+        `body: is required, as ${operation.mediaTypes.request.join(' or ')}.`,
+      );
+    requireReadable(request, operation.mediaTypes.request, mediaType);
     // A form is left to the operation that takes one: it may hold a file that is not to be kept in memory.
     if (mediaType !== 'application/json') {
       next();
       return;
     }
-    collect(request, (operation.bodyLimitMb ?? defaultLimitMb) * megabyte).then((bytes) => {
-      request.body = bytes.length === 0 ? undefined : parse(bytes);
-      next();
-    }).catch(next);
+    collect(request, (operation.bodyLimitMb ?? defaultLimitMb) * megabyte)
+      .then((bytes) => {
+        request.body = parse(bytes);
+        next();
+      })
+      .catch(next);
   };
 }
 
@@ -43,7 +53,11 @@ function requireReadable(request: Request, taken: readonly string[], mediaType: 
 
 function collect(request: Request, limit: number): Promise<Buffer> {
   const tooLarge = () =>
-    new Failure(413, 'request_too_large', `body: is larger than ${limit / megabyte} MB, the limit of this route.`);
+    new Failure(
+      413,
+      'request_too_large',
+      `body: is larger than ${limit / megabyte} MB, the limit of this route.`,
+    );
   return new Promise((resolve, reject) => {
     if (Number(request.headers['content-length'] ?? 0) > limit) {
       reject(tooLarge());
@@ -60,9 +74,13 @@ function collect(request: Request, limit: number): Promise<Buffer> {
       }
       chunks.push(chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)));
+    request.on('end', () =>
+      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
+    );
     request.on('error', reject);
-    request.on('aborted', () => reject(new Failure(400, 'invalid_request', 'body: the client went away before its end.')));
+    request.on('aborted', () =>
+      reject(new Failure(400, 'invalid_request', 'body: the client went away before its end.')),
+    );
   });
 }
 
@@ -71,7 +89,13 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '') : '';
-    throw new Failure(400, 'invalid_request', `body: is not valid JSON${reason === '' ? '' : ` (${reason.trim()})`}.`, { cause });
+    const reason =
+      cause instanceof Error ? cause.message.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '') : '';
+    throw new Failure(
+      400,
+      'invalid_request',
+      `body: is not valid JSON${reason === '' ? '' : ` (${reason.trim()})`}.`,
+      { cause },
+    );
   }
 }

@@ -25,9 +25,9 @@ export function renderFailure(logger: Logger) {
     const { requestId, operation, signal } = request.call;
     if (signal.aborted) return;
     const failure = asFailure(error);
-    if (failure.status >= 500 && failure.status !== 501) {
-      logger.error({ requestId, operation: operation?.id, err: error }, failure.message);
-    }
+    const about = { requestId, operation: operation?.id, status: failure.status, code: failure.code };
+    if (failure.status === 500) logger.error({ ...about, err: failure.cause ?? error }, failure.message);
+    else logger.debug(about, failure.message);
     if (response.headersSent) {
       // The status is out already: breaking the connection is the only honest end.
       response.destroy();

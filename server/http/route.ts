@@ -6,7 +6,11 @@ import { findRoute } from './routes.ts';
 export function route(request: Request, response: Response, next: NextFunction): void {
   const match = findRoute(request.path);
   if (match === undefined) {
-    throw new Failure(404, 'path_not_found', `${request.method} ${request.path.slice(0, 200)} is not part of this API.`);
+    throw new Failure(
+      404,
+      'path_not_found',
+      `${request.method} ${request.path.slice(0, 200)} is not part of this API.`,
+    );
   }
   const found = match.methods.get(request.method === 'HEAD' ? 'get' : request.method.toLowerCase());
   if (found === undefined) {

@@ -1,4 +1,9 @@
-import { type OperationFacts, type OperationId, operationIds, operations } from '../../generated/operations.ts';
+import {
+  type OperationFacts,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../../generated/operations.ts';
 
 export type Operation = OperationFacts & { readonly id: OperationId };
 
@@ -26,7 +31,11 @@ const root = emptyNode();
 /** Every path of every operation, aliases included. */
 export const routes: readonly Route[] = operationIds.flatMap((id) => {
   const operation: Operation = { ...operations[id], id };
-  return [operation.path, ...operation.aliases].map((path) => ({ operation, path, names: parameterNames(path) }));
+  return [operation.path, ...operation.aliases].map((path) => ({
+    operation,
+    path,
+    names: parameterNames(path),
+  }));
 });
 
 for (const route of routes) {

@@ -32,7 +32,9 @@ function sharedTag(root: Json, members: readonly Json[]): string | undefined {
   if (first === undefined || !isObject(first.properties ?? null)) return undefined;
   const taken = (name: string) => {
     const tags = schemas.map((schema) => {
-      const property = isObject(schema.properties ?? null) ? (schema.properties as Record<string, Json>)[name] : undefined;
+      const property = isObject(schema.properties ?? null)
+        ? (schema.properties as Record<string, Json>)[name]
+        : undefined;
       const required = Array.isArray(schema.required) && schema.required.includes(name);
       return required && property !== undefined && isObject(property) ? property.const : undefined;
     });
@@ -47,7 +49,10 @@ function resolve(root: Json, node: Json): Record<string, Json> {
   const target = node.$ref
     .slice(2)
     .split('/')
-    .reduce<Json>((at, part) => (isObject(at) ? (at[part.replaceAll('~1', '/').replaceAll('~0', '~')] ?? null) : null), root);
+    .reduce<Json>(
+      (at, part) => (isObject(at) ? (at[part.replaceAll('~1', '/').replaceAll('~0', '~')] ?? null) : null),
+      root,
+    );
   return resolve(root, target);
 }
 

@@ -67,3 +67,19 @@ export function price(units: number, pricePerUnit: number, ratio: number): numbe
   if (!Number.isSafeInteger(quota)) throw new RangeError(`the price of ${units} units is too large`);
   return quota;
 }
+
+/** Text tokens, one for every 4 bytes of UTF-8, rounded up: near what an ordinary tokenizer makes of a text. */
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+/** Audio tokens a second. */
+const audioTokenRate = 50;
+/** Slow speech, so that the estimate is seldom too low: characters a second. */
+const slowSpeech = 8;
+
+/** Input and output tokens that speaking a text will take at the most: 50 a second of audio, at least 50. */
+export function estimateSpeechTokens(text: string): number {
+  const seconds = countCharacters(text, { eastAsian: true }) / slowSpeech;
+  return estimateTextTokens(text) + Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
+}

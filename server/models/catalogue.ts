@@ -1,4 +1,11 @@
-import { type CatalogueModel, families, models, type Protocol, type Voice, voiceSets } from '../../generated/catalogue.ts';
+import {
+  type CatalogueModel,
+  families,
+  models,
+  type Protocol,
+  type Voice,
+  voiceSets,
+} from '../../generated/catalogue.ts';
 import { Failure } from '../failure.ts';
 
 const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));

@@ -1,5 +1,5 @@
-import type { Settings } from '../settings.ts';
 import { price } from '../ledger/usage.ts';
+import type { Settings } from '../settings.ts';
 import { matcher } from './pattern.ts';
 
 /** Quota per unit by model, times the group's ratio. */

@@ -49,6 +49,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     void routeRequest({ services, key, logger }, request, response);
   });
+  // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);

@@ -16,7 +16,9 @@ export const misspelt: Registry = { ...handlers, createSpeach: () => {} };
 // Every id and path of the table is one of the HTTP types; those have the copies under other prefixes too.
 export type Ids = Expect<OperationId extends keyof HttpOperations ? true : false>;
 export type Paths = Expect<(typeof operations)[OperationId]['path'] extends keyof paths ? true : false>;
-export type Aliases = Expect<(typeof operations)[OperationId]['aliases'][number] extends keyof paths ? true : false>;
+export type Aliases = Expect<
+  (typeof operations)[OperationId]['aliases'][number] extends keyof paths ? true : false
+>;
 
 export type Speech = Expect<Equal<(typeof operations)['createSpeech']['method'], 'post'>>;
 

@@ -34,7 +34,7 @@ export async function generateAlphaSpeech(
 
 function checkLength(text: string, { id, family }: CatalogueModel): void {
   const { maxCharacters, maxTokens } = families[family];
-  if (maxCharacters !== undefined && [...text].length > maxCharacters) {
+  if (maxCharacters !== undefined && Array.from(text).length > maxCharacters) {
     throw invalidParameter(`input.text must not be longer than ${maxCharacters} characters for model ${id}`);
   }
   if (maxTokens !== undefined && countTextTokens(text) > maxTokens) {

@@ -61,7 +61,7 @@ export function engineRefusal(options: BetaOptions): Refusal | undefined {
 /** Share of control and formatting characters, line breaks and tabs not counted among them. */
 export function invisibleRatio(text: string): number {
   const invisible = text.match(/[^\P{C}\n\r\t]/gu)?.length ?? 0;
-  return text === '' ? 0 : invisible / [...text].length;
+  return text === '' ? 0 : invisible / Array.from(text).length;
 }
 
 function bad(message: string): Refusal {

@@ -30,7 +30,7 @@ export async function generateBetaSpeech(
   }
   const text = input.requiredString('text');
   const limit = families[model.family].maxCharacters ?? Infinity;
-  if ([...text].length > limit)
+  if (Array.from(text).length > limit)
     throw invalidParameter(`input.text must not be longer than ${limit} characters`);
   if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
 

@@ -24,9 +24,9 @@ export interface FinishedSpeech {
   /** Begin and end of each sentence in milliseconds. */
   timings: readonly { text: string; begin: number; end: number }[];
   /** The audio as one file; empty when the request was told to give none. */
-  audio(): Buffer;
+  audio: () => Buffer;
   /** Stores that file and gives its URL; empty when there is none. */
-  url(format?: AudioFormat): string;
+  url: (format?: AudioFormat) => string;
 }
 
 /** How one protocol writes speech down. Events that it does not know are left out. */

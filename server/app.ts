@@ -1,0 +1,29 @@
+import express, { type Express } from 'express';
+import type { Gateway } from './gateway.ts';
+import { authenticate } from './http/authenticate.ts';
+import { startCall } from './http/call.ts';
+import { contractValidator } from './http/contract.ts';
+import { cors } from './http/cors.ts';
+import { dispatch } from './http/dispatch.ts';
+import { KeyRing } from './http/key-ring.ts';
+import { readBody } from './http/read-body.ts';
+import { renderFailure } from './http/render-failure.ts';
+import { route } from './http/route.ts';
+import { handlers } from './operations/registry.ts';
+
+/** The way of a request, in order. `contract` is the OpenAPI bundle. */
+export async function createApp(gateway: Gateway, contract: object): Promise<Express> {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'extended');
+  app.use(startCall(gateway.clock));
+  app.use(cors);
+  app.use(route);
+  app.use(authenticate(new KeyRing(gateway.store, gateway.clock)));
+  app.use(readBody(gateway.settings.limits.bodyMb));
+  app.use(await contractValidator(contract));
+  app.use(dispatch(gateway, handlers));
+  app.use(renderFailure(gateway.logger));
+  return app;
+}

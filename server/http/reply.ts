@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Reply } from './handler.ts';
+
+/** The ways to answer over an HTTP response. */
+export function replyOver(response: ServerResponse): Reply<OperationId> {
+  const start = (
+    status: number,
+    contentType: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void => {
+    response.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    response.setHeader('content-type', contentType);
+  };
+  return {
+    json(status, body) {
+      start(Number(status), 'application/json; charset=utf-8');
+      response.end(JSON.stringify(body));
+    },
+    bytes(status, contentType, body, headers) {
+      start(status, contentType, headers);
+      response.end(body);
+    },
+    async stream(status, contentType, body, headers) {
+      start(status, contentType, headers);
+      if (contentType.startsWith('text/event-stream')) {
+        // Proxies on the way must neither store nor collect events.
+        response.setHeader('cache-control', 'no-cache');
+        response.setHeader('x-accel-buffering', 'no');
+        response.flushHeaders();
+      }
+      for await (const chunk of body) {
+        if (response.destroyed) throw new Error('the client left');
+        if (!response.write(chunk)) await drained(response);
+      }
+      response.end();
+    },
+  };
+}
+
+/** Resolves when the response takes more; rejects when it is gone, so that nobody waits for a client that left. */
+async function drained(response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort(new Error('the client left'));
+  response.once('close', leave);
+  try {
+    await once(response, 'drain', { signal: gone.signal });
+  } finally {
+    response.off('close', leave);
+  }
+}

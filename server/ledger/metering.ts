@@ -1,0 +1,104 @@
+import type { Unit } from '../../generated/catalogue.ts';
+import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Caller } from '../models/access.ts';
+
+/** What an upstream reported, in the model's own unit. */
+export interface Usage {
+  units: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+export interface MeteredCall {
+  requestId: string;
+  caller: Caller;
+  operation: string;
+  model: { id: string; unit: Unit };
+  /** Most units the call is expected to use. */
+  expectedUnits: number;
+  /** Epoch milliseconds. */
+  startedAt: number;
+}
+
+/** Longer than any request lasts. A hold that outlives its process this long is given back. */
+const holdMs = 2 * 60 * 60 * 1000;
+
+/** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
+export class Metering {
+  readonly #gateway: Gateway;
+  readonly #call: MeteredCall;
+  #closed = false;
+
+  private constructor(gateway: Gateway, call: MeteredCall) {
+    this.#gateway = gateway;
+    this.#call = call;
+  }
+
+  /** @throws Failure 403 when the key's quota does not cover the expected units; nothing is held then. */
+  static async open(gateway: Gateway, call: MeteredCall): Promise<Metering> {
+    const { caller, model, requestId } = call;
+    const amount = gateway.prices.quota(model.id, caller.group, call.expectedUnits);
+    const outcome = await gateway.ledger.reserve({
+      requestId,
+      token: { id: caller.tokenId, userId: caller.userId },
+      model: model.id,
+      unit: model.unit,
+      amount,
+      holdMs,
+    });
+    if (outcome === 'insufficient_quota') {
+      const need = `${call.expectedUnits} ${model.unit} of ${model.id} need ${amount}`;
+      throw new Failure(
+        403,
+        'insufficient_user_quota',
+        `quota: the key's remaining quota does not cover this call; ${need}.`,
+      );
+    }
+    if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
+    return new Metering(gateway, call);
+  }
+
+  /** The expected usage, for an answer that was delivered but never said what it used. */
+  get expected(): Usage {
+    return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
+  }
+
+  /** Settles for what was used. Resolves when it is on disk. */
+  async charge(
+    usage: Usage,
+    outcome: { channel: string; status: number; errorCode?: string },
+  ): Promise<void> {
+    if (this.#closed) return;
+    const { requestId, model, caller } = this.#call;
+    const charged = this.#gateway.prices.quota(model.id, caller.group, usage.units);
+    this.#closed = true;
+    const settled = await this.#gateway.ledger.settle({ requestId, charged, log: this.#log(usage, outcome) });
+    if (!settled)
+      this.#gateway.logger.error({ requestId }, 'the reservation was closed before it was settled');
+  }
+
+  /** Gives the held quota back. Resolves when it is on disk. */
+  async refund(outcome: { channel: string; status: number; errorCode: string }): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const none = { units: 0, inputTokens: 0, outputTokens: 0 };
+    await this.#gateway.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+  }
+
+  #log(
+    usage: Usage,
+    { channel, status, errorCode }: { channel: string; status: number; errorCode?: string },
+  ) {
+    return {
+      operation: this.#call.operation,
+      channel,
+      status,
+      errorCode: errorCode ?? null,
+      units: usage.units,
+      promptTokens: usage.inputTokens,
+      completionTokens: usage.outputTokens,
+      durationMs: this.#gateway.clock() - this.#call.startedAt,
+    };
+  }
+}

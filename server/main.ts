@@ -1,0 +1,31 @@
+import { SettingsError } from './configuration.ts';
+import { createLogger } from './logger.ts';
+import { type RunningGateway, serve } from './serve.ts';
+import { readSettings } from './settings.ts';
+
+try {
+  const settings = readSettings(process.env);
+  const logger = createLogger(settings.logLevel);
+  const running = await serve(settings, logger);
+  if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
+  console.log(`listening on ${running.url}`);
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
+} catch (error) {
+  const told = error instanceof SettingsError ? error.message : explain(error);
+  console.error(told);
+  process.exitCode = 1;
+}
+
+/** Drains and exits with 0; a second signal ends the process at once. */
+async function stop(running: RunningGateway): Promise<void> {
+  await running.close();
+  process.exit(0);
+}
+
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EADDRINUSE')
+    return 'PORT: the address is in use; stop the other program or set another PORT.';
+  return error.stack ?? error.message;
+}

@@ -1,0 +1,105 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { Answered } from '../../channels/failover.ts';
+import { Failure } from '../../failure.ts';
+import type { Reply } from '../../http/handler.ts';
+import type { Metering } from '../../ledger/metering.ts';
+import { audioSource, EventAudio, openAudio } from '../../providers/native/audio.ts';
+import {
+  betaFailure,
+  field,
+  readRejection,
+  readUpTo,
+  rejectionFailure,
+} from '../../providers/native/rejection.ts';
+import type { AudioFormat } from '../../providers/native/speech-request.ts';
+import { readUsage } from '../../providers/native/usage.ts';
+import { parseAnswer } from './native-answer.ts';
+import type { SpeechAnswer } from './speak.ts';
+
+const contentTypes: Readonly<Record<AudioFormat, string>> = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+  opus: 'audio/ogg',
+  flac: 'audio/flac',
+};
+
+/** Longest native answer that names or holds a finished audio, in bytes. */
+const longestAnswer = 32 * 1024 * 1024;
+
+/** Answers with the finished audio's bytes: the native answer names a file, which is passed on as it is read. */
+export function answerWithFile(
+  reply: Reply<OperationId>,
+  model: CatalogueModel,
+  format: AudioFormat,
+  signal: AbortSignal,
+): SpeechAnswer {
+  return async ({ response, channel }, metering, watch) => {
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response));
+    const answer = parseAnswer(await readUpTo(response.body, longestAnswer));
+    const failed = betaFailure(field(answer, 'output'));
+    if (failed !== undefined) throw failed;
+    const source = audioSource(answer);
+    if (source === undefined) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
+    const usage = readUsage(model.unit, field(answer, 'usage')) ?? metering.expected;
+    const settle = () => metering.charge(usage, { channel: channel.name, status: 200 });
+    if ('bytes' in source) {
+      await settle();
+      reply.bytes(200, contentTypes[format], source.bytes);
+      return;
+    }
+    const { body, size } = await openAudio(source.url, signal);
+    watch({ usage, delivered: true });
+    const headers = size === undefined ? undefined : { 'content-length': size };
+    await reply.stream(200, contentTypes[format], settledBeforeTheEnd(body, settle), headers);
+  };
+}
+
+/** Answers with the audio of the native events, decoded, as they come. */
+export function answerWithAudio(
+  reply: Reply<OperationId>,
+  model: CatalogueModel,
+  format: AudioFormat,
+): SpeechAnswer {
+  return async (answered, metering, watch) => {
+    const { response } = answered;
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response));
+    const audio = new EventAudio(model.unit);
+    watch(audio);
+    const pieces = decoded(answered, audio, metering);
+    // A refusal in the first event still becomes an error with a status.
+    const first = await pieces.next();
+    if (first.done) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
+    await reply.stream(200, contentTypes[format], resumed(first.value, pieces));
+  };
+}
+
+async function* decoded(
+  { response, channel }: Answered,
+  audio: EventAudio,
+  metering: Metering,
+): AsyncGenerator<Buffer> {
+  yield* audio.decode(response.body);
+  if (audio.delivered)
+    await metering.charge(audio.usage ?? metering.expected, { channel: channel.name, status: 200 });
+}
+
+async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  yield first;
+  yield* rest;
+}
+
+/** Keeps one piece back until the books are closed: with a known length the last byte is the end. */
+async function* settledBeforeTheEnd(
+  body: AsyncIterable<Buffer>,
+  settle: () => Promise<void>,
+): AsyncGenerator<Buffer> {
+  let held: Buffer | undefined;
+  for await (const chunk of body) {
+    if (held !== undefined) yield held;
+    held = chunk;
+  }
+  await settle();
+  if (held !== undefined) yield held;
+}

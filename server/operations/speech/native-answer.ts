@@ -1,0 +1,93 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { OperationId } from '../../../generated/operations.ts';
+import type { Answered } from '../../channels/failover.ts';
+import { Failure } from '../../failure.ts';
+import type { Reply } from '../../http/handler.ts';
+import type { Metering } from '../../ledger/metering.ts';
+import { audioSource } from '../../providers/native/audio.ts';
+import { betaFailure, field, readRejection, rejectionFailure } from '../../providers/native/rejection.ts';
+import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
+import type { SpeechAnswer } from './speak.ts';
+
+/** Answers up to this size are looked at whole before they go out; longer ones pass through. */
+const small = 1024 * 1024;
+
+/** Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. */
+export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel): SpeechAnswer {
+  return async (answered, metering, watch) => {
+    const { response, channel } = answered;
+    if (response.status !== 200) {
+      const rejection = await readRejection(response);
+      if (rejection.code === undefined) throw rejectionFailure(rejection);
+      const { status, code, body, retryAfter } = rejection;
+      await metering.refund({ channel: channel.name, status, errorCode: code });
+      reply.bytes(
+        status,
+        'application/json',
+        body,
+        status === 429 ? { 'retry-after': String(retryAfter ?? 1) } : {},
+      );
+      return;
+    }
+    const contentType = String(response.headers['content-type'] ?? 'application/json');
+    const length = Number(response.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    if (length <= small && !contentType.startsWith('text/event-stream')) {
+      const bytes = Buffer.from(await response.body.arrayBuffer());
+      await settleWhole(bytes, model, metering, channel.name);
+      reply.bytes(200, contentType, bytes);
+      return;
+    }
+    const seen = new UsageWatch(model.unit);
+    watch({
+      get usage() {
+        return seen.usage;
+      },
+      get delivered() {
+        return seen.audioSeen;
+      },
+    });
+    await reply.stream(200, contentType, watched(answered, seen, metering));
+  };
+}
+
+/** The body as it comes. The books are closed before its end is told, so a delivered answer is a paid one. */
+async function* watched(
+  { response, channel }: Answered,
+  seen: UsageWatch,
+  metering: Metering,
+): AsyncGenerator<Buffer> {
+  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+    seen.push(chunk);
+    yield chunk;
+  }
+  const outcome = { channel: channel.name, status: 200 };
+  if (seen.failed) await metering.refund({ ...outcome, errorCode: 'provider_rejection' });
+  else if (seen.usage !== undefined) await metering.charge(seen.usage, outcome);
+  else if (seen.audioSeen) await metering.charge(metering.expected, outcome);
+  else await metering.refund({ ...outcome, errorCode: 'no_audio' });
+}
+
+async function settleWhole(
+  bytes: Buffer,
+  model: CatalogueModel,
+  metering: Metering,
+  channel: string,
+): Promise<void> {
+  const answer = parseAnswer(bytes);
+  const outcome = { channel, status: 200 };
+  const failed = betaFailure(field(answer, 'output'));
+  const usage = readUsage(model.unit, field(answer, 'usage'));
+  if (failed !== undefined) await metering.refund({ ...outcome, errorCode: failed.code });
+  else if (usage !== undefined) await metering.charge(usage, outcome);
+  else if (audioSource(answer) !== undefined) await metering.charge(metering.expected, outcome);
+  else await metering.refund({ ...outcome, errorCode: 'no_audio' });
+}
+
+/** @throws Failure 502 when the upstream's JSON is none. */
+export function parseAnswer(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch (cause) {
+    throw new Failure(502, 'bad_response', 'The provider did not give a usable answer.', { cause });
+  }
+}

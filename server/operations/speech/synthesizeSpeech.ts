@@ -1,0 +1,30 @@
+import type { Handler } from '../../http/handler.ts';
+import { requireProtocol } from '../../models/catalogue.ts';
+import { answerNatively } from './native-answer.ts';
+import { modelFor, speak } from './speak.ts';
+
+/** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
+export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {
+  const { body } = request;
+  const model = modelFor(request, body.model);
+  requireProtocol(model, 'synthesizer');
+  const { text, voice, enable_ssml: ssml = false } = body.input;
+  const fields = {
+    text: 'input.text',
+    voice: 'input.voice',
+    instructions: 'input.instruction',
+    optimizeInstructions: '',
+  };
+  await speak(
+    request,
+    {
+      operation: 'synthesizeSpeech',
+      model,
+      speech: { text, voice, instructions: body.input.instruction, optimizeInstructions: false, fields },
+      ssml,
+      native: { route: 'synthesizer', body: { ...body, input: { ...body.input } } },
+      events: request.headers['x-native-sse'] === 'enable',
+    },
+    answerNatively(reply, model),
+  );
+};

@@ -1,0 +1,104 @@
+import type { UpstreamResponse } from '../../channels/channel.ts';
+import { Failure } from '../../failure.ts';
+
+/** Longest error body that is read. */
+const longest = 64 * 1024;
+
+/** A provider's refusal: its status, its own words and its body as it came. */
+export interface Rejection {
+  status: number;
+  body: Buffer;
+  code: string | undefined;
+  message: string | undefined;
+  /** Seconds. */
+  retryAfter: number | undefined;
+}
+
+/**
+ * Reads the refusal of an upstream.
+ *
+ * @throws Failure 502, 503 or 504 for what is not about the client's request: the provider's own failure, or a
+ *   key of ours that it does not take.
+ */
+export async function readRejection({ status, headers, body }: UpstreamResponse): Promise<Rejection> {
+  if (status >= 500 || status === 401 || status === 403 || status < 400) {
+    await body.dump();
+    throw providerFailure(status);
+  }
+  const bytes = await readUpTo(body, longest);
+  const { code, message } = flatError(bytes);
+  const retryAfter = Number(headers['retry-after']);
+  return {
+    status,
+    body: bytes,
+    code,
+    message,
+    retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? Math.ceil(retryAfter) : undefined,
+  };
+}
+
+/** The refusal as the generic error of the standard route; the provider's code and words are kept. */
+export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
+  if (status === 429) {
+    return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', {
+      retryAfter: retryAfter ?? 1,
+    });
+  }
+  const told = [400, 404, 413, 415].includes(status) ? status : 400;
+  return new Failure(told, code ?? 'bad_request', message ?? 'The provider refused the request.');
+}
+
+/** What a client is told of a provider's own failure: not its words, which may name hosts and accounts. */
+export function providerFailure(status: number): Failure {
+  if (status === 503) {
+    return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter: 1 });
+  }
+  if (status === 504) return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
+  return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');
+}
+
+/** Failures that beta models report with HTTP 200. Undefined: no failure. */
+export function betaFailure(output: unknown): Failure | undefined {
+  const verdict = field(field(output, 'base_resp'), 'status_code');
+  if (typeof verdict !== 'number' || verdict === 0) return undefined;
+  const words = field(field(output, 'base_resp'), 'status_msg');
+  const message = typeof words === 'string' && words !== '' ? words : 'The provider refused the request.';
+  if (verdict === 1002 || verdict === 1039) {
+    return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', {
+      retryAfter: 1,
+    });
+  }
+  if (verdict === 1042 || verdict === 2013) return new Failure(400, 'InvalidParameter', message);
+  if (verdict === 1001) return providerFailure(504);
+  return providerFailure(502);
+}
+
+/** A property of something that may not be an object. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= limit) break;
+  }
+  return Buffer.concat(chunks);
+}
+
+function flatError(bytes: Buffer): { code: string | undefined; message: string | undefined } {
+  try {
+    const parsed: unknown = JSON.parse(bytes.toString('utf8'));
+    const code = field(parsed, 'code');
+    const message = field(parsed, 'message');
+    return {
+      code: typeof code === 'string' ? code : undefined,
+      message: typeof message === 'string' ? message : undefined,
+    };
+  } catch {
+    return { code: undefined, message: undefined };
+  }
+}

@@ -1,0 +1,132 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import { invalid } from '../../failure.ts';
+
+export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
+
+/** What a client asks of the standard speech route, in its own words. */
+export interface SpeechWish {
+  text: string;
+  voice: string;
+  format: AudioFormat | undefined;
+  speed: number | undefined;
+  instructions: string | undefined;
+  /** `audio`: bytes as they come; `events`: native events unchanged. */
+  streaming: 'no' | 'audio' | 'events';
+  /** `extra_body.input` and `extra_body.parameters`. */
+  extraInput: Readonly<Record<string, unknown>>;
+  extraParameters: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** A native request, and the form of the audio it will bring. */
+export interface NativeSpeechRequest {
+  route: 'synthesizer' | 'multimodal';
+  body: { model: string; input: Record<string, unknown>; parameters?: Record<string, unknown> };
+  format: AudioFormat;
+}
+
+/** The native paths of speech over HTTP. */
+export const speechPaths = {
+  synthesizer: '/api/v1/services/audio/tts/SpeechSynthesizer',
+  multimodal: '/api/v1/services/aigc/multimodal-generation/generation',
+} as const;
+
+/**
+ * Translates the standard request to the model's native one. The client's own fields win over `extra_body`.
+ *
+ * @throws Failure 400 when the model has no way to do what is asked.
+ */
+export function toNative(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  if (model.protocols.includes('synthesizer')) return toSynthesizer(model, wish);
+  return model.family === 'beta' ? toBeta(model, wish) : toAlpha(model, wish);
+}
+
+function toSynthesizer(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  requireNativeSpeed(wish.speed);
+  const format = chooseFormat(model, wish, wish.extraInput.format, ['mp3', 'wav', 'pcm', 'opus'], 'mp3');
+  return request('synthesizer', model, wish, format, {
+    ...wish.extraInput,
+    text: wish.text,
+    voice: wish.voice,
+    format,
+    ...(wish.speed === undefined ? {} : { rate: wish.speed }),
+    ...(wish.instructions === undefined ? {} : { instruction: wish.instructions }),
+  });
+}
+
+function toAlpha(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  if (wish.speed !== undefined && wish.speed !== 1) {
+    throw invalid('speed', `${model.id} has no speed; leave it out or send 1.`);
+  }
+  const only = wish.streaming === 'no' ? 'wav' : 'pcm';
+  const format = chooseFormat(model, wish, undefined, [only], only);
+  return request('multimodal', model, wish, format, {
+    ...wish.extraInput,
+    text: wish.text,
+    voice: wish.voice,
+    ...(wish.instructions === undefined ? {} : { instructions: wish.instructions }),
+  });
+}
+
+function toBeta(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  requireNativeSpeed(wish.speed);
+  // `action` would turn the request into a voice cloning.
+  const { sample_rate: sampleRate, action: _action, ...extra } = wish.extraInput;
+  const audio = asObject(extra.audio_setting);
+  const formats = wish.streaming === 'no' ? betaFormats : betaFormats.filter((format) => format !== 'wav');
+  const format = chooseFormat(model, wish, audio.format, formats, 'mp3');
+  const delivery =
+    wish.streaming === 'no'
+      ? // The audio as a file behind a URL can be passed on piece by piece; hexadecimal in JSON cannot.
+        { output_format: 'url' }
+      : wish.streaming === 'audio'
+        ? // Otherwise the last event repeats the whole audio, and the client would hear it twice.
+          { stream_options: { ...asObject(extra.stream_options), exclude_aggregated_audio: true } }
+        : {};
+  return request('multimodal', model, wish, format, {
+    ...extra,
+    text: wish.text,
+    voice_setting: {
+      ...asObject(extra.voice_setting),
+      voice_id: wish.voice,
+      ...(wish.speed === undefined ? {} : { speed: wish.speed }),
+    },
+    audio_setting: { ...audio, ...(sampleRate === undefined ? {} : { sample_rate: sampleRate }), format },
+    ...delivery,
+  });
+}
+
+const betaFormats: readonly AudioFormat[] = ['mp3', 'wav', 'pcm', 'flac'];
+
+function request(
+  route: NativeSpeechRequest['route'],
+  model: CatalogueModel,
+  wish: SpeechWish,
+  format: AudioFormat,
+  input: Record<string, unknown>,
+): NativeSpeechRequest {
+  const parameters = wish.extraParameters === undefined ? {} : { parameters: { ...wish.extraParameters } };
+  return { route, format, body: { model: model.id, input, ...parameters } };
+}
+
+function chooseFormat(
+  model: CatalogueModel,
+  wish: SpeechWish,
+  extra: unknown,
+  possible: readonly AudioFormat[],
+  otherwise: AudioFormat,
+): AudioFormat {
+  const asked = wish.format ?? extra ?? otherwise;
+  const format = possible.find((one) => one === asked);
+  if (format !== undefined) return format;
+  const manner = wish.streaming === 'no' ? 'without streaming' : 'while streaming';
+  throw invalid('response_format', `${model.id} gives ${possible.join(', ')} ${manner}.`);
+}
+
+function requireNativeSpeed(speed: number | undefined): void {
+  if (speed === undefined || (speed >= 0.5 && speed <= 2)) return;
+  throw invalid('speed', 'must be from 0.5 to 2 for this model.');
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}

@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { createApp } from './app.ts';
+import { Channels } from './channels/channels.ts';
+import type { Gateway } from './gateway.ts';
+import { Ledger } from './ledger/ledger.ts';
+import type { Logger } from './logger.ts';
+import { ModelAccess } from './models/access.ts';
+import { Prices } from './models/prices.ts';
+import { contractDocuments } from './operations/service/contract-documents.ts';
+import { startSandbox } from './sandbox/sandbox.ts';
+import { sandboxChannels } from './sandbox-channels.ts';
+import type { Settings } from './settings.ts';
+import { generateKey, hashKey, keyHint } from './store/keys.ts';
+import { openStore } from './store/store.ts';
+
+export interface RunningGateway {
+  /** Address it listens on, without a slash at the end. */
+  url: string;
+  /** A key made on this start because there was none; told once, kept nowhere. */
+  newKey: string | undefined;
+  gateway: Gateway;
+  /** Takes no more requests, lets running ones finish for up to `patience` milliseconds, and closes the books. */
+  close(patience?: number): Promise<void>;
+}
+
+/** How often expired holds of vanished gateways are looked for, in milliseconds. */
+const sweepInterval = 60_000;
+/** Longest silence on a client's connection, in milliseconds. */
+const silence = 300_000;
+
+/** Starts everything in the order in which it depends on each other. */
+export async function serve(
+  settings: Settings,
+  logger: Logger,
+  clock: () => number = Date.now,
+): Promise<RunningGateway> {
+  const store = await openStore({
+    dataDir: settings.dataDir,
+    ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
+  });
+  const opened: (() => Promise<void>)[] = [() => store.close()];
+  try {
+    const ledger = new Ledger(store, clock);
+    const refunded = await ledger.recover();
+    if (refunded > 0) logger.warn({ refunded }, 'refunded requests that an earlier run left open');
+    const newKey = await ensureKey(settings, store, clock());
+    const sandbox = settings.sandbox ? await startSandbox({ key: generateKey(), logger }) : undefined;
+    if (sandbox !== undefined) opened.unshift(() => sandbox.close());
+    const channels = new Channels(
+      [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))],
+      clock,
+    );
+    opened.unshift(() => channels.close());
+    const gateway: Gateway = {
+      settings,
+      store,
+      ledger,
+      access: new ModelAccess(settings.groups),
+      prices: new Prices(settings.prices, settings.groups),
+      channels,
+      logger,
+      clock,
+      draining: false,
+    };
+    const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
+    const server: Server =
+      settings.tls === undefined
+        ? createHttpServer(app)
+        : createHttpsServer({ cert: settings.tls.certificate, key: settings.tls.key }, app);
+    server.timeout = silence;
+    server.listen(settings.port, settings.host);
+    await once(server, 'listening');
+    const sweep = setInterval(() => {
+      ledger.sweep().catch((error: unknown) => logger.error({ err: error }, 'the sweep failed'));
+    }, sweepInterval);
+    return {
+      url: addressOf(server, settings),
+      newKey,
+      gateway,
+      async close(patience = 30_000) {
+        gateway.draining = true;
+        clearInterval(sweep);
+        await drain(server, patience);
+        for (const close of opened) await close();
+      },
+    };
+  } catch (error) {
+    for (const close of opened) await close();
+    throw error;
+  }
+}
+
+async function ensureKey(
+  settings: Settings,
+  store: Gateway['store'],
+  now: number,
+): Promise<string | undefined> {
+  const key = settings.bootstrapKey ?? generateKey();
+  const onlyFirst = settings.bootstrapKey === undefined;
+  const { created } = await store.run('ensureBootstrap', {
+    keyHash: hashKey(key),
+    keyHint: keyHint(key),
+    onlyFirst,
+    now,
+  });
+  return created && onlyFirst ? key : undefined;
+}
+
+async function drain(server: Server, patience: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const force = setTimeout(() => server.closeAllConnections(), patience);
+  await closed;
+  clearTimeout(force);
+}
+
+function addressOf(server: Server, { host, tls }: Settings): string {
+  const { port } = server.address() as AddressInfo;
+  return `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

@@ -1,0 +1,74 @@
+/** What the stub upstream answers, in the native form, and what a client must get to see of it. */
+
+const requestId = '3f0c5a8e-91d2-4b67-8a55-0c2f6e7d1b94';
+const expiresAt = 4_102_444_800;
+
+/** One billing character each. */
+const sentence = 'The gateway carries this sentence upstream and brings the spoken answer back. ';
+
+/** `length` characters of English text. */
+export function speakable(length: number): string {
+  return sentence.repeat(Math.ceil(length / sentence.length)).slice(0, length - 1) + '.';
+}
+
+/** The reply of both native routes without a stream. */
+export function speechReply(audioUrl: string, characters: number): object {
+  return {
+    request_id: requestId,
+    output: {
+      finish_reason: 'stop',
+      audio: { data: '', url: audioUrl, id: `audio_${requestId}`, expires_at: expiresAt },
+    },
+    usage: { characters },
+  };
+}
+
+/** 100 KB that do not compress and are the same in every process. */
+export const audioFile: Buffer = pseudoRandom(100 * 1024);
+
+const eventCount = 100;
+/** Bytes of audio in an event: 1.4 KB as Base64. */
+const eventAudio = 1050;
+
+/** Native events, each as the text of one event: a sentence's begin, its audio, its end, and the last one. */
+export function speechEvents(audioUrl: string, characters: number): string[] {
+  const audio = { id: `audio_${requestId}`, expires_at: expiresAt };
+  const running = (type: string, data: string, more: object = {}) => ({
+    request_id: requestId,
+    output: {
+      finish_reason: 'null',
+      type,
+      sentence: { index: 0, words: [] },
+      audio: { data, ...audio },
+      ...more,
+    },
+  });
+  const text = speakable(characters);
+  const pieces = Array.from({ length: eventCount - 3 }, (_, index) => {
+    const from = (index * eventAudio) % (audioFile.length - eventAudio);
+    return running('sentence-synthesis', audioFile.subarray(from, from + eventAudio).toString('base64'));
+  });
+  const events = [
+    running('sentence-begin', '', { original_text: text }),
+    ...pieces,
+    { ...running('sentence-end', '', { original_text: text }), usage: { characters } },
+    {
+      request_id: requestId,
+      output: { finish_reason: 'stop', audio: { data: '', url: audioUrl, ...audio } },
+      usage: { characters },
+    },
+  ];
+  return events.map(
+    (event, index) => `id:${index + 1}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(event)}\n\n`,
+  );
+}
+
+function pseudoRandom(length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let state = 1;
+  for (let index = 0; index < length; index += 1) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    bytes[index] = state >>> 24;
+  }
+  return bytes;
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { LoadRequest, LoadResult } from './load.ts';
+
+/** The cores for the process under test and for everything else; undefined where processes cannot be pinned. */
+export const cores: { measured: string; others: string } | undefined = findCores();
+
+function findCores() {
+  try {
+    const status = readFileSync('/proc/self/status', 'utf8');
+    const list = (/^Cpus_allowed_list:\s*(.*)$/m.exec(status)?.[1] ?? '').split(',').flatMap((range) => {
+      const [first = 0, last = first] = range.split('-').map(Number);
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+    });
+    const [measured, ...others] = list;
+    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
+    return measured === undefined || others.length === 0
+      ? undefined
+      : { measured: String(measured), others: others.join(',') };
+  } catch {
+    return undefined;
+  }
+}
+
+const running = new Set<ChildProcess>();
+
+/** Ends whatever is still running, at once. */
+export function killAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+interface StartOptions {
+  /** Module in this folder, or a path. */
+  module: string;
+  core: 'measured' | 'others';
+  arguments?: readonly string[];
+  nodeOptions?: readonly string[];
+  environment?: Readonly<Record<string, string>>;
+}
+
+function start({
+  module,
+  core,
+  arguments: more = [],
+  nodeOptions = [],
+  environment,
+}: StartOptions): ChildProcess {
+  const node = [...nodeOptions, module, ...more];
+  const [command, ...rest] =
+    cores === undefined
+      ? [process.execPath, ...node]
+      : ['taskset', '-c', cores[core], process.execPath, ...node];
+  const child = spawn(command ?? '', rest, {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    env: { ...process.env, ...environment },
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
+}
+
+/** The path of a module in this folder. */
+export function here(module: string): string {
+  return fileURLToPath(new URL(module, import.meta.url));
+}
+
+/** A server of the benchmark in a process of its own. */
+export class ServerProcess {
+  readonly origin: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, origin: string) {
+    this.#child = child;
+    this.origin = origin;
+  }
+
+  /** Resolves once the process has printed `listening on <origin>`. */
+  static async start(options: StartOptions): Promise<ServerProcess> {
+    const meter = ['--import', new URL('cpu-meter.ts', import.meta.url).href];
+    const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
+    const { stdout } = child;
+    if (stdout === null) throw new Error('the process has no output');
+    const lines = createInterface({ input: stdout });
+    for await (const line of lines) {
+      const origin = /listening on (http:\S+)/.exec(line)?.[1];
+      if (origin === undefined) continue;
+      stdout.resume();
+      return new ServerProcess(child, origin.replace(/\/$/, ''));
+    }
+    throw new Error(`${options.module} ended before it listened`);
+  }
+
+  get port(): number {
+    return Number(new URL(this.origin).port);
+  }
+
+  /** CPU time of the process so far, all threads, user and system, in microseconds. */
+  async cpuMicroseconds(): Promise<number> {
+    const answer = once(this.#child, 'message');
+    this.#child.send('cpu');
+    const [message] = (await answer) as [{ cpuMicroseconds: number }];
+    return message.cpuMicroseconds;
+  }
+
+  /** SIGTERM. @throws Error when the process does not end with 0. */
+  async stop(): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    const [code, signal] = (await exit) as [number | null, string | null];
+    if (code !== 0 && signal !== 'SIGTERM') throw new Error(`a server ended with ${code ?? signal}`);
+  }
+}
+
+/** The load tool in a process of its own. */
+export class LoadProcess {
+  readonly #child: ChildProcess = start({ module: here('load.ts'), core: 'others' });
+
+  /** @throws Error when an answer was not as it must be. */
+  async run(round: LoadRequest): Promise<LoadResult> {
+    const answer = once(this.#child, 'message');
+    this.#child.send(round);
+    const [message] = (await answer) as [{ result: LoadResult } | { error: string }];
+    if ('error' in message) throw new Error(message.error);
+    return message.result;
+  }
+
+  async stop(): Promise<void> {
+    const exit = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    await exit;
+  }
+}

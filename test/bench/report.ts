@@ -1,0 +1,140 @@
+import { availableParallelism, cpus, release, type } from 'node:os';
+import { cores } from './processes.ts';
+import {
+  type CaseResult,
+  type Measurement,
+  type RoundOptions,
+  type TargetName,
+  targetNames,
+} from './rounds.ts';
+
+/** The medians of a target's rounds. */
+function medians(rounds: readonly Measurement[]): Measurement {
+  const of = (name: keyof Measurement) => median(rounds.map((round) => round[name]));
+  return {
+    requestsPerSecond: of('requestsPerSecond'),
+    bytesPerSecond: of('bytesPerSecond'),
+    cpuMicroseconds: of('cpuMicroseconds'),
+    p50Ms: of('p50Ms'),
+    p99Ms: of('p99Ms'),
+    othersBusy: of('othersBusy'),
+  };
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  return Number.isInteger(middle) ? ((sorted[middle - 1] ?? upper) + upper) / 2 : upper;
+}
+
+export interface CaseSummary {
+  name: string;
+  title: string;
+  medians: Readonly<Record<TargetName, Measurement>>;
+  /** Gateway over raw proxy: the median of the rounds' own ratios, since neighbours in time compare best. */
+  ratios: { requestsPerSecond: number; bytesPerSecond: number; cpu: number };
+  /** Milliseconds over direct. */
+  added: Readonly<Record<'raw' | 'gateway', { p50Ms: number; p99Ms: number; unloadedP50Ms: number }>>;
+  target: CaseResult['bench']['target'] & { reached: boolean };
+}
+
+export function summarize({ bench, rounds, unloaded }: CaseResult): CaseSummary {
+  const ratio = (name: keyof Measurement) =>
+    median(rounds.gateway.map((round, index) => round[name] / (rounds.raw[index]?.[name] ?? Number.NaN)));
+  const middle = {
+    direct: medians(rounds.direct),
+    raw: medians(rounds.raw),
+    gateway: medians(rounds.gateway),
+  };
+  const added = (name: 'raw' | 'gateway') => ({
+    p50Ms: middle[name].p50Ms - middle.direct.p50Ms,
+    p99Ms: middle[name].p99Ms - middle.direct.p99Ms,
+    unloadedP50Ms: unloaded[name].p50Ms - unloaded.direct.p50Ms,
+  });
+  const ratios = {
+    requestsPerSecond: ratio('requestsPerSecond'),
+    bytesPerSecond: ratio('bytesPerSecond'),
+    cpu: ratio('cpuMicroseconds'),
+  };
+  const share = bench.target.measure === 'requests' ? ratios.requestsPerSecond : ratios.bytesPerSecond;
+  return {
+    name: bench.name,
+    title: bench.title,
+    medians: middle,
+    ratios,
+    added: { raw: added('raw'), gateway: added('gateway') },
+    target: { ...bench.target, reached: share >= bench.target.share },
+  };
+}
+
+export function machine(): string {
+  const processor = `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores`;
+  const pinning =
+    cores === undefined
+      ? 'processes not pinned'
+      : `process under test on core ${cores.measured}, load tool and stub on core ${cores.others}`;
+  return `${processor}; ${type()} ${release()}; Node ${process.version}; ${pinning}`;
+}
+
+/** The result as Markdown, ready for the README. */
+export function markdown(
+  summaries: readonly CaseSummary[],
+  { rounds, seconds, connections }: RoundOptions,
+): string {
+  const labels: Readonly<Record<TargetName, string>> = {
+    direct: 'direct',
+    raw: 'raw proxy',
+    gateway: 'gateway',
+  };
+  return [
+    `${machine()}. ${connections} keep-alive connections; medians of ${rounds} interleaved rounds of ${seconds} s.`,
+    table(
+      ['gateway / raw proxy', 'requests/s', 'body bytes/s', 'CPU per request', 'target'],
+      summaries.map(({ title, ratios, target }) => [
+        title,
+        ratios.requestsPerSecond.toFixed(2),
+        ratios.bytesPerSecond.toFixed(2),
+        ratios.cpu.toFixed(2),
+        `${target.measure}/s ≥ ${target.share}: ${target.reached ? 'reached' : 'missed'}`,
+      ]),
+    ),
+    table(
+      ['case', 'target', 'requests/s', 'MB/s', 'CPU µs/request', 'p50 ms', 'p99 ms', 'load + stub busy'],
+      summaries.flatMap(({ title, medians: middle }) =>
+        targetNames.map((name) => {
+          const { requestsPerSecond, bytesPerSecond, cpuMicroseconds, p50Ms, p99Ms, othersBusy } =
+            middle[name];
+          return [
+            title,
+            labels[name],
+            requestsPerSecond.toFixed(0),
+            (bytesPerSecond / 1e6).toFixed(1),
+            name === 'direct' ? '' : cpuMicroseconds.toFixed(0),
+            p50Ms.toFixed(2),
+            p99Ms.toFixed(2),
+            `${(othersBusy * 100).toFixed(0)} %`,
+          ];
+        }),
+      ),
+    ),
+    table(
+      ['added latency over direct, ms', 'target', 'p50', 'p99', 'p50, one connection'],
+      summaries.flatMap(({ title, added }) =>
+        (['raw', 'gateway'] as const).map((name) => [
+          title,
+          labels[name],
+          added[name].p50Ms.toFixed(2),
+          added[name].p99Ms.toFixed(2),
+          added[name].unloadedP50Ms.toFixed(2),
+        ]),
+      ),
+    ),
+  ].join('\n\n');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const rule = head.map((_, index) => (index === 0 ? '---' : '--:'));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}

@@ -1,0 +1,30 @@
+import type { AddressInfo } from 'node:net';
+import { characters, multimodalPath, speechPath, synthesizerPath } from './cases.ts';
+import { chunkedAnswer, createStubServer, notFound, wholeAnswer } from './http-stub.ts';
+import { audioFile, speechEvents, speechReply } from './payloads.ts';
+
+/** The upstream that everything is measured against: it answers at once, from memory. */
+
+let reply = notFound;
+let events = notFound;
+const file = wholeAnswer('audio/mpeg', audioFile);
+
+const server = createStubServer((head) => {
+  const line = head.slice(0, head.indexOf('\r\n'));
+  if (line.startsWith('get /files/')) return file;
+  if (line.startsWith(`post ${synthesizerPath.toLowerCase()} `)) {
+    return head.includes('\r\nx-native-sse: enable') ? events : reply;
+  }
+  if (line.startsWith(`post ${multimodalPath} `)) return reply;
+  // Only for the direct rounds: what a client gets to see of the two calls behind this route.
+  if (line.startsWith(`post ${speechPath} `)) return file;
+  return notFound;
+});
+
+server.listen(0, '127.0.0.1', () => {
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `${origin}/files/speech.mp3?Expires=4102444800&Signature=9f2c41d07be64a8d`;
+  reply = wholeAnswer('application/json', Buffer.from(JSON.stringify(speechReply(url, characters))));
+  events = chunkedAnswer('text/event-stream', speechEvents(url, characters));
+  console.log(`listening on ${origin}`);
+});

@@ -1,0 +1,87 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { startSandbox } from '../../server/sandbox/sandbox.ts';
+import { SpeechEngine } from '../../server/sandbox/speech/engine.ts';
+import { EngineMissing } from '../../server/sandbox/speech/espeak.ts';
+import { multimodalPath, SandboxClient } from './sandbox-client.ts';
+
+const engine = new SpeechEngine({ module: '@echogarden/espeak-ng-emscripten', workers: 1 });
+const audio = { format: 'pcm', sampleRate: 22050, channels: 1 } as const;
+const utterance = {
+  text: 'One sentence.',
+  voice: 'gmw/en-US+m3',
+  wordsPerMinute: 175,
+  pitch: 50,
+  range: 50,
+  gain: 1,
+  pause: 0,
+};
+const never = new AbortController().signal;
+
+afterAll(async () => await engine.close());
+
+describe('SpeechEngine', () => {
+  it('speaks only what is asked for', async () => {
+    const speech = engine.speak([utterance, utterance], audio, never);
+    const first = await speech.next();
+    expect(first.value?.seconds).toBeGreaterThan(0.5);
+    // While one reader pauses, another is served by the same thread.
+    for await (const other of engine.speak([utterance], audio, never))
+      expect(other.seconds).toBeGreaterThan(0.5);
+    expect((await speech.next()).done).toBe(false);
+    expect((await speech.next()).done).toBe(true);
+  });
+
+  it('stops when the signal aborts, and serves the next request', async () => {
+    const leave = new AbortController();
+    let spoken = 0;
+    const speak = async () => {
+      for await (const _ of engine.speak(Array(50).fill(utterance), audio, leave.signal)) {
+        spoken++;
+        if (spoken === 2) leave.abort(new Error('the client left'));
+      }
+    };
+    await expect(speak()).rejects.toThrow('the client left');
+    expect(spoken).toBe(2);
+    for await (const { seconds } of engine.speak([utterance], audio, never))
+      expect(seconds).toBeGreaterThan(0.5);
+  });
+
+  it('a command that waits for the thread is taken back when its client leaves', async () => {
+    const leave = new AbortController();
+    const busy = engine.speak([utterance], audio, never);
+    const running = busy.next();
+    const waiting = engine.speak([utterance], audio, leave.signal).next();
+    leave.abort(new Error('the client left'));
+    await expect(waiting).rejects.toThrow('the client left');
+    expect((await running).done).toBe(false);
+    await busy.return();
+  });
+
+  it('an unknown engine voice fails that request alone', async () => {
+    const bad = engine.speak([{ ...utterance, voice: 'nowhere' }], audio, never);
+    await expect(bad.next()).rejects.toThrow('No engine voice nowhere');
+    expect((await engine.speak([utterance], audio, never).next()).done).toBe(false);
+  });
+
+  it('says so when the engine package is missing', async () => {
+    const missing = new SpeechEngine({ module: '@unigate/no-such-engine', workers: 1 });
+    await expect(missing.speak([utterance], audio, never).next()).rejects.toBeInstanceOf(EngineMissing);
+    await missing.close();
+  });
+});
+
+it('without the engine package the upstream answers 503', async () => {
+  const client = new SandboxClient();
+  client.sandbox = await startSandbox({ key: 'k', engine: '@unigate/no-such-engine' });
+  for (const events of [false, true]) {
+    const body = { model: 'alpha3-tts-flash', input: { text: 'Hello', voice: 'Aria' } };
+    const answer = await client.post(multimodalPath, body, { events });
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({
+      code: 'ModelUnavailable',
+      message: 'The speech engine @unigate/no-such-engine is not installed',
+      request_id: answer.headers.get('x-request-id'),
+    });
+  }
+  await client.sandbox.close();
+});

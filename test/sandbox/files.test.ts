@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { FileStore } from '../../server/sandbox/http/file-store.ts';
+import { multimodalPath, useSandbox } from './sandbox-client.ts';
+
+const day = 24 * 60 * 60 * 1000;
+let time = Date.UTC(2026, 0, 1);
+const client = useSandbox({ now: () => time });
+
+async function speak() {
+  const body = { model: 'alpha3-tts-flash', input: { text: 'Hello there.', voice: 'Aria' } };
+  const { reply, file } = await client.speak(multimodalPath, body);
+  return { audio: reply.output.audio, url: new URL(reply.output.audio.url), file };
+}
+
+describe('signed URLs', () => {
+  it('live 24 hours', async () => {
+    const { audio, url } = await speak();
+    expect(audio.expires_at).toBe((time + day) / 1000);
+    expect(url.searchParams.get('expires')).toBe(String(audio.expires_at));
+    time += day - 1000;
+    expect((await fetch(url)).status).toBe(200);
+    time += 1000;
+    const late = await fetch(url);
+    expect(late.status).toBe(403);
+    expect(await late.json()).toMatchObject({ code: 'AccessDenied', request_id: expect.any(String) });
+  });
+
+  it.each([
+    ['a later expiry', (url: URL) => url.searchParams.set('expires', String(time))],
+    ['another signature', (url: URL) => url.searchParams.set('signature', '0'.repeat(64))],
+    ['a short signature', (url: URL) => url.searchParams.set('signature', 'abc')],
+    ['no signature', (url: URL) => url.searchParams.delete('signature')],
+    ['no expiry', (url: URL) => url.searchParams.delete('expires')],
+  ])('refuse %s', async (_case, tamper) => {
+    const { url } = await speak();
+    tamper(url);
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  it.each(['/files/nothing.wav', '/files/x', '/files/%00.wav?expires=99999999999&signature=a'])(
+    'answer 404 to %s',
+    async (path) => {
+      expect((await fetch(client.sandbox.url + path)).status).toBe(404);
+    },
+  );
+
+  it('refuse another extension', async () => {
+    const { url } = await speak();
+    url.pathname = url.pathname.replace('.wav', '.mp3');
+    expect((await fetch(url)).status).toBe(404);
+  });
+});
+
+describe('download', () => {
+  it('has type and length, also for HEAD', async () => {
+    const { url, file } = await speak();
+    const answer = await fetch(url, { method: 'HEAD' });
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('audio/wav');
+    expect(answer.headers.get('content-length')).toBe(String(file.length));
+    expect(await answer.text()).toBe('');
+  });
+
+  it.each([
+    ['bytes=0-3', 0, 4],
+    ['bytes=44-', 44, undefined],
+    ['bytes=-10', -10, undefined],
+    ['bytes=10-999999999', 10, undefined],
+  ])('serves %s', async (range, start, end) => {
+    const { url, file } = await speak();
+    const answer = await fetch(url, { headers: { range } });
+    const expected = file.subarray(start, end);
+    const first = start < 0 ? file.length + start : start;
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(
+      `bytes ${first}-${first + expected.length - 1}/${file.length}`,
+    );
+    expect(Buffer.from(await answer.arrayBuffer()).equals(expected)).toBe(true);
+  });
+
+  it('refuses a range outside the file and ignores a strange one', async () => {
+    const { url, file } = await speak();
+    const outside = await fetch(url, { headers: { range: `bytes=${file.length}-` } });
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${file.length}`]);
+    expect((await fetch(url, { headers: { range: 'lines=1-2' } })).status).toBe(200);
+  });
+});
+
+describe('FileStore', () => {
+  const parameters = (url: string): [string, string, string] => {
+    const { pathname, searchParams } = new URL(url);
+    return [
+      pathname.slice('/files/'.length),
+      searchParams.get('expires') ?? '',
+      searchParams.get('signature') ?? '',
+    ];
+  };
+
+  it('drops the file used longest ago when it is full', () => {
+    const store = new FileStore({ capacity: 25, now: () => time });
+    store.baseUrl = 'http://sandbox';
+    const [first, second] = [store.put(Buffer.alloc(10), 'wav'), store.put(Buffer.alloc(10), 'wav')].map(
+      parameters,
+    );
+    if (!first || !second) throw new Error('nothing stored');
+    expect(store.get(...first)).toMatchObject({ extension: 'wav' });
+    const third = parameters(store.put(Buffer.alloc(10), 'wav'));
+    expect(store.get(...first)).toMatchObject({ extension: 'wav' });
+    expect(store.get(...second)).toBe('unknown');
+    expect(store.get(...third)).toMatchObject({ extension: 'wav' });
+  });
+});

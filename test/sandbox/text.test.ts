@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { countAudioTokens, countCharacters, countTextTokens } from '../../server/sandbox/billing.ts';
+import { deliveryOf } from '../../server/sandbox/delivery.ts';
+import { spokenLanguage } from '../../server/sandbox/language.ts';
+import { readText, stripSsml, totalPause } from '../../server/sandbox/reading.ts';
+import { splitSentences } from '../../server/sandbox/sentences.ts';
+import { findTriggers } from '../../server/sandbox/triggers.ts';
+
+describe('billing', () => {
+  it.each([
+    ['hello', 5],
+    ['你好', 4],
+    ['你好, world', 11],
+    ['東京タワー', 7],
+    ['한국어 漢字', 8],
+    ['😀', 1],
+    ['', 0],
+  ])('counts the characters of %s', (text, count) => {
+    expect(countCharacters(text)).toBe(count);
+  });
+
+  it('counts tokens', () => {
+    expect([countTextTokens('abcd'), countTextTokens('abcde'), countTextTokens('你好')]).toEqual([1, 2, 2]);
+    expect([countAudioTokens(0.1), countAudioTokens(1), countAudioTokens(2.01)]).toEqual([50, 50, 101]);
+  });
+});
+
+describe('sentences', () => {
+  it.each([
+    ['One. Two! Three?', ['One. ', 'Two! ', 'Three?']],
+    ['你好。再见！', ['你好。', '再见！']],
+    ['Only one', ['Only one']],
+    ['\n\nFirst.\n\n\nSecond.\n', ['\n\nFirst.\n\n\n', 'Second.\n']],
+  ])('splits %j', (text, sentences) => {
+    expect(splitSentences(text)).toEqual(sentences);
+  });
+
+  it.each(['word '.repeat(2000), 'x'.repeat(5000), '字'.repeat(5000), '😀'.repeat(2000), ' '.repeat(3000)])(
+    'cuts what is too long, losing nothing',
+    (text) => {
+      const pieces = splitSentences(text);
+      expect(pieces.join('')).toBe(text);
+      if (text.trim() !== '')
+        expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(241);
+    },
+  );
+});
+
+describe('reading', () => {
+  it('blanks what is not spoken and keeps every place', () => {
+    const [first, second, ...more] = readText('Wait [[slow]] here.<#1.25#> (laughs) Go.', {
+      pauses: true,
+      interjections: true,
+    });
+    expect(first).toEqual({
+      text: 'Wait [[slow]] here.<#1.25#>',
+      spoken: 'Wait          here.        ',
+      pause: 1250,
+    });
+    expect(second).toEqual({ text: ' (laughs) Go.', spoken: '          Go.', pause: 0 });
+    expect(more).toEqual([]);
+  });
+
+  it('adds pauses up', () => {
+    expect(totalPause('a<#2#>b<#0.5#>c<#x#>')).toBe(2.5);
+  });
+
+  it('strips SSML', () => {
+    expect(stripSsml('<speak>a &lt;b&gt; <break time="1s"/>c &amp;lt; <w')).toBe('a <b> c &lt; <w');
+  });
+});
+
+it('finds triggers', () => {
+  expect(findTriggers('[[slow]] x [[base-resp:1002]] [[nothing]] [reject]')).toEqual(
+    new Map([
+      ['slow', undefined],
+      ['base-resp', 1002],
+    ]),
+  );
+});
+
+it.each([
+  ['Hello', undefined, 'en'],
+  ['你好', undefined, 'zh'],
+  ['こんにちは世界', undefined, 'ja'],
+  ['안녕', undefined, 'ko'],
+  ['Привет', undefined, 'ru'],
+  ['Guten Tag', 'de', 'de'],
+  ['你好', 'en', 'zh'],
+  ['日本', 'ja', 'ja'],
+] as const)('%s asked for in %s is spoken in %s', (text, asked, spoken) => {
+  expect(spokenLanguage(text, asked)).toBe(spoken);
+});
+
+it.each([
+  ['Speak slowly', { rate: 0.75 }],
+  ['a slow flow', { rate: 0.75, pitch: 1 }],
+  ['LOW and loud', { pitch: 0.8, volume: 1.6 }],
+  ['兴奋', { rate: 1.15 }],
+  ['whisper it', { whisper: true }],
+  ['', { rate: 1, pitch: 1, volume: 1, range: 1, whisper: false }],
+])('hears the instructions %j', (instructions, delivery) => {
+  expect(deliveryOf(instructions)).toMatchObject(delivery);
+});

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Gateway } from '../../server/gateway.ts';
+import { createLogger } from '../../server/logger.ts';
+import { serve } from '../../server/serve.ts';
+import { readSettings, type Settings } from '../../server/settings.ts';
+import { generateKey } from '../../server/store/keys.ts';
+
+export interface TestGateway {
+  url: string;
+  /** An unlimited key of group `default`. */
+  key: string;
+  gateway: Gateway;
+  close(): Promise<void>;
+}
+
+/** Starts a gateway with its sandbox on a free port and a data folder of its own; `change` adapts the settings. */
+export async function startTestGateway(change: Partial<Settings> = {}): Promise<TestGateway> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'unigate-'));
+  const key = generateKey();
+  const defaults = readSettings({ PORT: '0', BOOTSTRAP_KEY: key, LOG_LEVEL: 'silent' });
+  const settings = { ...defaults, dataDir, ...change };
+  const running = await serve(settings, createLogger(settings.logLevel));
+  return {
+    url: running.url,
+    key,
+    gateway: running.gateway,
+    async close() {
+      await running.close(1_000);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
