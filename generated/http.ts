@@ -1431,20 +1431,10 @@ export interface components {
             }[];
         };
         /**
-         * Native synthesizer input
-         * @description The text, the voice and how to speak. Unknown keys are passed to the provider.
+         * Synthesis options
+         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider; explicit zero and false are kept.
          */
-        SynthesizerInput: {
-            /**
-             * @description The text to speak, in characters; SSML when `enable_ssml` is true.
-             * @example Good morning from one key.
-             */
-            text: string;
-            /**
-             * @description Id of a system voice of the model, or of a custom voice made for it.
-             * @example voxanna
-             */
-            voice: string;
+        SynthesisOptions: {
             /**
              * @description Form of the audio.
              * @default mp3
@@ -1483,7 +1473,7 @@ export interface components {
              */
             enable_ssml?: boolean;
             /**
-             * @description True adds the times of each word to the sentence events; only with the streaming header.
+             * @description True adds the times of each word to the sentence events.
              * @default false
              */
             word_timestamp_enabled?: boolean;
@@ -1512,6 +1502,22 @@ export interface components {
             aigc_propagate_id?: string;
             hot_fix?: components["schemas"]["PronunciationFixes"];
         };
+        /**
+         * Native synthesizer input
+         * @description The text, the voice and how to speak. Unknown keys are passed to the provider.
+         */
+        SynthesizerInput: {
+            /**
+             * @description The text to speak, in characters; SSML when `enable_ssml` is true.
+             * @example Good morning from one key.
+             */
+            text: string;
+            /**
+             * @description Id of a system voice of the model, or of a custom voice made for it.
+             * @example voxanna
+             */
+            voice: string;
+        } & components["schemas"]["SynthesisOptions"];
         /**
          * Native synthesizer request
          * @description The provider's own body for the voxa and alpha-audio models. Every option stands in `input`.

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
-import { Failure } from '../failure.ts';
 import type { ChannelSettings } from '../settings.ts';
 import { Health } from './health.ts';
 
@@ -74,7 +73,7 @@ export class Channel {
       method,
       path: this.#basePath + this.#rename(path),
       headers: sent,
-      body: body === undefined ? null : encode(body),
+      body: body === undefined ? null : JSON.stringify(body),
       signal,
     });
     return { status: response.statusCode, headers: response.headers, body: response.body };
@@ -91,14 +90,5 @@ export class Channel {
       }
     }
     return path;
-  }
-}
-
-function encode(body: unknown): string {
-  try {
-    return JSON.stringify(body);
-  } catch (cause) {
-    // JSON.parse takes any depth, JSON.stringify recurses: only a hostile body gets here.
-    throw new Failure(400, 'invalid_request', 'body: is nested too deeply.', { cause });
   }
 }

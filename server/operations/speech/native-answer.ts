@@ -1,11 +1,11 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { Answered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
 import { audioSource } from '../../providers/native/audio.ts';
 import { betaFailure, field, readRejection, rejectionFailure } from '../../providers/native/rejection.ts';
+import { joinBody, splitBody } from '../../providers/native/split-body.ts';
 import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
 import type { SpeechAnswer } from './speak.ts';
 
@@ -30,13 +30,14 @@ export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel)
       return;
     }
     const contentType = String(response.headers['content-type'] ?? 'application/json');
-    const length = Number(response.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    if (length <= small && !contentType.startsWith('text/event-stream')) {
-      const bytes = Buffer.from(await response.body.arrayBuffer());
-      await settleWhole(bytes, model, metering, channel.name);
-      reply.bytes(200, contentType, bytes);
+    const events = contentType.startsWith('text/event-stream');
+    const split = events ? undefined : await splitBody(response, small);
+    if (split !== undefined && split.rest === undefined) {
+      await settleWhole(split.head, model, metering, channel.name);
+      reply.bytes(200, contentType, split.head);
       return;
     }
+    const body: AsyncIterable<Buffer> = split === undefined ? response.body : joinBody(split);
     const seen = new UsageWatch(model.unit);
     watch({
       get usage() {
@@ -46,21 +47,22 @@ export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel)
         return seen.audioSeen;
       },
     });
-    await reply.stream(200, contentType, watched(answered, seen, metering));
+    await reply.stream(200, contentType, watched(body, seen, metering, channel.name));
   };
 }
 
 /** The body as it comes. The books are closed before its end is told, so a delivered answer is a paid one. */
 async function* watched(
-  { response, channel }: Answered,
+  body: AsyncIterable<Buffer>,
   seen: UsageWatch,
   metering: Metering,
+  channel: string,
 ): AsyncGenerator<Buffer> {
-  for await (const chunk of response.body as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     seen.push(chunk);
     yield chunk;
   }
-  const outcome = { channel: channel.name, status: 200 };
+  const outcome = { channel, status: 200 };
   if (seen.failed) await metering.refund({ ...outcome, errorCode: 'provider_rejection' });
   else if (seen.usage !== undefined) await metering.charge(seen.usage, outcome);
   else if (seen.audioSeen) await metering.charge(metering.expected, outcome);

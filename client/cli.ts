@@ -1,0 +1,71 @@
+import { parseCommandLine, USAGE, UsageError } from './commands/command-line.ts';
+import { listModels } from './commands/models.ts';
+import { speak } from './commands/speak.ts';
+import type { Terminal } from './commands/terminal.ts';
+import { listVoices } from './commands/voices.ts';
+import { APIError } from './errors.ts';
+import { Unigate } from './unigate.ts';
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Runs the command line of this process. The exit code is that of `run`, or 130 or 143 after a signal. */
+export async function main(version: string): Promise<void> {
+  const stop = new AbortController();
+  let stoppedWith: number | undefined;
+  for (const [signal, code] of Object.entries(SIGNALS)) {
+    process.once(signal, () => {
+      stoppedWith = code;
+      stop.abort();
+    });
+  }
+  const code = await run(process.argv.slice(2), process, version, stop.signal);
+  process.exitCode = stoppedWith ?? code;
+}
+
+/**
+ * Runs one command. Gives the exit code: 0 done, 1 the gateway, the network or a file failed, 2 the command line is
+ * wrong. An error is one line on stderr and never shows the key.
+ */
+export async function run(
+  args: string[],
+  terminal: Terminal,
+  version: string,
+  signal: AbortSignal,
+): Promise<number> {
+  let key = terminal.env.UNIGATE_API_KEY;
+  try {
+    const { command, text, options } = parseCommandLine(args);
+    key = options.key ?? key;
+    if (command === 'help') terminal.stdout.write(USAGE);
+    else if (command === 'version') terminal.stdout.write(`${version}\n`);
+    else {
+      const client = new Unigate({
+        baseUrl: options['base-url'] ?? terminal.env.UNIGATE_BASE_URL,
+        apiKey: key ?? '',
+      });
+      if (command === 'models') await listModels(client, options, terminal, signal);
+      else if (command === 'voices') await listVoices(client, options, terminal, signal);
+      else await speak(client, text, options, terminal, signal);
+    }
+    return 0;
+  } catch (error) {
+    // A reader that has had enough, such as `head`, is not a failure.
+    if (hasCode(error) && error.code === 'EPIPE') return 0;
+    const line = signal.aborted ? 'stopped.' : describe(error).replaceAll(/\s+/g, ' ');
+    terminal.stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
+    return error instanceof UsageError ? 2 : 1;
+  }
+}
+
+function describe(error: unknown): string {
+  if (error instanceof APIError) {
+    const { status, code, message, requestId } = error;
+    return `${code ?? 'error'} (${status}): ${message}${requestId ? ` [request ${requestId}]` : ''}`;
+  }
+  if (error instanceof UsageError) return `${error.message} See unigate --help.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function hasCode(error: unknown): error is { code: unknown } {
+  return typeof error === 'object' && error !== null && 'code' in error;
+}

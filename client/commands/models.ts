@@ -1,0 +1,16 @@
+import type { Unigate } from '../unigate.ts';
+import type { Options } from './command-line.ts';
+import { printTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `unigate models`: id, unit and protocols, a model a line. */
+export async function listModels(
+  client: Unigate,
+  options: Options,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const models = await client.models.list({ signal });
+  const rows = models.map(({ id, unit, protocols }) => [id, unit, protocols.join(',')]);
+  printTable(terminal, options, rows, models);
+}

@@ -1,0 +1,31 @@
+import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+
+/**
+ * Writes chunks to a file that appears only when it is whole: into `<file>.<pid>.part` first, which is removed when
+ * the chunks end in an error. The place is opened before the first chunk is asked for, so that nothing is paid for and
+ * then lost. What is not a plain file, such as a pipe or a device, is written to as it is.
+ */
+export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const present = await stat(target).catch(() => undefined);
+  if (present?.isDirectory()) throw new Error(`${path} is a folder.`);
+  if (present && !present.isFile()) return write(target, 'w', chunks);
+
+  const part = `${target}.${process.pid}.part`;
+  try {
+    await write(part, 'w', chunks);
+    await rename(part, target);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function write(path: string, flags: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, flags);
+  try {
+    await file.writeFile(chunks);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,26 @@
+import { UnigateError } from '../errors.ts';
+import type { Unigate } from '../unigate.ts';
+import type { Options } from './command-line.ts';
+import { printTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `unigate voices`: model, voice, gender and languages, a voice a line. */
+export async function listVoices(
+  client: Unigate,
+  options: Options,
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  const all = await client.models.list({ signal });
+  const models = options.model ? all.filter(({ id }) => id === options.model) : all;
+  if (options.model && models.length === 0)
+    throw new UnigateError(`The key may use no model ${options.model}.`);
+  const voices = models.flatMap(({ id, voices = [] }) => voices.map((voice) => ({ model: id, ...voice })));
+  const rows = voices.map(({ model, id, gender = '', languages = [] }) => [
+    model,
+    id,
+    gender,
+    languages.join(','),
+  ]);
+  printTable(terminal, options, rows, voices);
+}

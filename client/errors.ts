@@ -1,0 +1,103 @@
+import { readErrorBody } from './error-body.ts';
+
+/** Every error that this package throws on purpose. */
+export class UnigateError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** What an answer with an error status said. */
+export interface APIErrorFacts {
+  /** HTTP status. For an error in the middle of a stream, the status that the stream names. */
+  status: number;
+  headers: Headers;
+  /** The body, parsed where it is JSON, otherwise its text. */
+  body: unknown;
+}
+
+/** The gateway or the provider behind it answered with an error. */
+export class APIError extends UnigateError {
+  readonly status: number;
+  /** A stable word for programs, for example `model_not_found`; management errors have none. */
+  readonly code: string | undefined;
+  /** The gateway's id of the failed request. */
+  readonly requestId: string | undefined;
+  readonly headers: Headers;
+  readonly body: unknown;
+
+  constructor({ status, headers, body }: APIErrorFacts) {
+    const { code, message, requestId } = readErrorBody(body);
+    super(message ?? `The gateway answered with status ${status}.`);
+    this.status = status;
+    this.code = code;
+    // A provider's refusal carries the provider's id in its body; the header is always the gateway's own.
+    this.requestId = requestIdOf(headers) ?? requestId;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /** The error of the class that belongs to the status. */
+  static of(facts: APIErrorFacts): APIError {
+    const Class = CLASSES[facts.status] ?? (facts.status >= 500 ? InternalServerError : APIError);
+    return new Class(facts);
+  }
+}
+
+/** 400: the request breaks a rule; the message names the field and the limit. */
+export class BadRequestError extends APIError {}
+/** 401: the key is missing, wrong or revoked. */
+export class AuthenticationError extends APIError {}
+/** 403: the key's group or the key itself does not allow this, or its quota is used up. */
+export class PermissionDeniedError extends APIError {}
+/** 404: no such model, task, voice or path. */
+export class NotFoundError extends APIError {}
+/** 409: the thing is in a state that does not allow this now. */
+export class ConflictError extends APIError {}
+/** 413: the body is larger than the gateway takes. */
+export class PayloadTooLargeError extends APIError {}
+/** 415: the gateway does not read this content type here. */
+export class UnsupportedMediaTypeError extends APIError {}
+/** 422: the request was understood and cannot be carried out. */
+export class UnprocessableEntityError extends APIError {}
+/** 429: too many requests; `headers` may have `retry-after`. */
+export class RateLimitError extends APIError {}
+/** 500 and above. */
+export class InternalServerError extends APIError {}
+/** 501: the operation is in the contract and not in this gateway. */
+export class NotImplementedError extends InternalServerError {}
+/** 502: the provider failed or refused the gateway. */
+export class BadGatewayError extends InternalServerError {}
+/** 503: nothing can serve the request now. */
+export class ServiceUnavailableError extends InternalServerError {}
+/** 504: the provider took too long. */
+export class GatewayTimeoutError extends InternalServerError {}
+
+/** No answer, or it broke off: the gateway cannot be reached or closed the connection. */
+export class ConnectionError extends UnigateError {}
+/** The `timeout` of the call is over. */
+export class TimeoutError extends ConnectionError {}
+/** The caller's `signal` stopped the call. */
+export class AbortError extends UnigateError {}
+
+const CLASSES: Readonly<Record<number, typeof APIError>> = {
+  400: BadRequestError,
+  401: AuthenticationError,
+  403: PermissionDeniedError,
+  404: NotFoundError,
+  409: ConflictError,
+  413: PayloadTooLargeError,
+  415: UnsupportedMediaTypeError,
+  422: UnprocessableEntityError,
+  429: RateLimitError,
+  501: NotImplementedError,
+  502: BadGatewayError,
+  503: ServiceUnavailableError,
+  504: GatewayTimeoutError,
+};
+
+/** The gateway's id of a request, from the headers of its answer. */
+export function requestIdOf(headers: Headers): string | undefined {
+  return headers.get('x-request-id') ?? headers.get('request-id') ?? undefined;
+}

@@ -1,0 +1,20 @@
+export type * as events from '../generated/events.ts';
+export type { components, operations, paths } from '../generated/http.ts';
+export { type OperationId, operations as operationTable } from '../generated/operations.ts';
+export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
+export * from './errors.ts';
+export { EventStream } from './event-stream.ts';
+export type { Model, Models, ModelVoice } from './models.ts';
+export type {
+  BetaSpeechResponse,
+  MultimodalSpeechRequest,
+  NativeSpeechResponse,
+  Speech,
+  SpeechEvent,
+  SpeechRequest,
+  SynthesizerRequest,
+} from './speech.ts';
+export { SpeechAudio } from './speech-audio.ts';
+export { parseEvents, type ServerSentEvent } from './sse.ts';
+export type { Fetch } from './transport.ts';
+export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';

@@ -1,0 +1,65 @@
+import { AbortError } from './errors.ts';
+
+const FIRST_WAIT_MS = 500;
+const LONGEST_BACKOFF_MS = 8_000;
+const LONGEST_ASKED_WAIT_MS = 60_000;
+
+/**
+ * How long to wait before the request is repeated, in milliseconds; undefined when it must not be repeated.
+ * `x-should-retry` decides where it is there. Otherwise 408, 409, 429 and 5xx but 501 are repeated. The wait is what
+ * `retry-after-ms` or `retry-after` (seconds or a date) asks for, or the backoff; who is asked to wait for more than
+ * 60 s gives up at once, because an earlier repeat is known to fail.
+ */
+export function waitAfter(response: Response, attempt: number): number | undefined {
+  const verdict = response.headers.get('x-should-retry');
+  const repeatable = verdict === 'true' || (verdict !== 'false' && isTransient(response.status));
+  if (!repeatable) return undefined;
+  const asked = askedWait(response.headers);
+  if (asked === undefined) return backoff(attempt);
+  return asked <= LONGEST_ASKED_WAIT_MS ? asked : undefined;
+}
+
+/** Half a second, doubled at each repeat up to 8 s, less up to a quarter by chance. `attempt` counts from 0. */
+export function backoff(attempt: number): number {
+  const longest = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_BACKOFF_MS);
+  return longest * (1 - Math.random() * 0.25);
+}
+
+/** Resolves after `ms`. Rejects with AbortError as soon as `signal` aborts. */
+export function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(aborted(signal));
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
+  });
+}
+
+/** The error of a call that the caller stopped. */
+export function aborted(signal: AbortSignal): AbortError {
+  return new AbortError('The call was aborted.', { cause: signal.reason });
+}
+
+function isTransient(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || (status >= 500 && status !== 501);
+}
+
+function askedWait(headers: Headers): number | undefined {
+  const milliseconds = toNumber(headers.get('retry-after-ms'));
+  if (milliseconds !== undefined) return milliseconds;
+  const text = headers.get('retry-after');
+  const seconds = toNumber(text);
+  if (seconds !== undefined) return seconds * 1_000;
+  const date = Date.parse(text ?? '');
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+function toNumber(text: string | null): number | undefined {
+  return text !== null && /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined;
+}

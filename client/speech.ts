@@ -1,0 +1,82 @@
+import type { NativeError, SpeechStreamServerEvent } from '../generated/events.ts';
+import type { components } from '../generated/http.ts';
+import type { CallOptions } from './call.ts';
+import { EventStream } from './event-stream.ts';
+import { SpeechAudio } from './speech-audio.ts';
+import type { Unigate } from './unigate.ts';
+
+type Schemas = components['schemas'];
+export type SpeechRequest = Schemas['SpeechRequest'];
+export type SynthesizerRequest = Schemas['SynthesizerRequest'];
+export type MultimodalSpeechRequest = Schemas['MultimodalSpeechRequest'];
+export type NativeSpeechResponse = Schemas['NativeSpeechResponse'];
+export type BetaSpeechResponse = Schemas['BetaSpeechResponse'];
+
+/** A native event: audio, timestamps and, in the last one, the usage. Error events are thrown. */
+export type SpeechEvent = Exclude<SpeechStreamServerEvent, NativeError>;
+
+/** Speech over HTTP. */
+export class Speech {
+  readonly #client: Unigate;
+
+  constructor(client: Unigate) {
+    this.#client = client;
+  }
+
+  /**
+   * Speaks a text. With `stream: true` the audio comes as it is made, and `timeout` covers the wait for its beginning.
+   * `POST /v1/audio/speech`
+   */
+  async create(
+    body: SpeechRequest & { stream_format?: 'audio' },
+    options: CallOptions = {},
+  ): Promise<SpeechAudio> {
+    const timing = { timeoutCovers: body.stream ? 'headers' : 'body' };
+    const init = { ...options, ...timing, body, parseAs: 'stream' } as const;
+    return new SpeechAudio((await this.#client.callWithReply('createSpeech', init)).response);
+  }
+
+  /** Speaks a text and gives the provider's events. `POST /v1/audio/speech` with `stream_format: sse` */
+  events(
+    body: Omit<SpeechRequest, 'stream' | 'stream_format'>,
+    options: CallOptions = {},
+  ): EventStream<SpeechEvent> {
+    const request = { ...body, stream: true, stream_format: 'sse' as const };
+    const init = { ...options, body: request, parseAs: 'stream' } as const;
+    return new EventStream(async () => (await this.#client.callWithReply('createSpeech', init)).response);
+  }
+
+  /**
+   * Speaks with a voxa or alpha-audio model on its native route and gives the address of the audio.
+   * `POST /api/v1/services/audio/tts/SpeechSynthesizer`
+   */
+  synthesize(body: SynthesizerRequest, options: CallOptions = {}): Promise<NativeSpeechResponse> {
+    return this.#client.call('synthesizeSpeech', { ...options, body });
+  }
+
+  /** The same as events, with `X-Native-SSE: enable`. */
+  synthesizeEvents(body: SynthesizerRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
+    const init = { ...options, ...STREAMED, body };
+    return new EventStream(async () => (await this.#client.callWithReply('synthesizeSpeech', init)).response);
+  }
+
+  /**
+   * Speaks with an alpha or beta model on its native route. Alpha models give the address of a WAV, beta models the
+   * audio as hexadecimal. `POST /api/v1/services/aigc/multimodal-generation/generation`
+   */
+  multimodal(
+    body: MultimodalSpeechRequest,
+    options: CallOptions = {},
+  ): Promise<NativeSpeechResponse | BetaSpeechResponse> {
+    return this.#client.call('generateMultimodalSpeech', { ...options, body });
+  }
+
+  /** The same as events, with `X-Native-SSE: enable`. */
+  multimodalEvents(body: MultimodalSpeechRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
+    const init = { ...options, ...STREAMED, body };
+    const open = () => this.#client.callWithReply('generateMultimodalSpeech', init);
+    return new EventStream(async () => (await open()).response);
+  }
+}
+
+const STREAMED = { params: { header: { 'X-Native-SSE': 'enable' } }, parseAs: 'stream' } as const;

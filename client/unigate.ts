@@ -1,0 +1,134 @@
+import createClient, { type Client } from 'openapi-fetch';
+import type { paths } from '../generated/http.ts';
+import { type OperationFacts, operations } from '../generated/operations.ts';
+import type { Answer, CallArguments, CallableOperation, CallOptions, Reply } from './call.ts';
+import { APIError, requestIdOf, UnigateError } from './errors.ts';
+import { Models } from './models.ts';
+import { Speech } from './speech.ts';
+import { type Fetch, type SendOptions, send } from './transport.ts';
+
+export interface UnigateOptions {
+  /** Address of the gateway; `UNIGATE_BASE_URL` or http://127.0.0.1:8080 when it is left out. */
+  baseUrl?: string;
+  /** The key; `UNIGATE_API_KEY` when it is left out. */
+  apiKey?: string;
+  /** Milliseconds for one attempt; 600,000 when it is left out. */
+  timeout?: number;
+  /** How often a request is repeated after a passing failure; 2 when it is left out. */
+  maxRetries?: number;
+  /** What sends a request, instead of the global `fetch`. */
+  fetch?: Fetch;
+}
+
+/** The operations of the contract by path; answers with an error status come back as `error`, they are not thrown. */
+export type HttpClient = Client<paths>;
+
+/**
+ * A gateway and a key.
+ *
+ * @example
+ * const client = new Unigate({ baseUrl: 'http://127.0.0.1:8080', apiKey: 'sk-…' });
+ * const audio = await client.speech.create({ model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' });
+ * await writeFile('morning.wav', await audio.bytes());
+ */
+export class Unigate {
+  readonly baseUrl: string;
+  readonly speech: Speech;
+  readonly models: Models;
+  /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
+  readonly http: HttpClient;
+
+  /** Throws UnigateError when the address or the key cannot be used. */
+  constructor(options: UnigateOptions = {}) {
+    this.baseUrl = readBaseUrl(
+      options.baseUrl ?? fromEnvironment('UNIGATE_BASE_URL') ?? 'http://127.0.0.1:8080',
+    );
+    const key = readKey(options.apiKey ?? fromEnvironment('UNIGATE_API_KEY'));
+    this.http = createHttpClient(this.baseUrl, key, options);
+    this.speech = new Speech(this);
+    this.models = new Models(this);
+  }
+
+  /**
+   * Calls an operation of the contract by its id and gives its answer. Throws APIError for an error status.
+   *
+   * @example const list = await client.call('listTokens');
+   */
+  async call<Op extends CallableOperation, Init extends CallArguments<Op>>(
+    operation: Op,
+    ...init: Init
+  ): Promise<Answer<Op, Init>> {
+    return (await this.callWithReply(operation, ...init)).data;
+  }
+
+  /** The same, with the HTTP response and the request id beside the answer. */
+  async callWithReply<Op extends CallableOperation, Init extends CallArguments<Op>>(
+    operation: Op,
+    ...init: Init
+  ): Promise<Reply<Answer<Op, Init>>> {
+    const { method, path, mediaTypes }: OperationFacts = operations[operation];
+    const hasJson = Object.entries(mediaTypes.response).some(
+      ([status, types]) => status.startsWith('2') && types.includes('application/json'),
+    );
+    // The types of a path are lost when the path is looked up; CallArguments and Answer give them back.
+    const request = this.http.request as unknown as UntypedRequest;
+    const { data, error, response } = await request(method, path, {
+      parseAs: hasJson ? 'json' : 'arrayBuffer',
+      ...init[0],
+    }).catch((cause: unknown) => {
+      if (!(cause instanceof SyntaxError)) throw cause;
+      throw new UnigateError(`The answer to ${operation} is not JSON.`, { cause });
+    });
+    if (!response.ok) throw APIError.of({ status: response.status, headers: response.headers, body: error });
+    return { data: data as Answer<Op, Init>, response, requestId: requestIdOf(response.headers) };
+  }
+}
+
+type UntypedRequest = (
+  method: string,
+  path: string,
+  init: object,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+function createHttpClient(baseUrl: string, key: string, options: UnigateOptions): HttpClient {
+  const { timeout = 600_000, maxRetries = 2, fetch = globalThis.fetch } = options;
+  const plans = new WeakMap<Request, SendOptions>();
+  const http = createClient<paths>({
+    baseUrl,
+    headers: { authorization: `Bearer ${key}` },
+    fetch: (request) =>
+      send(request, fetch, plans.get(request) ?? { timeout, maxRetries, timeoutCovers: 'body' }),
+  });
+  http.use({
+    onRequest({ request, options: { parseAs } }) {
+      // openapi-fetch puts the options that it does not know on the request.
+      const own = request as Request & CallOptions & Partial<SendOptions>;
+      plans.set(request, {
+        timeout: own.timeout ?? timeout,
+        maxRetries: own.maxRetries ?? maxRetries,
+        timeoutCovers: own.timeoutCovers ?? (parseAs === 'stream' ? 'headers' : 'body'),
+      });
+    },
+  });
+  return http;
+}
+
+function fromEnvironment(name: string): string | undefined {
+  return globalThis.process?.env?.[name] || undefined;
+}
+
+function readBaseUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new UnigateError(`baseUrl: not an http address: ${text}`);
+  return text.replace(/\/+$/, '');
+}
+
+function readKey(text: string | undefined): string {
+  const key = text?.trim();
+  if (!key) throw new UnigateError('apiKey: missing; give it or set UNIGATE_API_KEY.');
+  // Checked here because fetch would quote the header, and with it the key, in its error.
+  if (!/^[\x21-\x7e]+$/.test(key))
+    throw new UnigateError('apiKey: has characters that a header cannot carry.');
+  return key;
+}

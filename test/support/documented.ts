@@ -1,0 +1,158 @@
+import { readFileSync } from 'node:fs';
+import {
+  deref,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Operation,
+  objects,
+  operationsOf,
+  text,
+} from '../../openapi/tools/document.ts';
+
+/** The OpenAPI bundle, read as other teams read it. */
+export const bundle = JSON.parse(
+  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
+) as JsonObject;
+
+export interface Example {
+  name: string;
+  value: Json;
+}
+
+/** A schema and where it stands in the bundle. */
+export interface Located {
+  /** JSON pointer into the bundle, as a URI fragment. */
+  pointer: string;
+  schema: JsonObject;
+}
+
+export interface Parameter extends Located {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  examples: Json[];
+}
+
+export interface Media extends Located {
+  mediaType: string;
+  examples: Example[];
+}
+
+export interface DocumentedHeader extends Located {
+  name: string;
+  required: boolean;
+}
+
+export interface DocumentedResponse {
+  status: number;
+  headers: DocumentedHeader[];
+  /** Empty when the response has no body. */
+  content: Media[];
+}
+
+/** One operation as the contract describes it, with every reference followed. */
+export interface DocumentedOperation {
+  id: string;
+  /** In lower case. */
+  method: string;
+  /** Path template with `{name}` parameters. */
+  path: string;
+  /** The operation that this one repeats under another prefix. */
+  aliasOf: string | undefined;
+  parameters: Parameter[];
+  /** Empty when the operation takes no body. */
+  requests: Media[];
+  responses: DocumentedResponse[];
+}
+
+/** Every operation of the bundle by its id, those under other prefixes included. */
+export const documentedOperations: ReadonlyMap<string, DocumentedOperation> = new Map(
+  operationsOf(bundle).map((operation) => [operation.id, describe(operation)]),
+);
+
+export function documented(id: string): DocumentedOperation {
+  const operation = documentedOperations.get(id);
+  if (operation === undefined) throw new Error(`the contract has no operation ${id}`);
+  return operation;
+}
+
+function describe({ id, method, path, node, aliasOf }: Operation): DocumentedOperation {
+  const item = follow(`#/paths/${escape(path)}`);
+  const at = `${item.pointer}/${method}`;
+  const shared = listed(item.pointer, item.node.parameters);
+  const own = listed(at, node.parameters);
+  return {
+    id,
+    method,
+    path,
+    aliasOf,
+    parameters: [...shared, ...own].map(parameter),
+    requests: node.requestBody === undefined ? [] : contentAt(`${at}/requestBody`),
+    responses: objects(node.responses).map(([status]) => response(Number(status), `${at}/responses/${status}`)),
+  };
+}
+
+const listed = (pointer: string, parameters: Json | undefined): string[] =>
+  Array.isArray(parameters) ? parameters.map((_, index) => `${pointer}/parameters/${index}`) : [];
+
+function parameter(pointer: string): Parameter {
+  const { node, pointer: at } = follow(pointer);
+  const { schema, ...where } = schemaAt(`${at}/schema`);
+  const named = objects(node.examples).map(([, { value }]) => value);
+  const values = [node.example, ...named, ...(Array.isArray(schema.examples) ? schema.examples : [])];
+  return {
+    ...where,
+    schema,
+    name: text(node.name),
+    in: text(node.in) as Parameter['in'],
+    required: node.required === true,
+    examples: values.filter((value) => value !== undefined),
+  };
+}
+
+function response(status: number, pointer: string): DocumentedResponse {
+  const { node, pointer: at } = follow(pointer);
+  return {
+    status,
+    headers: objects(node.headers).map(([name]) => {
+      const header = follow(`${at}/headers/${escape(name)}`);
+      return { name, required: header.node.required === true, ...schemaAt(`${header.pointer}/schema`) };
+    }),
+    content: contentAt(at),
+  };
+}
+
+function contentAt(pointer: string): Media[] {
+  const { node, pointer: at } = follow(pointer);
+  return objects(node.content).map(([mediaType, media]) => ({
+    mediaType,
+    examples: objects(media.examples).map(([name, example]) => ({
+      name,
+      value: deref(bundle, example).value ?? null,
+    })),
+    ...schemaAt(`${at}/content/${escape(mediaType)}/schema`),
+  }));
+}
+
+/** The pointer stays where the schema is used, so that what stands beside a `$ref` counts too. */
+const schemaAt = (pointer: string): Located => ({ pointer, schema: follow(pointer).node });
+
+/** The node at a pointer after its references, and the pointer it really stands at. */
+function follow(pointer: string): { pointer: string; node: JsonObject } {
+  const { $at, ...node } = deref(bundle, { $ref: pointer });
+  void $at;
+  const direct = raw(pointer);
+  return typeof direct.$ref === 'string' ? follow(direct.$ref) : { pointer, node };
+}
+
+function raw(pointer: string): JsonObject {
+  let node: Json | undefined = bundle;
+  for (const part of pointer.slice(2).split('/')) {
+    node = isObject(node) || Array.isArray(node) ? (node as JsonObject)[unescape(part)] : undefined;
+  }
+  return isObject(node) ? node : {};
+}
+
+const escape = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+const unescape = (part: string) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');

@@ -1,0 +1,66 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ChannelSettings } from '../../server/settings.ts';
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  /** Parsed JSON, or undefined without a body. */
+  body: unknown;
+}
+
+export interface RecordingUpstream {
+  url: string;
+  seen: SeenRequest[];
+  close(): Promise<void>;
+}
+
+/** An upstream that records what it is asked and answers as told. */
+export async function startUpstream(
+  answer: (request: SeenRequest, response: ServerResponse) => void | Promise<void>,
+): Promise<RecordingUpstream> {
+  const seen: SeenRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const one: SeenRequest = {
+      method: request.method ?? '',
+      path: request.url ?? '',
+      headers: request.headers,
+      body: text === '' ? undefined : JSON.parse(text),
+    };
+    seen.push(one);
+    await answer(one, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A native channel to an upstream that serves every model and any voice. */
+export function channelTo(url: string, change: Partial<ChannelSettings> = {}): ChannelSettings {
+  return {
+    name: 'recording',
+    protocol: 'native',
+    baseUrl: url,
+    wsUrl: url.replace('http', 'ws'),
+    key: 'upstream-key',
+    models: [{ id: '*', upstream: undefined }],
+    groups: undefined,
+    priority: 0,
+    weight: 1,
+    voices: undefined,
+    profile: { headers: {}, paths: {} },
+    ...change,
+  };
+}
