@@ -18,6 +18,10 @@ export async function main(version: string): Promise<void> {
       stop.abort();
     });
   }
+  // A reader that has had enough, such as `head`, is not a failure.
+  process.stdout.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error;
+  });
   const code = await run(process.argv.slice(2), process, version, stop.signal);
   process.exitCode = stoppedWith ?? code;
 }
@@ -39,18 +43,16 @@ export async function run(
     if (command === 'help') terminal.stdout.write(USAGE);
     else if (command === 'version') terminal.stdout.write(`${version}\n`);
     else {
-      const client = new Unigate({
-        baseUrl: options['base-url'] ?? terminal.env.UNIGATE_BASE_URL,
-        apiKey: key ?? '',
-      });
+      if (!key?.trim()) throw new UsageError('Give --key, or set UNIGATE_API_KEY.');
+      const baseUrl = options['base-url'] || terminal.env.UNIGATE_BASE_URL || undefined;
+      const client = new Unigate({ baseUrl, apiKey: key });
       if (command === 'models') await listModels(client, options, terminal, signal);
       else if (command === 'voices') await listVoices(client, options, terminal, signal);
       else await speak(client, text, options, terminal, signal);
     }
     return 0;
   } catch (error) {
-    // A reader that has had enough, such as `head`, is not a failure.
-    if (hasCode(error) && error.code === 'EPIPE') return 0;
+    if (isClosedPipe(error)) return 0;
     const line = signal.aborted ? 'stopped.' : describe(error).replaceAll(/\s+/g, ' ');
     terminal.stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
     return error instanceof UsageError ? 2 : 1;
@@ -66,6 +68,6 @@ function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function hasCode(error: unknown): error is { code: unknown } {
-  return typeof error === 'object' && error !== null && 'code' in error;
+function isClosedPipe(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPIPE';
 }

@@ -9,11 +9,11 @@ export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>):
   const target = await realpath(path).catch(() => path);
   const present = await stat(target).catch(() => undefined);
   if (present?.isDirectory()) throw new Error(`${path} is a folder.`);
-  if (present && !present.isFile()) return write(target, 'w', chunks);
+  if (present && !present.isFile()) return write(target, chunks);
 
   const part = `${target}.${process.pid}.part`;
   try {
-    await write(part, 'w', chunks);
+    await write(part, chunks);
     await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
@@ -21,8 +21,8 @@ export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>):
   }
 }
 
-async function write(path: string, flags: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(path, flags);
+async function write(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  const file = await open(path, 'w');
   try {
     await file.writeFile(chunks);
   } finally {

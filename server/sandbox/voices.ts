@@ -3,7 +3,7 @@ import type { Delivery } from './delivery.ts';
 import { engineLanguages, type Language } from './language.ts';
 import type { Utterance } from './speech/commands.ts';
 
-/** How one system voice is made from the engine's parts. */
+/** How one voice is made from the engine's parts. */
 export interface VoiceTimbre {
   /** The engine's variant, the same in every language. */
   variant: string;
@@ -11,8 +11,10 @@ export interface VoiceTimbre {
   accent: string;
   /** Words a minute. */
   speed: number;
-  /** Factor on the variant's own fundamental frequency. */
+  /** Factor on the base of the variant's pitch. */
   pitch: number;
+  /** Liveliness of the melody as a factor; 1 when left out. */
+  range?: number;
   /** Factor that brings the variant to the common level: about -23 dBFS at volume 50. */
   level: number;
   /** The engine's variant when it whispers. */
@@ -87,7 +89,7 @@ export function utteranceFor(
     wordsPerMinute: within(80, 450, timbre.speed * delivery.rate),
     // The engine's pitch is a logarithmic dial: 50 up is an octave up.
     pitch: within(0, 99, 50 + 50 * Math.log2(timbre.pitch * delivery.pitch)),
-    range: within(0, 99, 50 * delivery.range),
+    range: within(0, 99, 50 * (timbre.range ?? 1) * delivery.range),
     gain: timbre.level * delivery.volume,
     pause,
   };

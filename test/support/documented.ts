@@ -140,10 +140,8 @@ const schemaAt = (pointer: string): Located => ({ pointer, schema: follow(pointe
 
 /** The node at a pointer after its references, and the pointer it really stands at. */
 function follow(pointer: string): { pointer: string; node: JsonObject } {
-  const { $at, ...node } = deref(bundle, { $ref: pointer });
-  void $at;
-  const direct = raw(pointer);
-  return typeof direct.$ref === 'string' ? follow(direct.$ref) : { pointer, node };
+  const node = raw(pointer);
+  return typeof node.$ref === 'string' ? follow(node.$ref) : { pointer, node };
 }
 
 function raw(pointer: string): JsonObject {

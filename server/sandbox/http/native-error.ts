@@ -3,9 +3,18 @@ export class NativeError extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Full name of the field at fault, where one is. */
+  readonly field: string | undefined;
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    headers: Readonly<Record<string, string>> = {},
+    field?: string,
+  ) {
     super(message);
+    this.field = field;
     this.status = status;
     this.code = code;
     this.headers = headers;
@@ -16,8 +25,8 @@ export class NativeError extends Error {
   }
 }
 
-export function invalidParameter(message: string): NativeError {
-  return new NativeError(400, 'InvalidParameter', message);
+export function invalidParameter(message: string, field?: string): NativeError {
+  return new NativeError(400, 'InvalidParameter', message, {}, field);
 }
 
 export function internalError(message = 'The request failed inside the service'): NativeError {

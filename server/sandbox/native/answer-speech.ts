@@ -4,7 +4,7 @@ import { type Exchange, sendJson, sendText } from '../http/exchange.ts';
 import { internalError, invalidParameter, NativeError } from '../http/native-error.ts';
 import { joinAudio } from '../speech/audio-file.ts';
 import type { AudioFormat } from '../speech/commands.ts';
-import type { SpokenUtterance } from '../speech/engine.ts';
+import type { SpokenUtterance } from '../speech/speech-stream.ts';
 import { EngineMissing } from '../speech/espeak.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { dropConnection, obeyTriggers } from './refusals.ts';

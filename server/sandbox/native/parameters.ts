@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../http/json-body.ts';
-import { invalidParameter } from '../http/native-error.ts';
+import { invalidParameter, type NativeError } from '../http/native-error.ts';
 
 interface Range {
   min: number;
@@ -23,32 +23,32 @@ export class Parameters {
   object(name: string): Parameters | undefined {
     const value = this.#value(name);
     if (value === undefined) return undefined;
-    if (!isObject(value)) throw this.#wrong(name, 'must be an object');
+    if (!isObject(value)) throw this.wrong(name, 'must be an object');
     return new Parameters(value, this.#name(name));
   }
 
   requiredObject(name: string): Parameters {
     const value = this.object(name);
-    if (!value) throw this.#wrong(name, 'is required');
+    if (!value) throw this.wrong(name, 'is required');
     return value;
   }
 
   string(name: string): string | undefined {
     const value = this.#value(name);
-    if (value !== undefined && typeof value !== 'string') throw this.#wrong(name, 'must be a string');
+    if (value !== undefined && typeof value !== 'string') throw this.wrong(name, 'must be a string');
     return value;
   }
 
   requiredString(name: string): string {
     const value = this.string(name);
-    if (value === undefined || value === '') throw this.#wrong(name, 'is required and must not be empty');
+    if (value === undefined || value === '') throw this.wrong(name, 'is required and must not be empty');
     return value;
   }
 
   number(name: string, { min, max }: Range, fallback: number): number {
     const value = this.#value(name) ?? fallback;
     if (typeof value !== 'number' || value < min || value > max) {
-      throw this.#wrong(name, `must be a number from ${min} to ${max}`);
+      throw this.wrong(name, `must be a number from ${min} to ${max}`);
     }
     return value;
   }
@@ -56,14 +56,14 @@ export class Parameters {
   integer(name: string, { min, max }: Range, fallback: number): number {
     const value = this.#value(name) ?? fallback;
     if (!Number.isInteger(value) || Number(value) < min || Number(value) > max) {
-      throw this.#wrong(name, `must be an integer from ${min} to ${max}`);
+      throw this.wrong(name, `must be an integer from ${min} to ${max}`);
     }
     return Number(value);
   }
 
   flag(name: string, fallback = false): boolean {
     const value = this.#value(name) ?? fallback;
-    if (typeof value !== 'boolean') throw this.#wrong(name, 'must be true or false');
+    if (typeof value !== 'boolean') throw this.wrong(name, 'must be true or false');
     return value;
   }
 
@@ -78,24 +78,48 @@ export class Parameters {
     const value = this.#value(name);
     if (value === undefined) return undefined;
     const found = choices.find((choice) => choice === value);
-    if (found === undefined) throw this.#wrong(name, `must be one of ${choices.join(', ')}`);
+    if (found === undefined) throw this.wrong(name, `must be one of ${choices.join(', ')}`);
     return found;
   }
 
   list(name: string): readonly unknown[] {
     const value = this.#value(name) ?? [];
-    if (!Array.isArray(value)) throw this.#wrong(name, 'must be an array');
+    if (!Array.isArray(value)) throw this.wrong(name, 'must be an array');
     return value;
   }
 
   /** An array of objects with at most `max` members. */
   objects(name: string, max: number): Parameters[] {
     const items = this.list(name);
-    if (items.length > max) throw this.#wrong(name, `must not have more than ${max} members`);
+    if (items.length > max) throw this.wrong(name, `must not have more than ${max} members`);
     return items.map((item, index) => {
-      if (!isObject(item)) throw this.#wrong(`${name}[${index}]`, 'must be an object');
+      if (!isObject(item)) throw this.wrong(`${name}[${index}]`, 'must be an object');
       return new Parameters(item, this.#name(`${name}[${index}]`));
     });
+  }
+
+  /** A required string that matches `pattern`; `rule` says so in words. */
+  pattern(name: string, pattern: RegExp, rule: string): string {
+    const value = this.requiredString(name);
+    if (!pattern.test(value)) throw this.wrong(name, `must be ${rule}`);
+    return value;
+  }
+
+  /** A required string of at most `max` characters. */
+  limitedString(name: string, max: number): string {
+    const value = this.requiredString(name);
+    if (Array.from(value).length > max) throw this.wrong(name, `must not be longer than ${max} characters`);
+    return value;
+  }
+
+  has(name: string): boolean {
+    return this.#value(name) !== undefined;
+  }
+
+  /** The refusal of field `name`; `problem` goes on after its name. */
+  wrong(name: string, problem: string): NativeError {
+    const field = this.#name(name);
+    return invalidParameter(`${field} ${problem}`, field);
   }
 
   #value(name: string): unknown {
@@ -104,9 +128,5 @@ export class Parameters {
 
   #name(name: string): string {
     return this.#path === '' ? name : `${this.#path}.${name}`;
-  }
-
-  #wrong(name: string, problem: string): Error {
-    return invalidParameter(`${this.#name(name)} ${problem}`);
   }
 }

@@ -3,7 +3,7 @@ import type { Delivery } from '../delivery.ts';
 import { type Language, spokenLanguage } from '../language.ts';
 import type { Sentence } from '../reading.ts';
 import type { AudioFormat, AudioSettings, Utterance } from '../speech/commands.ts';
-import type { SpokenChunk } from '../speech/engine.ts';
+import type { SpokenChunk } from '../speech/speech-stream.ts';
 import { utteranceFor, type VoiceTimbre } from '../voices.ts';
 
 /** What a route asks the engine for, whatever its protocol. */

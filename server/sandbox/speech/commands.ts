@@ -46,6 +46,7 @@ export interface AudioChunk {
 export type Command =
   | { kind: 'open'; job: number; audio: AudioSettings }
   | { kind: 'speak'; job: number; utterance: Utterance; last: boolean }
+  | { kind: 'finish'; job: number }
   | { kind: 'close'; job: number };
 
 /** `close` is not answered; every other command is answered once, in order. */

@@ -1,18 +1,6 @@
-import type { AudioChunk, AudioSettings, Reply, Utterance, Word } from './commands.ts';
-import { EngineMissing } from './espeak.ts';
+import type { AudioSettings, Utterance } from './commands.ts';
+import { SpeechStream, type SpokenUtterance } from './speech-stream.ts';
 import { WorkerThread } from './worker-thread.ts';
-
-/** A piece of encoded audio and the words that begin in it. */
-export interface SpokenChunk {
-  data: Buffer;
-  words: Word[];
-}
-
-export interface SpokenUtterance {
-  chunks: SpokenChunk[];
-  /** Length of its audio. */
-  seconds: number;
-}
 
 /** The speech engine behind a small pool of worker threads, started when they are first needed. */
 export class SpeechEngine {
@@ -36,24 +24,19 @@ export class SpeechEngine {
     audio: AudioSettings,
     signal: AbortSignal,
   ): AsyncGenerator<SpokenUtterance, void> {
-    const thread = this.#leastBusy();
-    const job = this.#nextJob++;
-    thread.jobs++;
+    const stream = this.open(audio, signal);
     try {
-      expect(await thread.run({ kind: 'open', job, audio }, signal), 'opened');
-      let elapsed = 0;
       for (const [position, utterance] of utterances.entries()) {
-        const last = position === utterances.length - 1;
-        const reply = await thread.run({ kind: 'speak', job, utterance, last }, signal);
-        const { chunks, seconds } = expect(reply, 'spoken');
-        const begin = elapsed;
-        elapsed += Math.round(seconds * 1000);
-        yield { chunks: chunks.map((chunk) => placeChunk(chunk, begin)), seconds };
+        yield await stream.speak(utterance, position === utterances.length - 1);
       }
     } finally {
-      thread.jobs--;
-      thread.post({ kind: 'close', job });
+      stream.close();
     }
+  }
+
+  /** Begins one audio stream whose utterances are not known yet; its owner must close it. */
+  open(audio: AudioSettings, signal: AbortSignal): SpeechStream {
+    return new SpeechStream(this.#leastBusy(), this.#nextJob++, audio, signal);
   }
 
   async close(): Promise<void> {
@@ -71,24 +54,4 @@ export class SpeechEngine {
     }
     return this.#threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least));
   }
-}
-
-/** Moves a chunk's words to their place in the whole stream. */
-function placeChunk({ data, words }: AudioChunk, begin: number): SpokenChunk {
-  return {
-    data: Buffer.from(data.buffer),
-    words: words.map((word) => ({
-      ...word,
-      beginTime: word.beginTime + begin,
-      endTime: word.endTime + begin,
-    })),
-  };
-}
-
-function expect<Kind extends Reply['kind']>(reply: Reply, kind: Kind): Extract<Reply, { kind: Kind }> {
-  if (reply.kind === 'failed') {
-    throw reply.reason === 'engine_missing' ? new EngineMissing(reply.message) : new Error(reply.message);
-  }
-  if (reply.kind !== kind) throw new Error(`Expected the reply ${kind}, got ${reply.kind}`);
-  return reply as Extract<Reply, { kind: Kind }>;
 }

@@ -37,6 +37,8 @@ async function handle(command: Command): Promise<Reply | undefined> {
     return undefined;
   }
   if (!encoder) throw new Error(`Job ${command.job} is not open`);
+  if (command.kind === 'finish')
+    return { kind: 'spoken', chunks: encode(encoder, new Float32Array(), [], true), seconds: 0 };
   const { samples, words } = await speak(command.utterance);
   applyGain(samples, command.utterance.gain);
   const resampled = await resampler.resample(samples, encoder.inputRate);

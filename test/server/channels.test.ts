@@ -1,0 +1,166 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Channels } from '../../server/channels/channels.ts';
+import { requestInTurn } from '../../server/channels/failover.ts';
+import { createLogger } from '../../server/logger.ts';
+import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+
+const logger = createLogger('silent');
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+let now = 0;
+const clock = () => now;
+
+function pick(settings: Parameters<typeof channelTo>[1][], random?: () => number) {
+  const channels = new Channels(
+    settings.map((change, index) => channelTo('http://127.0.0.1:9', { name: `c${index}`, ...change })),
+    clock,
+    random,
+  );
+  opened.push(channels);
+  return channels;
+}
+
+const names = (channels: { name: string }[]) => channels.map(({ name }) => name);
+
+describe('which channels serve', () => {
+  test('those with the protocol, the model and the group', () => {
+    const channels = pick([
+      { models: [{ id: 'voxa-*', upstream: undefined }] },
+      { models: [{ id: 'voxa-v2', upstream: 'other' }], groups: ['trial'] },
+      { protocol: 'eta' },
+      { models: [{ id: 'alpha3-tts-flash', upstream: undefined }] },
+    ]);
+    expect(names(channels.serving('native', 'voxa-v2', 'default'))).toEqual(['c0']);
+    expect(names(channels.serving('native', 'voxa-v2', 'trial'))).toEqual(['c0', 'c1']);
+    expect(channels.serving('native', 'nope', 'trial')).toEqual([]);
+  });
+});
+
+describe('the order of trying', () => {
+  test('is by priority, whatever the weight', () => {
+    const channels = pick([{ weight: 1000 }, { priority: 5, weight: 0.001 }, { priority: 1 }]);
+    expect(names(channels.order(channels.serving('native', 'x', 'default')))).toEqual(['c1', 'c2', 'c0']);
+  });
+
+  test('is drawn by weight within one priority', () => {
+    let seed = 7;
+    const random = () => {
+      seed = (seed * 48271) % 2147483647;
+      return seed / 2147483647;
+    };
+    const channels = pick([{ weight: 1 }, { weight: 3 }], random);
+    const candidates = channels.serving('native', 'x', 'default');
+    let first = 0;
+    for (let round = 0; round < 4000; round += 1)
+      if (channels.order(candidates)[0]?.name === 'c1') first += 1;
+    expect(first / 4000).toBeGreaterThan(0.72);
+    expect(first / 4000).toBeLessThan(0.78);
+  });
+
+  test('puts a failing channel last until its pause is over', () => {
+    const channels = pick([{ priority: 9 }, {}]);
+    const candidates = channels.serving('native', 'x', 'default');
+    for (let failure = 0; failure < 3; failure += 1) candidates[0]?.health.failed();
+    expect(names(channels.order(candidates))).toEqual(['c1', 'c0']);
+    now += 5_000;
+    expect(names(channels.order(candidates))).toEqual(['c0', 'c1']);
+    candidates[0]?.health.failed();
+    now += 9_999;
+    expect(names(channels.order(candidates))).toEqual(['c1', 'c0']);
+    now += 1;
+    candidates[0]?.health.succeeded();
+    expect(names(channels.order(candidates))).toEqual(['c0', 'c1']);
+  });
+});
+
+describe('asking in turn', () => {
+  const up = async (
+    answer: (request: SeenRequest, response: ServerResponse) => void,
+  ): Promise<RecordingUpstream> => {
+    const upstream = await startUpstream(answer);
+    opened.push(upstream);
+    return upstream;
+  };
+  const status = (code: number) => (_request: SeenRequest, response: ServerResponse) => {
+    response.writeHead(code);
+    response.end('{}');
+  };
+  const ask = async (settings: ReturnType<typeof channelTo>[]) => {
+    const channels = new Channels(settings, clock);
+    opened.unshift(channels);
+    const { signal } = new AbortController();
+    const order = channels.serving('native', 'm', 'default');
+    return requestInTurn(
+      order,
+      (channel) => ({ method: 'POST', path: '/api/x', body: { model: channel.upstreamModel('m') }, signal }),
+      logger,
+    );
+  };
+
+  test.each([401, 403, 429, 500, 503])('goes on after an upstream %i', async (code) => {
+    const bad = await up(status(code));
+    const good = await up(status(200));
+    const { response, channel } = await ask([
+      channelTo(bad.url, { name: 'bad' }),
+      channelTo(good.url, { name: 'good' }),
+    ]);
+    await response.body.dump();
+    expect([channel.name, response.status, bad.seen.length]).toEqual(['good', 200, 1]);
+  });
+
+  test('goes on when nobody listens', async () => {
+    const good = await up(status(200));
+    const { response, channel } = await ask([
+      channelTo('http://127.0.0.1:9'),
+      channelTo(good.url, { name: 'good' }),
+    ]);
+    await response.body.dump();
+    expect(channel.name).toBe('good');
+  });
+
+  test('stops at a refusal of the request itself', async () => {
+    const strict = await up(status(400));
+    const other = await up(status(200));
+    const { response } = await ask([channelTo(strict.url), channelTo(other.url)]);
+    await response.body.dump();
+    expect([response.status, other.seen.length]).toEqual([400, 0]);
+  });
+
+  test('is 503 without a channel, and 502 when none answers', async () => {
+    await expect(ask([])).rejects.toMatchObject({ status: 503, code: 'get_channel_failed' });
+    await expect(ask([channelTo('http://127.0.0.1:9')])).rejects.toMatchObject({ status: 502 });
+  });
+
+  test('renames models, headers and paths as the profile says, and keeps a path before them', async () => {
+    const upstream = await up(status(200));
+    const channels = new Channels(
+      [
+        channelTo(`${upstream.url}/prefix`, {
+          models: [{ id: 'm', upstream: 'other-m' }],
+          profile: { headers: { 'X-Native-SSE': 'X-Other-SSE' }, paths: { '/api': '/v9' } },
+        }),
+      ],
+      clock,
+    );
+    opened.unshift(channels);
+    const { response } = await requestInTurn(
+      channels.serving('native', 'm', 'default'),
+      (channel) => ({
+        method: 'POST',
+        path: '/api/x',
+        headers: { 'X-Native-SSE': 'enable' },
+        body: { model: channel.upstreamModel('m') },
+        signal: new AbortController().signal,
+      }),
+      logger,
+    );
+    await response.body.dump();
+    expect(upstream.seen[0]).toMatchObject({ path: '/prefix/v9/x', body: { model: 'other-m' } });
+    expect(upstream.seen[0]?.headers['x-other-sse']).toBe('enable');
+    expect(upstream.seen[0]?.headers['x-native-sse']).toBeUndefined();
+  });
+});

@@ -1,0 +1,247 @@
+import { request as rawRequest } from 'node:http';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operationIds, operations } from '../../generated/operations.ts';
+import { findRoute, routes } from '../../server/http/routes.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { post } from './books.ts';
+
+let target: TestGateway;
+const small = { bodyMb: 1, requestsPerMinute: 0, socketsPerKey: 0 };
+beforeAll(async () => {
+  target = await startTestGateway({ limits: small });
+});
+afterAll(() => target.close());
+
+const sentence = { model: 'voxa-v3-flash', input: 'Hi.', voice: 'voxanna' };
+
+describe('routes', () => {
+  test('every path of every operation is found, and only with its own parameters', () => {
+    for (const { path, operation, names } of routes) {
+      const match = findRoute(path.replace(/\{[^}]+\}/g, 'x-1'));
+      expect(match?.methods.get(operation.method)?.operation.id, path).toBe(operation.id);
+      expect(match?.values, path).toEqual(names.map(() => 'x-1'));
+    }
+    expect(new Set(routes.map(({ operation }) => operation.id)).size).toBe(operationIds.length);
+  });
+
+  test('a slash at the end makes no difference, a foreign path is nothing', () => {
+    expect(findRoute('/api/token')?.methods.get('post')?.operation.id).toBe('createToken');
+    expect(findRoute('/v1/audio/speech/')?.methods.get('post')?.operation.id).toBe('createSpeech');
+    for (const path of [
+      '/',
+      '//',
+      '/v1',
+      '/v1/videos/',
+      '/v1/videos//content',
+      '/v1/audio/speech/x',
+      '/__proto__',
+    ]) {
+      const found = findRoute(path)?.methods.values().next().value?.path;
+      expect(path === '/v1/videos/' ? '/v1/videos' : undefined, path).toBe(found);
+    }
+  });
+});
+
+describe('errors in front of the operations', () => {
+  test('404 for an unknown path, 405 with Allow for an unknown method', async () => {
+    const unknown = await fetch(`${target.url}/v1/nothing`);
+    expect([unknown.status, await unknown.json()]).toEqual([
+      404,
+      {
+        error: {
+          code: 'path_not_found',
+          message: expect.stringContaining('/v1/nothing'),
+          request_id: unknown.headers.get('x-request-id'),
+        },
+      },
+    ]);
+    const method = await fetch(`${target.url}/v1/audio/speech`);
+    expect([method.status, method.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('401 before a byte of the body is read', async () => {
+    const reply = await fetch(`${target.url}/v1/audio/speech`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(reply.status).toBe(401);
+  });
+
+  test.each([
+    ['Basic abc', 401],
+    ['Bearer', 401],
+    ['Bearer wrong-key', 401],
+    ['', 401],
+  ])('authorization %j is %i', async (authorization, status) => {
+    const reply = await fetch(`${target.url}/v1/models`, { headers: { authorization } });
+    expect(reply.status).toBe(status);
+    expect(await reply.json()).toMatchObject({ error: { code: 'invalid_api_key' } });
+  });
+
+  test('the scheme is read in any case', async () => {
+    const reply = await fetch(`${target.url}/v1/models`, {
+      headers: { authorization: `bearer ${target.key}` },
+    });
+    expect(reply.status).toBe(200);
+  });
+
+  test('messages take x-api-key too, and the same key in both, but not two keys', async () => {
+    const ask = (headers: Record<string, string>) =>
+      fetch(`${target.url}/v1/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{}',
+      });
+    const bearer = { authorization: `Bearer ${target.key}` };
+    expect((await ask({ 'x-api-key': target.key })).status).toBe(400);
+    expect((await ask({ ...bearer, 'x-api-key': target.key })).status).toBe(400);
+    const two = await ask({ ...bearer, 'x-api-key': 'other-key-123' });
+    expect(two.status).toBe(401);
+    expect(two.headers.get('request-id')).toBe(two.headers.get('x-request-id'));
+    expect(await two.json()).toMatchObject({
+      type: 'error',
+      error: { type: 'authentication_error', code: 'invalid_api_key' },
+    });
+    const elsewhere = await fetch(`${target.url}/v1/models`, { headers: { 'x-api-key': target.key } });
+    expect(elsewhere.status).toBe(401);
+  });
+
+  test('management errors have their own envelope', async () => {
+    const reply = await fetch(`${target.url}/api/log/search?p=0`, {
+      headers: { authorization: `Bearer ${target.key}` },
+    });
+    expect([reply.status, await reply.json()]).toEqual([
+      400,
+      { success: false, message: expect.stringMatching(/^p: /) },
+    ]);
+  });
+
+  test('413 by the declared length and by the real one, without reading on', async () => {
+    const declared = await post(target.url, target.key, '/v1/audio/speech', {
+      ...sentence,
+      x: 'y'.repeat(1024 * 1024),
+    });
+    expect(declared.status).toBe(413);
+    expect(await declared.json()).toMatchObject({
+      error: { code: 'request_too_large', message: expect.stringContaining('1 MB') },
+    });
+    const streamed = await new Promise<number | undefined>((resolve, reject) => {
+      const request = rawRequest(
+        `${target.url}/v1/audio/speech`,
+        {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${target.key}`,
+            'content-type': 'application/json',
+            'transfer-encoding': 'chunked',
+          },
+        },
+        (response) => {
+          resolve(response.statusCode);
+          request.destroy();
+        },
+      );
+      request.on('error', reject);
+      const piece = Buffer.alloc(64 * 1024, 0x20);
+      const write = () => {
+        if (!request.destroyed) request.write(piece, () => setImmediate(write));
+      };
+      write();
+    });
+    expect(streamed).toBe(413);
+  });
+
+  test.each([
+    ['text/plain', '{}', 415, /content-type: is text\/plain/],
+    ['', '{}', 415, /content-type: is missing/],
+    ['application/json', '', 400, /body: is required/],
+    ['application/json', '{', 400, /body: is not valid JSON/],
+    ['application/json', Buffer.from([0x22, 0xff, 0x22]), 400, /body: is not valid UTF-8/],
+    ['application/json; charset=utf-8', '{}', 400, /model: is required/],
+  ])('content type %j with body %j is %i', async (contentType, body, status, message) => {
+    const headers: Record<string, string> = {
+      authorization: `Bearer ${target.key}`,
+      'content-type': contentType,
+    };
+    const reply = await fetch(`${target.url}/v1/audio/speech`, { method: 'POST', headers, body });
+    const told = (await reply.json()) as { error: { message: string } };
+    expect(reply.status).toBe(status);
+    expect(told.error.message).toMatch(message);
+  });
+
+  test('a compressed body is refused, a broken percent escape too', async () => {
+    const zipped = await post(target.url, target.key, '/v1/audio/speech', '{}', {
+      headers: { 'content-encoding': 'gzip' },
+    });
+    expect(zipped.status).toBe(415);
+    const escape = await fetch(`${target.url}/v1/videos/%E0%A4%A`, {
+      headers: { authorization: `Bearer ${target.key}` },
+    });
+    expect(escape.status).toBe(400);
+  });
+
+  test('a client that breaks off its body harms nobody', async () => {
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(new URL(target.url).port), '127.0.0.1', () => {
+        socket.write(
+          `POST /v1/audio/speech HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${target.key}\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"mo`,
+          () => socket.destroy(),
+        );
+      });
+      socket.on('close', () => resolve());
+    });
+    expect((await fetch(`${target.url}/healthz`)).status).toBe(200);
+  });
+});
+
+describe('browsers', () => {
+  test('a preflight needs no key and names what may be sent', async () => {
+    const reply = await fetch(`${target.url}/v1/audio/speech`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization, X-Stainless-Something-New, x-evil',
+      },
+    });
+    expect(reply.status).toBe(204);
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    const allowed = reply.headers.get('access-control-allow-headers') ?? '';
+    for (const name of [
+      'authorization',
+      'content-type',
+      'x-api-key',
+      'compat-version',
+      'x-stainless-lang',
+      'x-stainless-something-new',
+    ]) {
+      expect(allowed.split(', ')).toContain(name);
+    }
+    expect(allowed).not.toContain('evil');
+  });
+
+  test('answers and errors alike may be read, with their ids', async () => {
+    for (const path of ['/healthz', '/v1/models']) {
+      const reply = await fetch(target.url + path, { headers: { origin: 'https://app.example' } });
+      expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+      const exposed = (reply.headers.get('access-control-expose-headers') ?? '').split(', ');
+      for (const name of ['x-request-id', 'request-id', 'retry-after', 'retry-after-ms', 'x-should-retry'])
+        expect(exposed).toContain(name);
+    }
+  });
+});
+
+describe('what every operation of a later version does', () => {
+  test.each(operationIds.filter((id) => (operations[id].statuses as readonly number[]).includes(501)))(
+    '%s needs a key first',
+    async (id) => {
+      const { method, path } = operations[id];
+      const reply = await fetch(target.url + path.replace(/\{[^}]+\}/g, '1'), {
+        method: method.toUpperCase(),
+      });
+      expect(reply.status).toBe(401);
+    },
+  );
+});

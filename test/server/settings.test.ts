@@ -1,0 +1,116 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { readSettings } from '../../server/settings.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'unigate-settings-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+const withFile = (yaml: string, environment: Record<string, string> = {}) => {
+  files += 1;
+  const path = join(folder, `${files}.yaml`);
+  writeFileSync(path, yaml);
+  return { path, read: () => readSettings({ ...environment, CONFIG: path }) };
+};
+
+test('without any configuration the sandbox serves every model to the group default', () => {
+  expect(readSettings({})).toMatchObject({
+    host: '127.0.0.1',
+    port: 8080,
+    dataDir: '.data',
+    sandbox: true,
+    groups: { default: { models: ['*'], ratio: 1 } },
+    prices: { '*': 1 },
+    channels: [],
+    limits: { bodyMb: 64, requestsPerMinute: 0, socketsPerKey: 0 },
+  });
+});
+
+test('a whole file is read, with secrets from the environment and from files', () => {
+  const keyFile = join(folder, 'key');
+  writeFileSync(keyFile, 'from-file\n');
+  const { read } = withFile(
+    `groups:
+  default: { models: ["*"] }
+  trial: { models: ["alpha3-*"], ratio: 2.5 }
+channels:
+  - name: eu
+    protocol: native
+    base_url: https://upstream.example/prefix/
+    key: \${EU_KEY}
+    models: ["alpha3-*", { id: voxa-v2, upstream: other-v2 }]
+    groups: [trial]
+    priority: 10
+    weight: 3
+    profile: { headers: { X-Native-SSE: X-Other-SSE }, paths: { /api-ws/v1: /ws/v1 } }
+  - { name: us, protocol: native, base_url: "http://127.0.0.1:1", key_file: ${keyFile}, models: ["*"] }
+`,
+    { EU_KEY: 'from-environment' },
+  );
+  const settings = read();
+  expect(settings.sandbox).toBe(false);
+  expect(settings.channels[0]).toEqual({
+    name: 'eu',
+    protocol: 'native',
+    baseUrl: 'https://upstream.example/prefix',
+    wsUrl: 'wss://upstream.example/prefix',
+    key: 'from-environment',
+    models: [
+      { id: 'alpha3-*', upstream: undefined },
+      { id: 'voxa-v2', upstream: 'other-v2' },
+    ],
+    groups: ['trial'],
+    priority: 10,
+    weight: 3,
+    voices: undefined,
+    profile: { headers: { 'X-Native-SSE': 'X-Other-SSE' }, paths: { '/api-ws/v1': '/ws/v1' } },
+  });
+  expect(settings.channels[1]?.key).toBe('from-file');
+});
+
+describe('errors name the line and what is wrong with it', () => {
+  const channel = (extra: string) => `sandbox: true
+channels:
+  - name: eu
+    protocol: native
+    base_url: https://upstream.example
+    models: ["*"]
+    ${extra}
+`;
+  test.each([
+    ['an unknown setting', 'sandbox: true\nsandbocks: true\n', 2, /sandbocks is not a known setting/],
+    ['a wrong type', channel('priority: high'), 7, /channels\.0\.priority must be integer/],
+    [
+      'an unknown protocol',
+      channel('').replace('native', 'nativ'),
+      4,
+      /protocol must be equal to one of.*native, official/,
+    ],
+    ['a missing field', 'channels:\n  - name: eu\n    protocol: native\n    models: ["*"]\n', 2, /base_url/],
+    ['an unset variable', channel('key: ${NOT_SET}'), 7, /NOT_SET is not set/],
+    ['an unknown group', channel('groups: [nobody]'), 7, /there is no group nobody/],
+    [
+      'two channels of one name',
+      `${channel('')}  - { name: eu, protocol: eta, base_url: "http://x", models: ["*"] }\n`,
+      8,
+      /two channels are named eu/,
+    ],
+    ['broken YAML', 'sandbox: [true\n', 2, /./],
+  ])('%s', (_name, yaml, line, message) => {
+    const { path, read } = withFile(yaml);
+    expect(read).toThrow(message);
+    expect(read).toThrow(`${path}:${line}:`);
+  });
+
+  test.each([
+    [{ PORT: '70000' }, /PORT must be a whole number from 0 to 65535/],
+    [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be one of/],
+    [{ BOOTSTRAP_KEY: 'short' }, /BOOTSTRAP_KEY must be 8 to 256/],
+    [{ TLS_CERT: '/nowhere' }, /TLS_CERT and TLS_KEY belong together/],
+    [{ CONFIG: '/nowhere.yaml' }, /CONFIG: cannot read/],
+  ])('%o', (environment, message) => {
+    expect(() => readSettings(environment)).toThrow(message);
+  });
+});

@@ -1,0 +1,115 @@
+import type { Json, JsonObject } from '../../openapi/tools/document.ts';
+import { isObject } from '../../openapi/tools/document.ts';
+import type { DocumentedOperation, Media } from './documented.ts';
+
+export interface Target {
+  /** Address without a slash at the end. */
+  url: string;
+  key: string;
+}
+
+/** What a request has that the documented one has not. */
+export interface Variation {
+  /** Name of the documented request example to start from; default: the first. */
+  example?: string;
+  /** Fields to set in the example's body, at any depth; `undefined` takes a field out. */
+  change?: { readonly [field: string]: Change };
+  /** A body of its own instead: text as it is, anything else as JSON. `null` sends none. */
+  body?: Json;
+  path?: Readonly<Record<string, string>>;
+  query?: Readonly<Record<string, string | number>>;
+  /** `undefined` takes a header out. */
+  headers?: Readonly<Record<string, string | undefined>>;
+  method?: string;
+}
+
+type Change = Json | undefined | { readonly [field: string]: Change };
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  body: Buffer;
+}
+
+/** @throws Error when the body is not JSON. */
+export const jsonOf = ({ body }: Answer): unknown => JSON.parse(body.toString('utf8'));
+
+/** A request as the contract documents it, varied, and the answer to it. */
+export async function exchange(
+  target: Target,
+  operation: DocumentedOperation,
+  variation: Variation = {},
+): Promise<Answer> {
+  const headers = new Headers({ authorization: `Bearer ${target.key}` });
+  for (const { name, in: place, required, examples } of operation.parameters) {
+    if (place === 'header' && required) headers.set(name, String(examples[0]));
+  }
+  const body = bodyOf(operation, variation);
+  // A form brings its own content type, with the boundary in it.
+  if (body !== undefined && !(body instanceof FormData)) headers.set('content-type', 'application/json');
+  for (const [name, value] of Object.entries(variation.headers ?? {})) {
+    if (value === undefined) headers.delete(name);
+    else headers.set(name, value);
+  }
+  const response = await fetch(target.url + pathOf(operation, variation), {
+    method: variation.method ?? operation.method.toUpperCase(),
+    headers,
+    body,
+    redirect: 'manual',
+  });
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: Buffer.from(await response.arrayBuffer()),
+  };
+}
+
+/** Path and query with the documented examples filled in. */
+export function pathOf({ path, parameters }: DocumentedOperation, { path: own, query }: Variation = {}): string {
+  const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => {
+    const example = parameters.find((one) => one.in === 'path' && one.name === name)?.examples[0];
+    return encodeURIComponent(own?.[name] ?? String(example));
+  });
+  const required = parameters
+    .filter((one) => one.in === 'query' && one.required)
+    .map(({ name, examples }): [string, string] => [name, String(examples[0])]);
+  const search = new URLSearchParams([
+    ...required.filter(([name]) => query?.[name] === undefined),
+    ...Object.entries(query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+  ]).toString();
+  return search === '' ? filled : `${filled}?${search}`;
+}
+
+function bodyOf({ requests }: DocumentedOperation, variation: Variation): string | FormData | undefined {
+  const { body, example: wanted, change } = variation;
+  if (body === null) return undefined;
+  if (body !== undefined) return typeof body === 'string' ? body : JSON.stringify(body);
+  const media = requests.find(({ examples }) => examples.some(({ name }) => wanted === undefined || name === wanted));
+  if (media === undefined) return undefined;
+  const value = exampleOf(media, wanted);
+  if (media.mediaType === 'multipart/form-data') return form(value);
+  return JSON.stringify(change === undefined ? value : changed(value, change));
+}
+
+const exampleOf = ({ examples }: Media, wanted: string | undefined): Json =>
+  examples.find(({ name }) => wanted === undefined || name === wanted)?.value ?? null;
+
+function changed(value: Json, change: NonNullable<Variation['change']>): JsonObject {
+  const result = isObject(value) ? { ...value } : {};
+  for (const [field, to] of Object.entries(change)) {
+    if (to === undefined) delete result[field];
+    else if (isChange(to)) result[field] = changed(result[field] ?? null, to);
+    else result[field] = to;
+  }
+  return result;
+}
+
+const isChange = (value: Change): value is { readonly [field: string]: Change } => isObject(value);
+
+function form(value: Json): FormData {
+  const data = new FormData();
+  for (const [name, part] of Object.entries(isObject(value) ? value : {})) {
+    for (const one of Array.isArray(part) ? part : [part]) data.append(name, String(one));
+  }
+  return data;
+}

@@ -1,0 +1,53 @@
+import type { TestProject } from 'vitest/node';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import type { Target } from './exchange.ts';
+import { startTestGateway, type TestGateway } from './gateway.ts';
+import { startMock } from './prism.ts';
+
+/** Keys of the gateway that may do less than its own. */
+export interface LesserKeys {
+  /** Was good once. */
+  revoked: string;
+  /** Reaches no model. */
+  restricted: string;
+  /** Has no quota. */
+  penniless: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    mock: Target;
+    gateway: Target;
+    lesserKeys: LesserKeys;
+    /** Largest request body where an operation sets no other, in megabytes. */
+    bodyLimitMb: number;
+  }
+}
+
+/** Starts both targets of the contract tests once, for all of their files. */
+export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
+  const [mock, gateway] = await Promise.all([startMock(), startTestGateway()]);
+  provide('mock', { url: mock.url, key: 'sk-any' });
+  provide('gateway', { url: gateway.url, key: gateway.key });
+  provide('lesserKeys', await makeKeys(gateway));
+  provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
+  return async () => {
+    await Promise.all([mock.close(), gateway.close()]);
+  };
+}
+
+async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<LesserKeys> {
+  const now = clock();
+  const { id: userId } = await store.run('createUser', { name: 'lesser', group: 'default', now });
+  const make = async (name: string, may: { modelLimits?: string[]; unlimitedQuota?: boolean }) => {
+    const key = generateKey();
+    const token = { userId, name, keyHash: hashKey(key), keyHint: keyHint(key), now, ...may };
+    const { id } = await store.run('createToken', token);
+    return { key, id };
+  };
+  const revoked = await make('revoked', { unlimitedQuota: true });
+  await store.run('disableToken', { id: revoked.id, userId });
+  const restricted = await make('restricted', { unlimitedQuota: true, modelLimits: [] });
+  const penniless = await make('penniless', {});
+  return { revoked: revoked.key, restricted: restricted.key, penniless: penniless.key };
+}

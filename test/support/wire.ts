@@ -1,0 +1,56 @@
+import type { DocumentedHeader, DocumentedOperation, Media } from './documented.ts';
+import { streamProblems } from './event-stream.ts';
+import type { Answer } from './exchange.ts';
+import { looksLike } from './media-signatures.ts';
+import { schemaProblems } from './schemas.ts';
+
+/**
+ * What an answer breaks of the contract: its status, headers, content type and body. Empty when all is as
+ * documented. The mock has no real media and sends a word in place of bytes.
+ */
+export function violations(
+  operation: DocumentedOperation,
+  answer: Answer,
+  { realMedia }: { realMedia: boolean },
+): string[] {
+  const response = operation.responses.find(({ status }) => status === answer.status);
+  if (response === undefined) return [`status ${answer.status} is not documented: ${excerpt(answer)}`];
+  const headers = response.headers.flatMap((header) => headerProblems(header, answer.headers));
+  if (response.content.length === 0) {
+    return answer.body.length === 0 ? headers : [...headers, `a body is not documented: ${excerpt(answer)}`];
+  }
+  const type = mediaTypeOf(answer);
+  const media = response.content.find(({ mediaType }) => mediaType === type);
+  const body =
+    media === undefined
+      ? [`content type ${type} is not documented for ${answer.status}: ${excerpt(answer)}`]
+      : bodyProblems(operation.path, media, answer, realMedia);
+  return [...headers, ...body];
+}
+
+export const mediaTypeOf = ({ headers }: Answer): string =>
+  (headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+function headerProblems(header: DocumentedHeader, headers: Headers): string[] {
+  const value = headers.get(header.name);
+  if (value === null) return header.required ? [`header ${header.name} is missing`] : [];
+  const { type } = header.schema;
+  const typed = type === 'integer' || type === 'number' ? Number(value) : value;
+  return schemaProblems(header, typed).map((problem) => `header ${header.name} ${problem}`);
+}
+
+function bodyProblems(path: string, media: Media, answer: Answer, realMedia: boolean): string[] {
+  const { body } = answer;
+  if (media.mediaType === 'application/json') {
+    try {
+      return schemaProblems(media, JSON.parse(body.toString('utf8')));
+    } catch {
+      return [`the body is not JSON: ${excerpt(answer)}`];
+    }
+  }
+  if (media.mediaType === 'text/event-stream') return streamProblems(path, body.toString('utf8'));
+  if (!realMedia || looksLike(media.mediaType, body)) return [];
+  return [`the body is not ${media.mediaType}: ${body.toString('hex', 0, 16)}`];
+}
+
+export const excerpt = ({ body }: Answer): string => body.toString('utf8', 0, 300);
