@@ -5879,16 +5879,6 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        NativeNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["NativeRouteError"];
-            };
-        };
         /** @description This path is a WebSocket and was called as plain HTTP. Repeat it as a WebSocket handshake. */
         GenericUpgradeRequired: {
             headers: {
@@ -5907,6 +5897,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
+        NativeNotImplemented: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NativeRouteError"];
             };
         };
         /** @description The resource is not in a state that allows this yet. Wait until the task has ended, then repeat. */
@@ -6379,7 +6379,6 @@ export interface operations {
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
             500: components["responses"]["NativeInternalError"];
-            501: components["responses"]["NativeNotImplemented"];
             502: components["responses"]["NativeBadGateway"];
             503: components["responses"]["NativeUnavailable"];
             504: components["responses"]["NativeGatewayTimeout"];

@@ -1,4 +1,4 @@
-import { models, type Protocol, voiceSets } from '../generated/catalogue.ts';
+import { models, type Protocol } from '../generated/catalogue.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { ChannelSettings } from './settings.ts';
 
@@ -19,7 +19,7 @@ export function sandboxChannels({ url, wsUrl, key }: Sandbox): ChannelSettings[]
       groups: undefined,
       priority: 0,
       weight: 1,
-      voices: Object.values(voiceSets).flatMap((voices) => voices.map(({ id }) => id)),
+      voices: 'catalogue',
       profile: { headers: {}, paths: {} },
     },
   ];

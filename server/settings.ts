@@ -20,8 +20,8 @@ export interface ChannelSettings {
   groups: readonly string[] | undefined;
   priority: number;
   weight: number;
-  /** System voices it has; undefined: not known, so the provider judges. */
-  voices: readonly string[] | undefined;
+  /** System voices it has: a list, or those of the catalogue; undefined: not known, so the provider judges. */
+  voices: readonly string[] | 'catalogue' | undefined;
   profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
 }
 

@@ -40,6 +40,11 @@ export class Channels {
     );
   }
 
+  /** The channel of that name; undefined when the configuration has it no more. */
+  named(name: string): Channel | undefined {
+    return this.#entries.find(({ channel }) => channel.name === name)?.channel;
+  }
+
   /** The order to try channels in: healthy ones first, by priority, within one priority drawn by weight. */
   order(candidates: readonly Channel[]): Channel[] {
     if (candidates.length < 2) return [...candidates];

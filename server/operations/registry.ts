@@ -8,13 +8,14 @@ import { getReadiness } from './service/getReadiness.ts';
 import { createSpeech } from './speech/createSpeech.ts';
 import { generateMultimodalSpeech } from './speech/generateMultimodalSpeech.ts';
 import { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
+import { customizeVoice } from './voices/customizeVoice.ts';
 
 /** Every operation of the contract with its handler. Leaving one out does not compile. */
 export const handlers: Handlers = {
   createSpeech,
   synthesizeSpeech,
   generateMultimodalSpeech,
-  customizeVoice: notImplemented,
+  customizeVoice,
   openInferenceSocket: notImplemented,
   openRealtimeSocket: notImplemented,
   createVideoGeneration: notImplemented,

@@ -6,6 +6,7 @@ export interface Database {
   tokens: TokensTable;
   ledger: LedgerTable;
   request_log: RequestLogTable;
+  voices: VoicesTable;
 }
 
 export interface UsersTable {
@@ -82,4 +83,23 @@ export interface RequestLogTable {
   duration_ms: number;
   /** Unix seconds. */
   created_at: number;
+}
+
+/** A custom voice: who made it, for which model, and on which channel it lives. */
+export interface VoicesTable {
+  /** The provider's id, which is the public one. */
+  voice_id: string;
+  user_id: number;
+  /** The customization model that made it. */
+  service: string;
+  target_model: string;
+  channel: string;
+  /** DEPLOYING, OK or UNDEPLOYED as last seen; services without a status have OK. */
+  status: string;
+  /** The prefix or preferred name it was made with. */
+  name: string;
+  /** JSON object of what else a list tells: language, voice_prompt, preview_text. */
+  facts: string;
+  created_at: number;
+  updated_at: number;
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
@@ -20,27 +21,6 @@ const audioEvent = (id: number, used?: number) =>
 let upstream: RecordingUpstream;
 let target: TestGateway;
 let answer: Parameters<typeof startUpstream>[0];
-
-beforeAll(async () => {
-  upstream = await startUpstream((request, response) => answer(request, response));
-  target = await startTestGateway({
-    sandbox: false,
-    channels: [channelTo(upstream.url)],
-    groups: {
-      default: { models: ['*'], ratio: 1 },
-      trial: { models: ['voxa-*'], ratio: 2.5 },
-      none: { models: [], ratio: 1 },
-    },
-    prices: { '*': 1, 'voxa-v3-*': 3 },
-  });
-});
-afterEach(() => {
-  upstream.seen.length = 0;
-});
-afterAll(async () => {
-  await target.close();
-  await upstream.close();
-});
 
 const finished = (used: number) => ({
   request_id: 'r',
@@ -64,305 +44,337 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
 
 const lastRow = async () => (await ledgerRows(target)).at(-1);
 
-describe('a call that works', () => {
-  test('is settled for what the upstream reports, times price and ratio, before its end is told', async () => {
-    json(200, finished(10));
-    const { key, id } = await makeKey(target, { quota: 1000, group: 'trial' });
-    const reply = await post(target.url, key, native, sentence);
-    expect(await reply.json()).toEqual(finished(10));
-    expect(await remainingQuota(target, id)).toBe(1000 - 10 * 3 * 2.5);
-    expect(await lastRow()).toEqual({
-      state: 'settled',
-      reserved: 8 * 3 * 2.5,
-      charged: 75,
-      unit: 'characters',
-    });
-    const log = (await logRows(target)).at(-1);
-    expect(log).toMatchObject({
-      status: 200,
-      quota: 75,
-      units: 10,
-      channel: 'recording',
-      operation: 'synthesizeSpeech',
-    });
-    expect(log?.request_id).toBe(reply.headers.get('x-request-id'));
-  });
-
-  test('goes out with the account key, and never with the client one', async () => {
-    json(200, finished(1));
-    await post(target.url, target.key, native, sentence);
-    expect(upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
-    expect(JSON.stringify(upstream.seen)).not.toContain(target.key);
-  });
-
-  test('pays a standard request when its file has passed', async () => {
-    json(200, finished(10));
-    const reply = await post(target.url, target.key, speech, { model: 'voxa-v2', input: 'Hi', voice: 'v1' });
-    expect((await reply.arrayBuffer()).byteLength).toBe(5000);
-    expect(await lastRow()).toMatchObject({ state: 'settled', charged: 10 });
-  });
-
-  test('without a usage report costs what was expected', async () => {
-    json(200, { ...finished(0), usage: {} });
-    await (await post(target.url, target.key, native, sentence)).text();
-    expect(await lastRow()).toMatchObject({ state: 'settled', charged: characters * 3 });
-  });
-
-  test('of a token model is settled in input and output tokens', async () => {
-    json(200, { ...finished(0), usage: { input_tokens: 7, output_tokens: 94, characters: 0 } });
-    const body = { model: 'alpha-tts', input: { text: 'Hello', voice: 'v1' } };
-    await (
-      await post(target.url, target.key, '/api/v1/services/aigc/multimodal-generation/generation', body)
-    ).text();
-    expect(await lastRow()).toMatchObject({ state: 'settled', charged: 101, unit: 'tokens' });
-    expect((await logRows(target)).at(-1)).toMatchObject({ prompt_tokens: 7, completion_tokens: 94 });
-  });
-
-  test('streamed is settled from the last cumulative figure', async () => {
-    answer = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(audioEvent(1, 3));
-      response.write(audioEvent(2, 7).slice(0, 40));
-      response.write(audioEvent(2, 7).slice(40));
-      response.end(
-        event(3, { output: { finish_reason: 'stop', audio: { data: '' } }, usage: { characters: 9 } }),
-      );
-    };
-    const reply = await post(target.url, target.key, native, sentence, {
-      headers: { 'X-Native-SSE': 'enable' },
-    });
-    const text = await reply.text();
-    expect(text.startsWith('id:1\nevent:result\n:HTTP_STATUS/200\ndata:{')).toBe(true);
-    expect(await lastRow()).toMatchObject({ state: 'settled', charged: 27 });
-    expect(upstream.seen[0]?.headers['x-native-sse']).toBe('enable');
-  });
-});
-
-describe('a call that fails costs nothing', () => {
-  const refused = async (key: string) => {
-    const before = (await ledgerRows(target)).length;
-    const reply = await post(target.url, key, native, sentence);
-    const text = await reply.text();
-    const rows = await ledgerRows(target);
-    expect(rows.slice(before).map(({ state }) => state)).toEqual(['refunded']);
-    return { status: reply.status, text, headers: reply.headers };
-  };
-
-  test('a refusal of the provider passes unchanged', async () => {
-    json(400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}');
-    const { key, id } = await makeKey(target, { quota: 100 });
-    const { status, text } = await refused(key);
-    expect([status, text]).toEqual([400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}']);
-    expect(await remainingQuota(target, id)).toBe(100);
-  });
-
-  test('throttling carries retry-after even when the provider gave none', async () => {
-    json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' });
-    const { status, headers } = await refused(target.key);
-    expect([status, headers.get('retry-after')]).toEqual([429, '1']);
-  });
-
-  test.each([
-    [401, 502],
-    [403, 502],
-    [500, 502],
-    [503, 503],
-    [504, 504],
-    [302, 502],
-  ])('an upstream %i becomes %i and says nothing of the provider', async (given, told) => {
-    json(given, { code: 'InvalidApiKey', message: `secret ${upstream.url}`, request_id: 'x' });
-    const { status, text } = await refused(target.key);
-    expect(status).toBe(told);
-    expect(text).not.toContain('secret');
-    expect(JSON.parse(text)).toMatchObject({ error: { request_id: expect.stringMatching(/^req_/) } });
-  });
-
-  test('broken JSON is a 502', async () => {
-    json(200, '{"output":');
-    expect((await refused(target.key)).status).toBe(502);
-  });
-
-  test('a connection that breaks before the answer is a 502', async () => {
-    answer = (_request, response) => void response.destroy();
-    expect((await refused(target.key)).status).toBe(502);
-  });
-
-  test('a stream that breaks off breaks off for the client too', async () => {
-    answer = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(audioEvent(1, 3), () => response.destroy());
-    };
-    const reply = await post(target.url, target.key, native, sentence, {
-      headers: { 'X-Native-SSE': 'enable' },
-    });
-    await expect(reply.text()).rejects.toThrow();
-    await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'refunded' }));
-  });
-
-  test('an error event after audio ends the stream without a bill', async () => {
-    answer = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(audioEvent(1));
-      response.end(
-        'id:2\nevent:error\n:HTTP_STATUS/500\ndata:{"code":"InternalError","message":"x","request_id":"y"}\n\n',
-      );
-    };
-    const reply = await post(target.url, target.key, native, sentence, {
-      headers: { 'X-Native-SSE': 'enable' },
-    });
-    expect(await reply.text()).toContain('event:error');
-    expect(await lastRow()).toMatchObject({ state: 'refunded' });
-  });
-
-  test('beta failures inside a 200 are refunded and pass on the native route', async () => {
-    const failure = {
-      request_id: 'r',
-      output: { base_resp: { status_code: 1042, status_msg: 'odd text' }, data: null },
-    };
-    json(200, failure);
-    const input = { text: 'x', voice_setting: { voice_id: 'v1' } };
-    const path = '/api/v1/services/aigc/multimodal-generation/generation';
-    const reply = await post(target.url, target.key, path, { model: 'beta/speech-02-hd', input });
-    expect([reply.status, await reply.json()]).toEqual([200, failure]);
-    expect(await lastRow()).toMatchObject({ state: 'refunded' });
-    const standard = await post(target.url, target.key, speech, {
-      model: 'beta/speech-02-hd',
-      input: 'x',
-      voice: 'v1',
-    });
-    expect(standard.status).toBe(400);
-    expect(await standard.json()).toMatchObject({ error: { code: 'InvalidParameter', message: 'odd text' } });
-  });
-});
-
-describe('a client that leaves in the middle', () => {
-  const leaveAfterAudio = async (used: number | undefined) => {
-    let upstreamGone = false;
-    answer = (_request, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(audioEvent(1, used));
-      response.on('close', () => {
-        upstreamGone = true;
-      });
-    };
-    const leaving = new AbortController();
-    const before = (await ledgerRows(target)).length;
-    const reply = await post(target.url, target.key, native, sentence, {
-      headers: { 'X-Native-SSE': 'enable' },
-      signal: leaving.signal,
-    });
-    const reader = reply.body?.getReader();
-    await reader?.read();
-    leaving.abort();
-    await vi.waitFor(async () => {
-      expect(upstreamGone).toBe(true);
-      expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).not.toContain('open');
-    });
-    return (await ledgerRows(target)).slice(before);
-  };
-
-  test('pays what the upstream had counted', async () => {
-    expect(await leaveAfterAudio(5)).toMatchObject([{ state: 'settled', charged: 15 }]);
-    expect((await logRows(target)).at(-1)).toMatchObject({
-      status: 499,
-      error_code: 'client_closed_request',
-    });
-  });
-
-  test('pays the whole text where the upstream counts it at the start', async () => {
-    expect(await leaveAfterAudio(undefined)).toMatchObject([{ state: 'settled', charged: characters * 3 }]);
-  });
-
-  test('pays nothing before the first audio', async () => {
-    answer = () => {};
-    const leaving = new AbortController();
-    const before = (await ledgerRows(target)).length;
-    const call = post(target.url, target.key, native, sentence, { signal: leaving.signal });
-    await vi.waitFor(() => expect(upstream.seen).toHaveLength(1));
-    leaving.abort();
-    await expect(call).rejects.toThrow();
-    await vi.waitFor(async () =>
-      expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).toEqual(['refunded']),
+describe.each(engines)('on %s', (engine) => {
+  beforeAll(async () => {
+    upstream = await startUpstream((request, response) => answer(request, response));
+    target = await startTestGateway(
+      {
+        sandbox: false,
+        channels: [channelTo(upstream.url)],
+        groups: {
+          default: { models: ['*'], ratio: 1 },
+          trial: { models: ['voxa-*'], ratio: 2.5 },
+          none: { models: [], ratio: 1 },
+        },
+        prices: { '*': 1, 'voxa-v3-*': 3 },
+      },
+      engine,
     );
   });
-});
+  afterEach(() => {
+    upstream.seen.length = 0;
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
 
-describe('nothing reaches the upstream, and nothing is held', () => {
-  const untouched = async (key: string, path: string, body: unknown) => {
-    json(200, finished(1));
-    const before = (await ledgerRows(target)).length;
-    const reply = await post(target.url, key, path, body);
-    const told = (await reply.json()) as { error: { code: string; message: string; request_id: string } };
-    expect(upstream.seen).toEqual([]);
-    expect((await ledgerRows(target)).length).toBe(before);
-    expect(told.error.request_id).toBe(reply.headers.get('x-request-id'));
-    return { status: reply.status, ...told.error };
-  };
+  describe('a call that works', () => {
+    test('is settled for what the upstream reports, times price and ratio, before its end is told', async () => {
+      json(200, finished(10));
+      const { key, id } = await makeKey(target, { quota: 1000, group: 'trial' });
+      const reply = await post(target.url, key, native, sentence);
+      expect(await reply.json()).toEqual(finished(10));
+      expect(await remainingQuota(target, id)).toBe(1000 - 10 * 3 * 2.5);
+      expect(await lastRow()).toEqual({
+        state: 'settled',
+        reserved: 8 * 3 * 2.5,
+        charged: 75,
+        unit: 'characters',
+      });
+      const log = (await logRows(target)).at(-1);
+      expect(log).toMatchObject({
+        status: 200,
+        quota: 75,
+        units: 10,
+        channel: 'recording',
+        operation: 'synthesizeSpeech',
+      });
+      expect(log?.request_id).toBe(reply.headers.get('x-request-id'));
+    });
 
-  test('when the quota does not cover the call', async () => {
-    const { key } = await makeKey(target, { quota: characters * 3 - 1 });
-    expect(await untouched(key, native, sentence)).toMatchObject({
-      status: 403,
-      code: 'insufficient_user_quota',
+    test('goes out with the account key, and never with the client one', async () => {
+      json(200, finished(1));
+      await post(target.url, target.key, native, sentence);
+      expect(upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
+      expect(JSON.stringify(upstream.seen)).not.toContain(target.key);
+    });
+
+    test('pays a standard request when its file has passed', async () => {
+      json(200, finished(10));
+      const reply = await post(target.url, target.key, speech, {
+        model: 'voxa-v2',
+        input: 'Hi',
+        voice: 'v1',
+      });
+      expect((await reply.arrayBuffer()).byteLength).toBe(5000);
+      expect(await lastRow()).toMatchObject({ state: 'settled', charged: 10 });
+    });
+
+    test('without a usage report costs what was expected', async () => {
+      json(200, { ...finished(0), usage: {} });
+      await (await post(target.url, target.key, native, sentence)).text();
+      expect(await lastRow()).toMatchObject({ state: 'settled', charged: characters * 3 });
+    });
+
+    test('of a token model is settled in input and output tokens', async () => {
+      json(200, { ...finished(0), usage: { input_tokens: 7, output_tokens: 94, characters: 0 } });
+      const body = { model: 'alpha-tts', input: { text: 'Hello', voice: 'v1' } };
+      await (
+        await post(target.url, target.key, '/api/v1/services/aigc/multimodal-generation/generation', body)
+      ).text();
+      expect(await lastRow()).toMatchObject({ state: 'settled', charged: 101, unit: 'tokens' });
+      expect((await logRows(target)).at(-1)).toMatchObject({ prompt_tokens: 7, completion_tokens: 94 });
+    });
+
+    test('streamed is settled from the last cumulative figure', async () => {
+      answer = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(audioEvent(1, 3));
+        response.write(audioEvent(2, 7).slice(0, 40));
+        response.write(audioEvent(2, 7).slice(40));
+        response.end(
+          event(3, { output: { finish_reason: 'stop', audio: { data: '' } }, usage: { characters: 9 } }),
+        );
+      };
+      const reply = await post(target.url, target.key, native, sentence, {
+        headers: { 'X-Native-SSE': 'enable' },
+      });
+      const text = await reply.text();
+      expect(text.startsWith('id:1\nevent:result\n:HTTP_STATUS/200\ndata:{')).toBe(true);
+      expect(await lastRow()).toMatchObject({ state: 'settled', charged: 27 });
+      expect(upstream.seen[0]?.headers['x-native-sse']).toBe('enable');
     });
   });
 
-  test('when the group lacks the model', async () => {
-    const { key } = await makeKey(target, { quota: 1000, group: 'none' });
-    expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
-  });
+  describe('a call that fails costs nothing', () => {
+    const refused = async (key: string) => {
+      const before = (await ledgerRows(target)).length;
+      const reply = await post(target.url, key, native, sentence);
+      const text = await reply.text();
+      const rows = await ledgerRows(target);
+      expect(rows.slice(before).map(({ state }) => state)).toEqual(['refunded']);
+      return { status: reply.status, text, headers: reply.headers };
+    };
 
-  test('when the key lacks the model', async () => {
-    const { key } = await makeKey(target, { quota: 1000, modelLimits: ['alpha3-*'] });
-    expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
-  });
-
-  test('when the key is disabled or expired', async () => {
-    const disabled = await makeKey(target, { quota: 1000 });
-    await target.gateway.store.run('disableToken', { id: disabled.id, userId: disabled.userId });
-    expect(await untouched(disabled.key, native, sentence)).toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
+    test('a refusal of the provider passes unchanged', async () => {
+      json(400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}');
+      const { key, id } = await makeKey(target, { quota: 100 });
+      const { status, text } = await refused(key);
+      expect([status, text]).toEqual([400, '{"code":"InvalidParameter",  "message":"no","request_id":"x"}']);
+      expect(await remainingQuota(target, id)).toBe(100);
     });
-    const expired = await makeKey(target, { quota: 1000, expiredTime: 1_000_000_000 });
-    expect(await untouched(expired.key, native, sentence)).toMatchObject({
-      status: 401,
-      code: 'invalid_api_key',
+
+    test('throttling carries retry-after even when the provider gave none', async () => {
+      json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' });
+      const { status, headers } = await refused(target.key);
+      expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+    });
+
+    test.each([
+      [401, 502],
+      [403, 502],
+      [500, 502],
+      [503, 503],
+      [504, 504],
+      [302, 502],
+    ])('an upstream %i becomes %i and says nothing of the provider', async (given, told) => {
+      json(given, { code: 'InvalidApiKey', message: `secret ${upstream.url}`, request_id: 'x' });
+      const { status, text } = await refused(target.key);
+      expect(status).toBe(told);
+      expect(text).not.toContain('secret');
+      expect(JSON.parse(text)).toMatchObject({ error: { request_id: expect.stringMatching(/^req_/) } });
+    });
+
+    test('broken JSON is a 502', async () => {
+      json(200, '{"output":');
+      expect((await refused(target.key)).status).toBe(502);
+    });
+
+    test('a connection that breaks before the answer is a 502', async () => {
+      answer = (_request, response) => void response.destroy();
+      expect((await refused(target.key)).status).toBe(502);
+    });
+
+    test('a stream that breaks off breaks off for the client too', async () => {
+      answer = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(audioEvent(1, 3), () => response.destroy());
+      };
+      const reply = await post(target.url, target.key, native, sentence, {
+        headers: { 'X-Native-SSE': 'enable' },
+      });
+      await expect(reply.text()).rejects.toThrow();
+      await vi.waitFor(async () => expect(await lastRow()).toMatchObject({ state: 'refunded' }));
+    });
+
+    test('an error event after audio ends the stream without a bill', async () => {
+      answer = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(audioEvent(1));
+        response.end(
+          'id:2\nevent:error\n:HTTP_STATUS/500\ndata:{"code":"InternalError","message":"x","request_id":"y"}\n\n',
+        );
+      };
+      const reply = await post(target.url, target.key, native, sentence, {
+        headers: { 'X-Native-SSE': 'enable' },
+      });
+      expect(await reply.text()).toContain('event:error');
+      expect(await lastRow()).toMatchObject({ state: 'refunded' });
+    });
+
+    test('beta failures inside a 200 are refunded and pass on the native route', async () => {
+      const failure = {
+        request_id: 'r',
+        output: { base_resp: { status_code: 1042, status_msg: 'odd text' }, data: null },
+      };
+      json(200, failure);
+      const input = { text: 'x', voice_setting: { voice_id: 'v1' } };
+      const path = '/api/v1/services/aigc/multimodal-generation/generation';
+      const reply = await post(target.url, target.key, path, { model: 'beta/speech-02-hd', input });
+      expect([reply.status, await reply.json()]).toEqual([200, failure]);
+      expect(await lastRow()).toMatchObject({ state: 'refunded' });
+      const standard = await post(target.url, target.key, speech, {
+        model: 'beta/speech-02-hd',
+        input: 'x',
+        voice: 'v1',
+      });
+      expect(standard.status).toBe(400);
+      expect(await standard.json()).toMatchObject({
+        error: { code: 'InvalidParameter', message: 'odd text' },
+      });
     });
   });
 
-  test.each([
-    ['an unknown model', { ...sentence, model: 'nope' }, 404, /model: "nope" does not exist/],
-    [
-      'a model of another route',
-      { ...sentence, model: 'voxa-v1' },
-      400,
-      /model: voxa-v1 is not served on this route/,
-    ],
-    [
-      'a blank text',
-      { ...sentence, input: { text: '  ', voice: 'v1' } },
-      400,
-      /input.text: has nothing to speak/,
-    ],
-    [
-      'a number for the text',
-      { ...sentence, input: { text: 1, voice: 'v1' } },
-      400,
-      /input.text: must be string/,
-    ],
-    ['a missing voice', { ...sentence, input: { text: 'x' } }, 400, /input.voice: is required/],
-    [
-      'a volume over the limit',
-      { ...sentence, input: { text: 'x', voice: 'v', volume: 101 } },
-      400,
-      /input.volume: must be <= 100/,
-    ],
-    ['broken JSON', '{"model":', 400, /body: is not valid JSON/],
-    ['an array', '[]', 400, /body: must be object/],
-  ])('for %s', async (_name, body, status, message) => {
-    const told = await untouched(target.key, native, body);
-    expect(told.status).toBe(status);
-    expect(told.message).toMatch(message);
+  describe('a client that leaves in the middle', () => {
+    const leaveAfterAudio = async (used: number | undefined) => {
+      let upstreamGone = false;
+      answer = (_request, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(audioEvent(1, used));
+        response.on('close', () => {
+          upstreamGone = true;
+        });
+      };
+      const leaving = new AbortController();
+      const before = (await ledgerRows(target)).length;
+      const reply = await post(target.url, target.key, native, sentence, {
+        headers: { 'X-Native-SSE': 'enable' },
+        signal: leaving.signal,
+      });
+      const reader = reply.body?.getReader();
+      await reader?.read();
+      leaving.abort();
+      await vi.waitFor(async () => {
+        expect(upstreamGone).toBe(true);
+        expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).not.toContain('open');
+      });
+      return (await ledgerRows(target)).slice(before);
+    };
+
+    test('pays what the upstream had counted', async () => {
+      expect(await leaveAfterAudio(5)).toMatchObject([{ state: 'settled', charged: 15 }]);
+      expect((await logRows(target)).at(-1)).toMatchObject({
+        status: 499,
+        error_code: 'client_closed_request',
+      });
+    });
+
+    test('pays the whole text where the upstream counts it at the start', async () => {
+      expect(await leaveAfterAudio(undefined)).toMatchObject([{ state: 'settled', charged: characters * 3 }]);
+    });
+
+    test('pays nothing before the first audio', async () => {
+      answer = () => {};
+      const leaving = new AbortController();
+      const before = (await ledgerRows(target)).length;
+      const call = post(target.url, target.key, native, sentence, { signal: leaving.signal });
+      await vi.waitFor(() => expect(upstream.seen).toHaveLength(1));
+      leaving.abort();
+      await expect(call).rejects.toThrow();
+      await vi.waitFor(async () =>
+        expect((await ledgerRows(target)).slice(before).map(({ state }) => state)).toEqual(['refunded']),
+      );
+    });
+  });
+
+  describe('nothing reaches the upstream, and nothing is held', () => {
+    const untouched = async (key: string, path: string, body: unknown) => {
+      json(200, finished(1));
+      const before = (await ledgerRows(target)).length;
+      const reply = await post(target.url, key, path, body);
+      const told = (await reply.json()) as { error: { code: string; message: string; request_id: string } };
+      expect(upstream.seen).toEqual([]);
+      expect((await ledgerRows(target)).length).toBe(before);
+      expect(told.error.request_id).toBe(reply.headers.get('x-request-id'));
+      return { status: reply.status, ...told.error };
+    };
+
+    test('when the quota does not cover the call', async () => {
+      const { key } = await makeKey(target, { quota: characters * 3 - 1 });
+      expect(await untouched(key, native, sentence)).toMatchObject({
+        status: 403,
+        code: 'insufficient_user_quota',
+      });
+    });
+
+    test('when the group lacks the model', async () => {
+      const { key } = await makeKey(target, { quota: 1000, group: 'none' });
+      expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
+    });
+
+    test('when the key lacks the model', async () => {
+      const { key } = await makeKey(target, { quota: 1000, modelLimits: ['alpha3-*'] });
+      expect(await untouched(key, native, sentence)).toMatchObject({ status: 403, code: 'access_denied' });
+    });
+
+    test('when the key is disabled or expired', async () => {
+      const disabled = await makeKey(target, { quota: 1000 });
+      await target.gateway.store.run('disableToken', { id: disabled.id, userId: disabled.userId });
+      expect(await untouched(disabled.key, native, sentence)).toMatchObject({
+        status: 401,
+        code: 'invalid_api_key',
+      });
+      const expired = await makeKey(target, { quota: 1000, expiredTime: 1_000_000_000 });
+      expect(await untouched(expired.key, native, sentence)).toMatchObject({
+        status: 401,
+        code: 'invalid_api_key',
+      });
+    });
+
+    test.each([
+      ['an unknown model', { ...sentence, model: 'nope' }, 404, /model: "nope" does not exist/],
+      [
+        'a model of another route',
+        { ...sentence, model: 'voxa-v1' },
+        400,
+        /model: voxa-v1 is not served on this route/,
+      ],
+      [
+        'a blank text',
+        { ...sentence, input: { text: '  ', voice: 'v1' } },
+        400,
+        /input.text: has nothing to speak/,
+      ],
+      [
+        'a number for the text',
+        { ...sentence, input: { text: 1, voice: 'v1' } },
+        400,
+        /input.text: must be string/,
+      ],
+      ['a missing voice', { ...sentence, input: { text: 'x' } }, 400, /input.voice: is required/],
+      [
+        'a volume over the limit',
+        { ...sentence, input: { text: 'x', voice: 'v', volume: 101 } },
+        400,
+        /input.volume: must be <= 100/,
+      ],
+      ['broken JSON', '{"model":', 400, /body: is not valid JSON/],
+      ['an array', '[]', 400, /body: must be object/],
+    ])('for %s', async (_name, body, status, message) => {
+      const told = await untouched(target.key, native, body);
+      expect(told.status).toBe(status);
+      expect(told.message).toMatch(message);
+    });
   });
 });

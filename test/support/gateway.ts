@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { createLogger } from '../../server/logger.ts';
 import { serve } from '../../server/serve.ts';
 import { readSettings, type Settings } from '../../server/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
+import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 
 export interface TestGateway {
   url: string;
@@ -15,12 +17,23 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway with its sandbox on a free port and a data folder of its own; `change` adapts the settings. */
-export async function startTestGateway(change: Partial<Settings> = {}): Promise<TestGateway> {
+/**
+ * Starts a gateway with its sandbox on a free port, with books of its own in a temporary folder or in a
+ * PostgreSQL schema; `change` adapts the settings.
+ */
+export async function startTestGateway(
+  change: Partial<Settings> = {},
+  engine: Engine = 'sqlite',
+): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-'));
   const key = generateKey();
   const defaults = readSettings({ PORT: '0', BOOTSTRAP_KEY: key, LOG_LEVEL: 'silent' });
-  const settings = { ...defaults, dataDir, ...change };
+  const schema = `test_${randomUUID().replaceAll('-', '')}`;
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', `-csearch_path=${schema}`);
+  if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
+  const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
+  const settings = { ...defaults, dataDir, ...stored, ...change };
   const running = await serve(settings, createLogger(settings.logLevel));
   return {
     url: running.url,
@@ -29,6 +42,7 @@ export async function startTestGateway(change: Partial<Settings> = {}): Promise<
     async close() {
       await running.close(1_000);
       await rm(dataDir, { recursive: true, force: true });
+      if (engine === 'postgres') await onServer((client) => client.query(`drop schema ${schema} cascade`));
     },
   };
 }

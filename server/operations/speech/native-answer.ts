@@ -4,9 +4,10 @@ import { Failure } from '../../failure.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
 import { audioSource } from '../../providers/native/audio.ts';
-import { betaFailure, field, readRejection, rejectionFailure } from '../../providers/native/rejection.ts';
+import { betaFailure, field } from '../../providers/native/rejection.ts';
 import { joinBody, splitBody } from '../../providers/native/split-body.ts';
 import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
+import { passRejection } from '../pass-rejection.ts';
 import type { SpeechAnswer } from './speak.ts';
 
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
@@ -17,16 +18,7 @@ export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel)
   return async (answered, metering, watch) => {
     const { response, channel } = answered;
     if (response.status !== 200) {
-      const rejection = await readRejection(response);
-      if (rejection.code === undefined) throw rejectionFailure(rejection);
-      const { status, code, body, retryAfter } = rejection;
-      await metering.refund({ channel: channel.name, status, errorCode: code });
-      reply.bytes(
-        status,
-        'application/json',
-        body,
-        status === 429 ? { 'retry-after': String(retryAfter ?? 1) } : {},
-      );
+      await passRejection(answered, reply, metering);
       return;
     }
     const contentType = String(response.headers['content-type'] ?? 'application/json');

@@ -1,12 +1,12 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { Channel } from '../../channels/channel.ts';
 import { type Answered, requestInTurn, unanswered } from '../../channels/failover.ts';
-import { Failure, invalid } from '../../failure.ts';
+import { channelsForVoice } from '../../channels/voice-route.ts';
+import { Failure } from '../../failure.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Metering, type Usage } from '../../ledger/metering.ts';
 import { countCharacters, estimateSpeechTokens } from '../../ledger/usage.ts';
-import { findModel, quoted, systemVoices } from '../../models/catalogue.ts';
+import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
 
@@ -55,7 +55,8 @@ export async function speak(
   const { gateway, caller, signal } = request;
   const { model } = job;
   checkSpeech(model, job.speech);
-  const channels = channelsFor(request, job);
+  const { voice, fields } = job.speech;
+  const channels = await channelsForVoice(gateway, caller, model, voice, fields.voice);
   const metering = await Metering.open(gateway, {
     requestId: request.requestId,
     caller,
@@ -98,28 +99,4 @@ export async function speak(
 
 function expectedUnits({ model, speech, ssml }: SpeechJob): number {
   return model.unit === 'tokens' ? estimateSpeechTokens(speech.text) : countCharacters(speech.text, { ssml });
-}
-
-/**
- * The channels that serve the model and have the voice. A channel that does not list its voices may have any.
- *
- * @throws Failure 503 when no channel serves the model, 400 when none has the voice.
- */
-function channelsFor(
-  { gateway, caller }: OperationRequest<OperationId>,
-  { model, speech }: SpeechJob,
-): Channel[] {
-  const serving = gateway.channels.serving('native', model.id, caller.group);
-  if (serving.length === 0) {
-    throw new Failure(503, 'model_not_found', `No channel serves ${model.id} to this key.`, {
-      retryAfter: 60,
-    });
-  }
-  // A mix of voices needs no single one.
-  if (speech.voice === '') return serving;
-  const withVoice = serving.filter(({ settings }) => settings.voices?.includes(speech.voice) ?? true);
-  if (withVoice.length > 0) return withVoice;
-  const known = model.voices === 'system' ? systemVoices(model).map(({ id }) => id) : [];
-  const hint = known.length === 0 ? '' : `; it has ${known.join(', ')}`;
-  throw invalid(speech.fields.voice, `${quoted(speech.voice)} is not a voice of ${model.id}${hint}.`);
 }

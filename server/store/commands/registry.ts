@@ -1,6 +1,7 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
 import type { Command } from './command.ts';
 import { refund, refundOrphans, reserve, settle } from './ledger.ts';
+import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
 export const commands = {
@@ -12,6 +13,9 @@ export const commands = {
   settle,
   refund,
   refundOrphans,
+  saveVoice,
+  touchVoice,
+  forgetVoice,
 };
 
 export type CommandName = keyof typeof commands;

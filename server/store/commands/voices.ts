@@ -1,0 +1,38 @@
+import type { VoicesTable } from '../schema.ts';
+import type { Command } from './command.ts';
+
+/** False when a voice of that id is there already, whoever owns it. */
+export const saveVoice: Command<VoicesTable, boolean> = async (trx, voice) => {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('voices')
+    .values(voice)
+    .onConflict((conflict) => conflict.column('voice_id').doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+};
+
+/** Notes a new status, or that the voice was made anew. */
+export const touchVoice: Command<
+  { voiceId: string; userId: number; status: string; now: number },
+  boolean
+> = async (trx, { voiceId, userId, status, now }) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('voices')
+    .set({ status, updated_at: now })
+    .where('voice_id', '=', voiceId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};
+
+export const forgetVoice: Command<{ voiceId: string; userId: number }, boolean> = async (
+  trx,
+  { voiceId, userId },
+) => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('voices')
+    .where('voice_id', '=', voiceId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+};

@@ -1,0 +1,28 @@
+import type { Kysely } from 'kysely';
+import type { Database, VoicesTable } from '../schema.ts';
+
+/** A custom voice, whoever owns it: the caller of this decides what a stranger's voice means. */
+export function findVoice(db: Kysely<Database>, voiceId: string): Promise<VoicesTable | undefined> {
+  return db.selectFrom('voices').selectAll().where('voice_id', '=', voiceId).executeTakeFirst();
+}
+
+/** One page of a user's voices of one service, newest first, and how many there are on all pages. */
+export async function listVoices(
+  db: Kysely<Database>,
+  filter: { userId: number; service: string; name: string | undefined; offset: number; limit: number },
+): Promise<{ voices: VoicesTable[]; total: number }> {
+  const { userId, service, name } = filter;
+  let matching = db.selectFrom('voices').where('user_id', '=', userId).where('service', '=', service);
+  if (name !== undefined) matching = matching.where('name', '=', name);
+  const { total } = await matching
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const voices = await matching
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('voice_id')
+    .offset(filter.offset)
+    .limit(filter.limit)
+    .execute();
+  return { voices, total: Number(total) };
+}

@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { ledgerRows, makeKey, post } from './books.ts';
+
+const route = '/api/v1/services/audio/tts/customization';
+
+describe.each(engines)('custom voices on %s', (engine) => {
+  let first: RecordingUpstream;
+  let second: RecordingUpstream;
+  let target: TestGateway;
+  let stranger: string;
+  let made = 0;
+  let refusal: { status: number; body: string } | undefined;
+
+  const provider = () =>
+    startUpstream(({ path, body }, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (refusal !== undefined) {
+        response.writeHead(refusal.status);
+        response.end(refusal.body);
+        return;
+      }
+      const { input } = body as { input: Record<string, string> };
+      const reply = (output: object, count: number) =>
+        response.end(JSON.stringify({ request_id: 'r', output, usage: { count } }));
+      if (path !== route) {
+        response.end(
+          JSON.stringify({
+            output: { finish_reason: 'stop', audio: { data: 'AA==' } },
+            usage: { characters: 1 },
+          }),
+        );
+        return;
+      }
+      made += 1;
+      if (input.action === 'create_voice')
+        reply({ voice_id: `${input.target_model}-${input.prefix}-${made}` }, 1);
+      else if (input.action === 'create')
+        reply({ voice: `own-${made}`, target_model: input.target_model }, 1);
+      else if (input.action === 'query_voice')
+        reply({ status: 'OK', target_model: 'x', gmt_create: '', gmt_modified: '' }, 0);
+      else reply(input.action === 'delete' ? { voice: input.voice } : {}, 0);
+    });
+
+  beforeAll(async () => {
+    first = await provider();
+    second = await provider();
+    target = await startTestGateway(
+      {
+        sandbox: false,
+        channels: [
+          channelTo(first.url, { name: 'first', weight: 1, voices: 'catalogue' }),
+          channelTo(second.url, { name: 'second', weight: 1, voices: 'catalogue' }),
+        ],
+        prices: { '*': 1, 'voice-enrollment': 50 },
+      },
+      engine,
+    );
+    const user = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
+    const { hashKey, keyHint, generateKey } = await import('../../server/store/keys.ts');
+    stranger = generateKey();
+    await target.gateway.store.run('createToken', {
+      userId: user.id,
+      name: 'other',
+      keyHash: hashKey(stranger),
+      keyHint: keyHint(stranger),
+      unlimitedQuota: true,
+      now: 1,
+    });
+  });
+  afterAll(async () => {
+    await target.close();
+    await first.close();
+    await second.close();
+  });
+
+  const ask = async (key: string, model: string, input: object) => {
+    const reply = await post(target.url, key, route, { model, input });
+    return { status: reply.status, body: JSON.parse(await reply.text()) };
+  };
+  const clone = {
+    action: 'create_voice',
+    target_model: 'voxa-v2',
+    prefix: 'anna',
+    url: 'https://files.example/a.wav',
+  };
+  const seenBy = (path: string) =>
+    [first, second].filter(({ seen }) => seen.some((one) => one.path === path)).length;
+  const clear = () => {
+    first.seen.length = 0;
+    second.seen.length = 0;
+  };
+
+  test('a voice is charged once, kept, and speaks only through the channel it was made on', async () => {
+    const { status, body } = await ask(target.key, 'voice-enrollment', clone);
+    expect([status, body.output.voice_id]).toEqual([200, expect.stringMatching(/^voxa-v2-anna-/)]);
+    expect((await ledgerRows(target)).at(-1)).toMatchObject({
+      state: 'settled',
+      reserved: 50,
+      charged: 50,
+      unit: 'actions',
+    });
+    const home = first.seen.length > 0 ? first : second;
+    const away = home === first ? second : first;
+    clear();
+    const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
+    for (let round = 0; round < 12; round += 1) {
+      const reply = await post(target.url, target.key, native, {
+        model: 'voxa-v2',
+        input: { text: 'Hi', voice: body.output.voice_id },
+      });
+      expect(reply.status).toBe(200);
+    }
+    expect([home.seen.length, away.seen.length]).toEqual([12, 0]);
+  });
+
+  test('it works with no other model, and does not exist for anybody else', async () => {
+    const { body } = await ask(target.key, 'voice-enrollment', clone);
+    const voice = body.output.voice_id;
+    clear();
+    const other = await post(target.url, target.key, '/v1/audio/speech', {
+      model: 'voxa-v3-plus',
+      input: 'Hi',
+      voice,
+    });
+    expect([other.status, await other.json()]).toEqual([
+      400,
+      {
+        error: expect.objectContaining({
+          message: `voice: "${voice}" was made for voxa-v2 and works with no other model.`,
+        }),
+      },
+    ]);
+    const theirs = await post(target.url, stranger, '/v1/audio/speech', {
+      model: 'voxa-v2',
+      input: 'Hi',
+      voice,
+    });
+    expect([theirs.status, await theirs.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ message: `voice: "${voice}" is not a voice of voxa-v2.` }) },
+    ]);
+    for (const input of [
+      { action: 'query_voice', voice_id: voice },
+      { action: 'update_voice', voice_id: voice, url: 'https://files.example/b.wav' },
+      { action: 'delete_voice', voice_id: voice },
+    ]) {
+      expect(await ask(stranger, 'voice-enrollment', input)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'voice_not_found' } },
+      });
+    }
+    expect(seenBy(route) + seenBy('/v1/audio/speech')).toBe(0);
+  });
+
+  test('lists hold the own voices only, with their status brought up to date', async () => {
+    const { body } = await ask(stranger, 'voice-enrollment', { ...clone, prefix: 'zoe' });
+    const mine = await ask(target.key, 'voice-enrollment', { action: 'list_voice', page_size: 1000 });
+    const ids = mine.body.output.voice_list.map(({ voice_id }: { voice_id: string }) => voice_id);
+    expect(ids.length).toBeGreaterThan(0);
+    expect(ids).not.toContain(body.output.voice_id);
+    const theirs = await ask(stranger, 'voice-enrollment', { action: 'list_voice', prefix: 'zoe' });
+    expect(theirs.body).toMatchObject({
+      output: { voice_list: [{ voice_id: body.output.voice_id, status: 'OK' }] },
+      usage: { count: 0 },
+    });
+    expect(
+      (await ask(stranger, 'voice-enrollment', { action: 'list_voice', prefix: 'none' })).body.output
+        .voice_list,
+    ).toEqual([]);
+  });
+
+  test('alpha voices are listed page by page, and are gone when deleted', async () => {
+    const create = {
+      action: 'create',
+      target_model: 'alpha3-tts-vc-2026-01-22',
+      preferred_name: 'anna',
+      audio: { data: 'https://files.example/a.wav' },
+    };
+    const voices: string[] = [];
+    for (let round = 0; round < 3; round += 1)
+      voices.push((await ask(target.key, 'alpha-voice-enrollment', create)).body.output.voice);
+    const page = await ask(target.key, 'alpha-voice-enrollment', {
+      action: 'list',
+      page_index: 1,
+      page_size: 2,
+    });
+    expect(page.body.output).toMatchObject({ page_index: 1, page_size: 2, total_count: 3 });
+    expect(page.body.output.voice_list).toHaveLength(1);
+    const gone = { action: 'delete', voice: voices[0] };
+    expect((await ask(target.key, 'alpha-voice-enrollment', gone)).status).toBe(200);
+    expect((await ask(target.key, 'alpha-voice-enrollment', gone)).status).toBe(404);
+  });
+
+  test.each([
+    ['voice-enrollment', { ...clone, target_model: 'alpha3-tts-flash' }],
+    [
+      'alpha-voice-enrollment',
+      {
+        action: 'create',
+        target_model: 'alpha3-tts-vd-2026-01-26',
+        preferred_name: 'a',
+        audio: { data: 'https://x.example/a' },
+      },
+    ],
+    [
+      'alpha-voice-design',
+      {
+        action: 'create',
+        target_model: 'alpha3-tts-vc-2026-01-22',
+        preferred_name: 'a',
+        voice_prompt: 'low',
+        preview_text: 'Hi',
+      },
+    ],
+  ])('%s refuses a target of another kind before anything is asked', async (model, input) => {
+    clear();
+    expect(await ask(target.key, model, input)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringMatching(/^input.target_model: /) } },
+    });
+    expect(seenBy(route)).toBe(0);
+  });
+
+  test('a refusal passes unchanged and costs nothing', async () => {
+    refusal = { status: 400, body: '{"code":"InvalidURL","message":"no","request_id":"q"}' };
+    const { key, id } = await makeKey(target, { quota: 50 });
+    const reply = await ask(key, 'voice-enrollment', clone);
+    refusal = undefined;
+    expect(reply).toEqual({ status: 400, body: { code: 'InvalidURL', message: 'no', request_id: 'q' } });
+    const row = await target.gateway.store.read
+      .selectFrom('tokens')
+      .select('remain_quota')
+      .where('id', '=', id)
+      .executeTakeFirst();
+    expect(row?.remain_quota).toBe(50);
+  });
+});
