@@ -1,3 +1,4 @@
+import type { RealtimeErrorDetails, TaskFailed } from '../generated/events.ts';
 import { readErrorBody } from './error-body.ts';
 
 /** Every error that this package throws on purpose. */
@@ -78,8 +79,62 @@ export class GatewayTimeoutError extends InternalServerError {}
 export class ConnectionError extends UnigateError {}
 /** The `timeout` of the call is over. */
 export class TimeoutError extends ConnectionError {}
+/** A socket was closed before its conversation was over. The contract lists the codes; 1006 is a broken connection. */
+export class SocketClosedError extends ConnectionError {
+  readonly closeCode: number;
+  readonly reason: string;
+
+  constructor(closeCode: number, reason: string) {
+    super(
+      closeCode === 1006
+        ? 'The connection of the socket broke.'
+        : `The gateway closed the socket with ${closeCode}${reason ? ` (${reason})` : ''}.`,
+    );
+    this.closeCode = closeCode;
+    this.reason = reason;
+  }
+}
 /** The caller's `signal` stopped the call. */
 export class AbortError extends UnigateError {}
+
+/** An `error` event of a realtime session. */
+export class RealtimeError extends UnigateError {
+  /** The class of the error, for example `invalid_request_error`. */
+  readonly type: string | undefined;
+  /** A stable word for programs, for example `invalid_value`. */
+  readonly code: string | undefined;
+  /** Path of the field that was refused. */
+  readonly param: string | undefined;
+  /** The event of this client that caused it. */
+  readonly eventId: string | undefined;
+  /** The gateway's id of the handshake. */
+  readonly requestId: string | undefined;
+
+  constructor({ type, code, message, param, event_id }: RealtimeErrorDetails, requestId?: string) {
+    super(message);
+    this.type = type ?? undefined;
+    this.code = code ?? undefined;
+    this.param = param ?? undefined;
+    this.eventId = event_id ?? undefined;
+    this.requestId = requestId;
+  }
+}
+
+/** A task on an inference socket has failed. */
+export class TaskFailedError extends UnigateError {
+  /** A stable word for programs, for example `InvalidParameter`. */
+  readonly code: string;
+  readonly taskId: string;
+  /** The gateway's id of the handshake. */
+  readonly requestId: string | undefined;
+
+  constructor({ task_id, error_code, error_message }: TaskFailed['header'], requestId?: string) {
+    super(error_message);
+    this.code = error_code;
+    this.taskId = task_id;
+    this.requestId = requestId;
+  }
+}
 
 const CLASSES: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,

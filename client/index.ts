@@ -4,7 +4,12 @@ export { type OperationId, operations as operationTable } from '../generated/ope
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
 export * from './errors.ts';
 export { EventStream } from './event-stream.ts';
+export type { InferenceConnection } from './inference/inference-connection.ts';
+export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
+export type { RealtimeSession } from './realtime/realtime-session.ts';
+export type { SocketOptions } from './sockets/open-socket.ts';
+export type { SpokenText } from './sockets/speak-through.ts';
 export type {
   BetaSpeechResponse,
   MultimodalSpeechRequest,
@@ -18,3 +23,4 @@ export { SpeechAudio } from './speech-audio.ts';
 export { parseEvents, type ServerSentEvent } from './sse.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';
+export { wavHeader } from './wav-header.ts';

@@ -56,7 +56,8 @@ function askedWait(headers: Headers): number | undefined {
   const text = headers.get('retry-after');
   const seconds = toNumber(text);
   if (seconds !== undefined) return seconds * 1_000;
-  const date = Date.parse(text ?? '');
+  // Date.parse takes a bare number for a year; an HTTP date begins with the name of its day.
+  const date = /^[a-z]/i.test(text ?? '') ? Date.parse(text ?? '') : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 

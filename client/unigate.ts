@@ -3,7 +3,11 @@ import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
 import type { Answer, CallArguments, CallableOperation, CallOptions, Reply } from './call.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
+import { InferenceConnection } from './inference/inference-connection.ts';
 import { Models } from './models.ts';
+import { RealtimeSession } from './realtime/realtime-session.ts';
+import { Line } from './sockets/line.ts';
+import { openSocket, type SocketGateway, type SocketOptions } from './sockets/open-socket.ts';
 import { Speech } from './speech.ts';
 import { type Fetch, type SendOptions, send } from './transport.ts';
 
@@ -18,6 +22,8 @@ export interface UnigateOptions {
   maxRetries?: number;
   /** What sends a request, instead of the global `fetch`. */
   fetch?: Fetch;
+  /** A browser's class to open sockets with, instead of `ws` in Node and the global one elsewhere. */
+  webSocket?: typeof WebSocket;
 }
 
 /** The operations of the contract by path; answers with an error status come back as `error`, they are not thrown. */
@@ -37,6 +43,7 @@ export class Unigate {
   readonly models: Models;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
   readonly http: HttpClient;
+  readonly #gateway: SocketGateway;
 
   /** Throws UnigateError when the address or the key cannot be used. */
   constructor(options: UnigateOptions = {}) {
@@ -45,8 +52,31 @@ export class Unigate {
     );
     const key = readKey(options.apiKey ?? fromEnvironment('UNIGATE_API_KEY'));
     this.http = createHttpClient(this.baseUrl, key, options);
+    this.#gateway = { baseUrl: this.baseUrl, key, webSocket: options.webSocket };
     this.speech = new Speech(this);
     this.models = new Models(this);
+  }
+
+  /**
+   * Opens a socket for one session of an alpha realtime model. `GET /api-ws/v1/realtime`
+   *
+   * Throws APIError when the gateway refuses, ConnectionError, TimeoutError or AbortError.
+   */
+  async realtime(model: string, options: SocketOptions = {}): Promise<RealtimeSession> {
+    const { path } = operations.openRealtimeSocket;
+    const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: true });
+    return new RealtimeSession(new Line(socket, options));
+  }
+
+  /**
+   * Opens a socket for the tasks of a voxa or alpha-audio model; not in a browser. `GET /api-ws/v1/inference`
+   *
+   * Throws APIError when the gateway refuses, ConnectionError, TimeoutError or AbortError.
+   */
+  async inference(model: string, options: SocketOptions = {}): Promise<InferenceConnection> {
+    const { path } = operations.openInferenceSocket;
+    const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: false });
+    return new InferenceConnection(new Line(socket, options), model);
   }
 
   /**
@@ -118,8 +148,7 @@ function fromEnvironment(name: string): string | undefined {
 }
 
 function readBaseUrl(text: string): string {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol))
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new UnigateError(`baseUrl: not an http address: ${text}`);
   return text.replace(/\/+$/, '');
 }

@@ -5,7 +5,7 @@ import runtime1 from 'ajv-formats/dist/formats.js';
 export const validateSessionUpdate = validate53;
 const schema20 = {"type":"object","required":["event_id","type","session"],"properties":{"event_id":{"$ref":"#/$defs/ClientEventId"},"type":{"type":"string","const":"session.update"},"session":{"$ref":"#/$defs/RealtimeSessionOptions"}}};
 const schema21 = {"type":"string","minLength":1,"maxLength":512};
-const func1 = runtime0.default;
+const func1 = (runtime0.default ?? runtime0);
 
 function validate54(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6674,7 +6674,7 @@ validate197.evaluated = {"props":{"request_id":true,"output":true,"usage":true},
 
 export const validateBetaSpeechEnd = validate202;
 const schema80 = {"type":"object","required":["request_id","output","usage"],"properties":{"request_id":{"$ref":"#/$defs/ProviderRequestId"},"output":{"type":"object","required":["data"],"properties":{"base_resp":{"$ref":"#/$defs/BetaVerdict"},"data":{"type":"object","required":["audio","status"],"properties":{"audio":{"type":"string"},"status":{"type":"integer","const":2}}},"extra_info":{"$ref":"#/$defs/BetaSpeechFacts"},"trace_id":{"type":"string"}}},"usage":{"$ref":"#/$defs/SpeechUsage"}}};
-const schema81 = {"type":"object","properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
+const schema81 = {"type":["object","null"],"properties":{"audio_length":{"type":"integer"},"audio_sample_rate":{"type":"integer"},"audio_size":{"type":"integer"},"audio_format":{"type":"string"},"audio_channel":{"type":"integer"},"bitrate":{"type":"integer"},"word_count":{"type":"integer"},"usage_characters":{"type":"integer"},"invisible_character_ratio":{"type":"number"}}};
 
 function validate205(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -6685,6 +6685,10 @@ evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema81.type},message:"must be object,null"}];
+return false;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6811,10 +6815,6 @@ var valid0 = true;
 }
 }
 }
-}
-else {
-validate205.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
-return false;
 }
 }
 validate205.errors = vErrors;

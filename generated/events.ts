@@ -1213,7 +1213,7 @@ export interface components {
             usage_characters?: number;
             /** @description Share of invisible characters in the text. */
             invisible_character_ratio?: number;
-        };
+        } | null;
         /**
          * Beta speech end
          * @description Beta models. The last event, with facts and the final usage. Its audio repeats the whole unless `exclude_aggregated_audio` was true; do not play it twice.

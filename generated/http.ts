@@ -1840,7 +1840,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
-        } & (unknown & unknown);
+        } & (unknown & unknown & unknown);
         /**
          * Facts of a beta audio
          * @description Measured facts of the whole audio.
@@ -1864,7 +1864,7 @@ export interface components {
             usage_characters?: number;
             /** @description Share of invisible characters in the text. */
             invisible_character_ratio?: number;
-        };
+        } | null;
         /**
          * Beta speech answer
          * @description The provider's answer for beta models. The audio is hexadecimal, and sits in `output.data.audio`.
@@ -6410,7 +6410,6 @@ export interface operations {
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6440,7 +6439,6 @@ export interface operations {
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6470,7 +6468,6 @@ export interface operations {
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };

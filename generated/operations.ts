@@ -144,7 +144,7 @@ export const operations = {
     area: 'realtime',
     summary: 'Open the duplex speech socket of the voxa and alpha-audio models.',
     aliases: [],
-    statuses: [101, 400, 401, 403, 404, 426, 429, 500, 501, 503],
+    statuses: [101, 400, 401, 403, 404, 426, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -156,7 +156,6 @@ export const operations = {
         426: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -170,7 +169,7 @@ export const operations = {
     area: 'realtime',
     summary: 'Open the realtime speech socket of the alpha realtime models.',
     aliases: ['/v1/realtime'],
-    statuses: [101, 400, 401, 403, 404, 426, 429, 500, 501, 503],
+    statuses: [101, 400, 401, 403, 404, 426, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -182,7 +181,6 @@ export const operations = {
         426: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },

@@ -3,7 +3,7 @@ import type { Sandbox } from './sandbox/sandbox.ts';
 import type { ChannelSettings } from './settings.ts';
 
 /** What the embedded upstream can do so far. */
-const served: readonly Protocol[] = ['synthesizer', 'multimodal'];
+const served: readonly Protocol[] = ['synthesizer', 'multimodal', 'inference', 'realtime', 'customization'];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */
 export function sandboxChannels({ url, wsUrl, key }: Sandbox): ChannelSettings[] {

@@ -10,11 +10,14 @@ import type { Logger } from './logger.ts';
 import { ModelAccess } from './models/access.ts';
 import { Prices } from './models/prices.ts';
 import { contractDocuments } from './operations/service/contract-documents.ts';
+import { acceptSockets } from './realtime/accept-sockets.ts';
+import { opensSocket } from './realtime/handshake.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
 import { openStore } from './store/store.ts';
+import { systemTimers, type Timers } from './timers.ts';
 
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
@@ -22,7 +25,10 @@ export interface RunningGateway {
   /** A key made on this start because there was none; told once, kept nowhere. */
   newKey: string | undefined;
   gateway: Gateway;
-  /** Takes no more requests, lets running ones finish for up to `patience` milliseconds, and closes the books. */
+  /**
+   * Takes no more requests and sockets, lets running ones finish for up to `patience` milliseconds, and closes the
+   * books.
+   */
   close(patience?: number): Promise<void>;
 }
 
@@ -36,6 +42,7 @@ export async function serve(
   settings: Settings,
   logger: Logger,
   clock: () => number = Date.now,
+  timers: Timers = systemTimers,
 ): Promise<RunningGateway> {
   const store = await openStore({
     dataDir: settings.dataDir,
@@ -47,7 +54,13 @@ export async function serve(
     const refunded = await ledger.recover();
     if (refunded > 0) logger.warn({ refunded }, 'refunded requests that an earlier run left open');
     const newKey = await ensureKey(settings, store, clock());
-    const sandbox = settings.sandbox ? await startSandbox({ key: generateKey(), logger }) : undefined;
+    const sandbox = settings.sandbox
+      ? await startSandbox({
+          key: generateKey(),
+          logger,
+          allowPrivateUrls: settings.callbacks.allowPrivate,
+        })
+      : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
     const channels = new Channels(
       [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))],
@@ -68,8 +81,12 @@ export async function serve(
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =
       settings.tls === undefined
-        ? createHttpServer(app)
-        : createHttpsServer({ cert: settings.tls.certificate, key: settings.tls.key }, app);
+        ? createHttpServer({ shouldUpgradeCallback: opensSocket }, app)
+        : createHttpsServer(
+            { cert: settings.tls.certificate, key: settings.tls.key, shouldUpgradeCallback: opensSocket },
+            app,
+          );
+    const sockets = acceptSockets(server, gateway, timers);
     server.timeout = silence;
     server.listen(settings.port, settings.host);
     await once(server, 'listening');
@@ -83,7 +100,7 @@ export async function serve(
       async close(patience = 30_000) {
         gateway.draining = true;
         clearInterval(sweep);
-        await drain(server, patience);
+        await Promise.all([sockets.drain(patience), drain(server, patience)]);
         for (const close of opened) await close();
       },
     };

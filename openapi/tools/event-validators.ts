@@ -39,10 +39,12 @@ export function eventValidatorsSource(events: Events): { js: string; dts: string
 /** Standalone code asks for its runtime parts with require(), which an ES module does not have. */
 function importing(code: string): string {
   const imports = new Map<string, string>();
-  const body = code.replace(/require\("([^"]+)"\)/g, (_, module: string) => {
+  const body = code.replace(/require\("([^"]+)"\)(\.default)?/g, (_, module: string, byDefault?: string) => {
     const path = /\.\w+$/.test(module) ? module : `${module}.js`;
     if (!imports.has(path)) imports.set(path, `runtime${imports.size}`);
-    return String(imports.get(path));
+    const name = String(imports.get(path));
+    // Node hands over a CommonJS module whole; bundlers and test runners have unwrapped its default already.
+    return byDefault === undefined ? name : `(${name}.default ?? ${name})`;
   });
   const lines = [...imports].map(([path, name]) => `import ${name} from '${path}';\n`);
   return `${lines.join('')}${body.replace(/^"use strict";\n?/, '')}`;

@@ -48,7 +48,8 @@ async function redocly(root: string, ...args: string[]) {
     return { ...(await run(process.execPath, [cli, ...args], options)), failed: false };
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    if (!stdout.trim() && args[0] === 'lint') throw new Error(`redocly lint failed:\n${stderr}`);
+    if (!stdout.trim() && args[0] === 'lint')
+      throw new Error(`redocly lint failed:\n${stderr}`, { cause: error });
     return { stdout, stderr, failed: true };
   }
 }

@@ -71,7 +71,7 @@ export class Channel {
     if (body !== undefined) sent['content-type'] = 'application/json';
     const response = await this.#pool.request({
       method,
-      path: this.#basePath + this.#rename(path),
+      path: this.#basePath + this.upstreamPath(path),
       headers: sent,
       body: body === undefined ? null : JSON.stringify(body),
       signal,
@@ -79,16 +79,17 @@ export class Channel {
     return { status: response.statusCode, headers: response.headers, body: response.body };
   }
 
-  close(): Promise<void> {
-    return this.#pool.destroy();
-  }
-
-  #rename(path: string): string {
+  /** The path as this provider has it: the profile may rename how it begins. */
+  upstreamPath(path: string): string {
     for (const [prefix, renamed] of Object.entries(this.settings.profile.paths)) {
       if (path === prefix || path.startsWith(`${prefix}/`) || path.startsWith(`${prefix}?`)) {
         return renamed + path.slice(prefix.length);
       }
     }
     return path;
+  }
+
+  close(): Promise<void> {
+    return this.#pool.destroy();
   }
 }

@@ -27,6 +27,14 @@ declare global {
   }
 }
 
+/**
+ * `req_` and 32 hexadecimal digits: the time first, so that the books' index grows at its end, then 74 random bits.
+ * `at` is in epoch milliseconds.
+ */
+export function newRequestId(at: number): string {
+  return `req_${at.toString(16).padStart(12, '0')}${randomUUID().replaceAll('-', '').slice(12)}`;
+}
+
 /** Gives every request its id. Always our own, never the client's: the books are keyed by it. */
 export function startCall(clock: () => number) {
   return (request: Request, response: Response, next: NextFunction): void => {
@@ -34,10 +42,11 @@ export function startCall(clock: () => number) {
     response.once('close', () => {
       if (!response.writableFinished) left.abort();
     });
-    const requestId = `req_${randomUUID().replaceAll('-', '')}`;
+    const startedAt = clock();
+    const requestId = newRequestId(startedAt);
     request.call = {
       requestId,
-      startedAt: clock(),
+      startedAt,
       operation: undefined,
       params: {},
       caller: undefined,

@@ -51,7 +51,9 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   return (request, response, next) => {
     const { operation, params } = request.call;
     const schema = operation === undefined ? undefined : schemas.get(operation.id);
-    if (operation === undefined || schema === undefined) {
+    // A form reaches its operation unread, which decodes and checks it itself.
+    const form = request.body === undefined && request.headers['content-type']?.startsWith('multipart/');
+    if (operation === undefined || schema === undefined || form) {
       next();
       return;
     }
@@ -63,7 +65,8 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       serial: 0,
     };
     try {
-      validator.validate(request as OpenApiRequest, response, next);
+      // It answers through `next`; the promise of its type is never made.
+      void validator.validate(request as OpenApiRequest, response, next);
     } catch (error) {
       next(asFailure(error));
     }
@@ -114,6 +117,8 @@ function explain({ path, message }: ValidationErrorItem): string {
   const unknownTag = /^value of tag "(.+)" must be in oneOf$/.exec(message);
   if (unknownTag !== null)
     return `${fieldName(`${path}/${unknownTag[1]}`)}: has a value this route does not know`;
+  const missingTag = /^tag "(.+)" must be string$/.exec(message);
+  if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
   const missing = /^must have required property '.+'$/.test(message);
   return `${fieldName(path)}: ${missing ? 'is required' : message}`;
 }

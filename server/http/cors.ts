@@ -49,7 +49,7 @@ export function cors(request: Request, response: Response, next: NextFunction): 
     next();
     return;
   }
-  const asked = String(request.headers['access-control-request-headers'] ?? '')
+  const asked = (request.headers['access-control-request-headers'] ?? '')
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())

@@ -3,6 +3,9 @@ import type { OperationFacts } from '../../generated/operations.ts';
 import { Failure } from '../failure.ts';
 import type { Logger } from '../logger.ts';
 
+/** Longest body that is read only to be dropped, in bytes. */
+const droppedRest = 16 * 1024 * 1024;
+
 type Family = OperationFacts['errorFamily'];
 
 /** Error types as messages clients know them, by HTTP status. */
@@ -34,8 +37,10 @@ export function renderFailure(logger: Logger) {
       return;
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
-    // What is left of an unread body must not be taken for the next request.
-    if (!request.complete) response.setHeader('connection', 'close');
+    // A short rest of the body is read and dropped, so that the client gets to see the answer; a long one is not.
+    if (!request.complete && !(Number(request.headers['content-length']) <= droppedRest)) {
+      response.setHeader('connection', 'close');
+    }
     const family = operation?.errorFamily ?? 'generic';
     if (family === 'messages') response.setHeader('request-id', requestId);
     response.statusCode = failure.status;

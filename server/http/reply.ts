@@ -16,7 +16,7 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
   };
   return {
     json(status, body) {
-      start(Number(status), 'application/json; charset=utf-8');
+      start(status, 'application/json; charset=utf-8');
       response.end(JSON.stringify(body));
     },
     bytes(status, contentType, body, headers) {

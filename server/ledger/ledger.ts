@@ -1,4 +1,4 @@
-import type { LogEntry, ReserveResult } from '../store/commands/ledger.ts';
+import type { ExtendResult, LogEntry, ReserveResult } from '../store/commands/ledger.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
 import type { Unit } from './usage.ts';
@@ -42,6 +42,23 @@ export class Ledger {
       now,
       expiresAt: now + request.holdMs,
     });
+  }
+
+  /**
+   * Raises a reservation that holds `from` to `to`, and starts its hold time anew. Without enough quota it keeps
+   * what it holds. `not_open` when it is closed or does not hold `from`.
+   */
+  async extend(request: {
+    requestId: string;
+    from: number;
+    to: number;
+    holdMs: number;
+  }): Promise<ExtendResult> {
+    const { requestId, holdMs } = request;
+    const from = quota('from', request.from);
+    const to = quota('to', request.to);
+    if (to < from) throw new RangeError(`a hold cannot be lowered from ${from} to ${to}`);
+    return this.#store.run('extend', { requestId, from, to, expiresAt: this.#clock() + holdMs });
   }
 
   /**

@@ -28,11 +28,16 @@ const holdMs = 2 * 60 * 60 * 1000;
 export class Metering {
   readonly #gateway: Gateway;
   readonly #call: MeteredCall;
+  /** Quota held, and when the hold is to be prolonged, in epoch milliseconds. */
+  #held: number;
+  #renewAt: number;
   #closed = false;
 
-  private constructor(gateway: Gateway, call: MeteredCall) {
+  private constructor(gateway: Gateway, call: MeteredCall, held: number) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#held = held;
+    this.#renewAt = gateway.clock() + holdMs / 2;
   }
 
   /** @throws Failure 403 when the key's quota does not cover the expected units; nothing is held then. */
@@ -56,7 +61,25 @@ export class Metering {
       );
     }
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
-    return new Metering(gateway, call);
+    return new Metering(gateway, call, amount);
+  }
+
+  /**
+   * Holds enough for `units` in all, for work that grows while it lasts. False when the key's quota does not cover
+   * them, or the books are closed; what was held before stays held.
+   */
+  async cover(units: number): Promise<boolean> {
+    if (this.#closed) return false;
+    const { requestId, model, caller } = this.#call;
+    const from = this.#held;
+    const to = Math.max(from, this.#gateway.prices.quota(model.id, caller.group, units));
+    if (to === from && this.#gateway.clock() < this.#renewAt) return true;
+    const outcome = await this.#gateway.ledger.extend({ requestId, from, to, holdMs });
+    if (outcome === 'insufficient_quota') return false;
+    if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
+    this.#held = to;
+    this.#renewAt = this.#gateway.clock() + holdMs / 2;
+    return true;
   }
 
   /** The expected usage, for an answer that was delivered but never said what it used. */

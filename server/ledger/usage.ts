@@ -8,6 +8,8 @@ export interface CountOptions {
   eastAsian?: boolean;
 }
 
+/** Below the first wide character of any script: one code unit each, and nothing to look up. */
+const NARROW = /^[\u0000-\u10ff]*$/;
 const IDEOGRAPH = /\p{Script=Han}/u;
 const IDEOGRAPH_OR_SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
 
@@ -17,8 +19,10 @@ export function countCharacters(
   { ssml = false, eastAsian = false }: CountOptions = {},
 ): number {
   const wide = eastAsian ? IDEOGRAPH_OR_SYLLABLE : IDEOGRAPH;
+  const counted = ssml ? withoutTags(text) : text;
+  if (NARROW.test(counted)) return counted.length;
   let count = 0;
-  for (const character of ssml ? withoutTags(text) : text) count += wide.test(character) ? 2 : 1;
+  for (const character of counted) count += wide.test(character) ? 2 : 1;
   return count;
 }
 
@@ -80,6 +84,40 @@ const slowSpeech = 8;
 
 /** Input and output tokens that speaking a text will take at the most: 50 a second of audio, at least 50. */
 export function estimateSpeechTokens(text: string): number {
-  const seconds = countCharacters(text, { eastAsian: true }) / slowSpeech;
-  return estimateTextTokens(text) + Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
+  return estimateTokens(Buffer.byteLength(text), countCharacters(text, { eastAsian: true }), 1);
+}
+
+function estimateTokens(bytes: number, characters: number, pieces: number): number {
+  const seconds = characters / slowSpeech;
+  return Math.ceil(bytes / 4) + Math.max(audioTokenRate * pieces, Math.ceil(seconds * audioTokenRate));
+}
+
+/** What a text that comes bit by bit is expected to take, in the model's unit. */
+export class TextEstimate {
+  readonly #unit: Unit;
+  readonly #options: CountOptions;
+  #bytes = 0;
+  #characters = 0;
+  #pieces = 1;
+
+  constructor(unit: Unit, options: CountOptions = {}) {
+    this.#unit = unit;
+    this.#options = options;
+  }
+
+  /** Units of all the text so far. */
+  get units(): number {
+    if (this.#unit !== 'tokens') return this.#characters;
+    return this.#bytes === 0 ? 0 : estimateTokens(this.#bytes, this.#characters, this.#pieces);
+  }
+
+  add(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+    this.#characters += countCharacters(text, this.#options);
+  }
+
+  /** The text after this is spoken on its own, which has a least price in tokens. */
+  cut(): void {
+    this.#pieces += 1;
+  }
 }

@@ -1,6 +1,8 @@
 import type { Handlers } from '../http/handler.ts';
 import { listModels } from './models/listModels.ts';
 import { notImplemented } from './not-implemented.ts';
+import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
+import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 import { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
 import { getHealth } from './service/getHealth.ts';
 import { getOpenApiDocument } from './service/getOpenApiDocument.ts';
@@ -16,8 +18,8 @@ export const handlers: Handlers = {
   synthesizeSpeech,
   generateMultimodalSpeech,
   customizeVoice,
-  openInferenceSocket: notImplemented,
-  openRealtimeSocket: notImplemented,
+  openInferenceSocket,
+  openRealtimeSocket,
   createVideoGeneration: notImplemented,
   getVideoGeneration: notImplemented,
   createVideo: notImplemented,

@@ -1,9 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
-import type { Services } from './http/exchange.ts';
+import { CustomVoices } from './custom-voices/custom-voices.ts';
+import { PromptLoader } from './custom-voices/prompt-audio.ts';
+import type { Services, SocketTimeouts } from './http/exchange.ts';
 import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
+import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
 
 const fileCapacity = 256 * 1024 * 1024;
@@ -18,10 +21,16 @@ export interface SandboxOptions {
   logger?: SandboxLogger;
   /** Threads that speak; they start with the first request. Default: one less than the cores, at least 1, at most 4. */
   speechWorkers?: number;
-  /** Clock of the signed URLs, milliseconds since the epoch. */
+  /** Clock of the signed URLs and of the voices, milliseconds since the epoch. */
   now?: () => number;
   /** How long `[[slow]]` waits, in milliseconds. Default 2000. */
   slowness?: number;
+  /** When a socket whose client is silent is closed, in milliseconds. Default: text 23,000 and idle 60,000. */
+  timeouts?: Partial<SocketTimeouts>;
+  /** How long a voice of voice-enrollment is DEPLOYING, in milliseconds. Default 1000. */
+  voiceDeployment?: number;
+  /** Clone from recordings on loopback and private networks, too. Default true: the sandbox itself runs there. */
+  allowPrivateUrls?: boolean;
   /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable. */
   engine?: string;
 }
@@ -35,7 +44,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the embedded upstream on 127.0.0.1: the vendors' native speech routes with audio made offline. */
+/** Starts the embedded upstream on 127.0.0.1: the vendors' native speech routes and sockets with audio made offline. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { key, logger, slowness = 2000, now = Date.now } = options;
   const services: Services = {
@@ -44,11 +53,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
     files: new FileStore({ capacity: fileCapacity, now }),
+    voices: new CustomVoices({ now, deployment: options.voiceDeployment ?? 1000 }),
+    prompts: new PromptLoader({ allowPrivateUrls: options.allowPrivateUrls ?? true }),
+    now,
     slowness,
+    timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },
   };
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    void routeRequest({ services, key, logger }, request, response);
-  });
+  const context = { services, key, logger };
+  const sockets = new SocketServer(context);
+  const server = createServer(
+    { shouldUpgradeCallback: (request) => sockets.accepts(request) },
+    (request: IncomingMessage, response: ServerResponse) => void routeRequest(context, request, response),
+  );
+  server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve, reject) => {
@@ -64,8 +81,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     key,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
+      sockets.close();
       server.closeAllConnections();
       await closed;
+      await services.prompts.close();
       await services.engine.close();
     },
   };

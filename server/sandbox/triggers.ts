@@ -1,6 +1,8 @@
 /**
  * Words in the text that make the upstream fail on purpose, so that callers can reach every error path.
  *
+ * Over HTTP:
+ *
  * | in the text           | answer                                                                               |
  * |-----------------------|--------------------------------------------------------------------------------------|
  * | `[[reject]]`          | 400 DataInspectionFailed                                                             |
@@ -17,6 +19,32 @@
  * | `[[hang]]`            | no answer until the client leaves                                                    |
  * | `[[no-audio]]`        | 200 without audio: empty data, empty URL                                             |
  * | `[[expired-url]]`     | the ordinary answer, but its audio URL has run out already                           |
+ *
+ * The voice services look for them in `url` (there also percent-encoded), `voice_prompt`, `preview_text` and `text`;
+ * what concerns audio has no meaning for them. One is theirs alone:
+ *
+ * | `[[undeployed]]`      | voice-enrollment: the new voice ends as UNDEPLOYED instead of OK                     |
+ *
+ * On the sockets, when the text's turn comes to be spoken. "Fails" is an `error` event on the realtime socket and
+ * `task-failed` on the inference socket, which always closes after it:
+ *
+ * | in the text              | what happens                                                                      |
+ * |--------------------------|-----------------------------------------------------------------------------------|
+ * | `[[refuse-after-upgrade]]` | as soon as it arrives: fails with AccessDenied, close 1008                      |
+ * | `[[reject]]`             | fails with DataInspectionFailed; realtime stays open, inference closes with 1007  |
+ * | `[[unauthorized]]`, `[[denied]]` | fails with InvalidApiKey, AccessDenied; close 1008                        |
+ * | `[[throttle]]`           | fails with Throttling.RateQuota; close 1013                                       |
+ * | `[[error]]`, `[[unavailable]]` | fails with InternalError, ModelUnavailable; close 1011                      |
+ * | `[[fail-late]]`          | the first audio, then InternalError; realtime: `response.done` failed, stays open |
+ * | `[[drop]]`               | the first audio, then the connection breaks without a close frame                 |
+ * | `[[hang]]`               | nothing more is sent, whatever the client does                                    |
+ * | `[[garbage]]`            | a text frame that is not JSON before the first audio, then all goes on            |
+ * | `[[malformed]]`          | the same with JSON that is no event                                               |
+ * | `[[no-audio]]`           | all events but those with audio                                                   |
+ * | `[[slow]]`               | all goes on after 2 seconds                                                       |
+ *
+ * In the voice or the instructions those that refuse, `[[hang]]` and `[[slow]]` act on `session.update` and
+ * `run-task` themselves, so before any text.
  *
  * They are billed like any other text and are not spoken. Of several refusals the first in this table wins.
  */
@@ -36,6 +64,9 @@ const names = [
   'hang',
   'no-audio',
   'expired-url',
+  'undeployed',
+  'refuse-after-upgrade',
+  'garbage',
 ] as const;
 
 export type TriggerName = (typeof names)[number];

@@ -34,7 +34,7 @@ const timbres: Readonly<Record<string, VoiceTimbre>> = {
   Bruno: { ...male, variant: 'm8', accent: american, speed: 165, pitch: 1, level: 1.3 },
   Clio: { ...female, variant: 'f3', accent: american, speed: 195, pitch: 1.05, level: 0.8 },
   Dario: { ...male, variant: 'm7', accent: scottish, speed: 172, pitch: 1.05, level: 0.73 },
-  Mei: { ...female, variant: 'f4', accent: american, speed: 170, pitch: 1, level: 0.65 },
+  Mei: { ...female, variant: 'f4', accent: american, speed: 158, pitch: 1, level: 0.65 },
   Wei: { ...male, variant: 'm4', accent: american, speed: 178, pitch: 1, level: 0.8 },
 
   ember: { ...female, variant: 'f1', accent: received, speed: 166, pitch: 1, level: 0.7 },
@@ -42,7 +42,7 @@ const timbres: Readonly<Record<string, VoiceTimbre>> = {
   lan: { ...female, variant: 'f5', accent: american, speed: 168, pitch: 1, level: 0.8 },
   shan: { ...male, variant: 'm1', accent: american, speed: 170, pitch: 0.88, level: 0.9 },
 
-  voxanna: { ...female, variant: 'linda', accent: american, speed: 178, pitch: 1, level: 0.7 },
+  voxanna: { ...female, variant: 'linda', accent: american, speed: 172, pitch: 1, level: 0.7 },
   voxton: { ...male, variant: 'm5', accent: received, speed: 172, pitch: 1, level: 0.95 },
   voxling: { ...female, variant: 'Annie', accent: american, speed: 186, pitch: 1, level: 0.8 },
   voxhai: { ...male, variant: 'Mario', accent: american, speed: 170, pitch: 1.12, level: 0.72 },

@@ -7,6 +7,7 @@ export interface Database {
   ledger: LedgerTable;
   request_log: RequestLogTable;
   voices: VoicesTable;
+  tasks: TasksTable;
 }
 
 export interface UsersTable {
@@ -102,4 +103,69 @@ export interface VoicesTable {
   facts: string;
   created_at: number;
   updated_at: number;
+}
+
+export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
+
+/** The format a task was made in, which is the only one it can be read in. */
+export type TaskFormat = 'generic' | 'videos' | 'native' | 'official' | 'music' | 'image';
+
+/** Work that an upstream does in its own time. Made together with its reservation; a final state never changes. */
+export interface TasksTable {
+  /** The public id. */
+  id: string;
+  /** Names the reservation in the ledger. */
+  request_id: string;
+  user_id: number;
+  token_id: number;
+  /** The operation that made it, for the log. */
+  operation: string;
+  format: TaskFormat;
+  /** Which driver speaks to the upstream about it. */
+  driver: string;
+  model: string;
+  unit: string;
+  channel: string;
+  /** null: not known to be upstream. */
+  upstream_id: string | null;
+  state: TaskState;
+  /** 0 to 100. */
+  progress: number;
+  /** JSON of what the driver submits; only while it may have to be submitted again, for it can be large. */
+  request: string | null;
+  /** JSON object of the little that drivers and renderers need to know of the request as long as the row lives. */
+  facts: string;
+  /** JSON object as the driver made it. */
+  result: string | null;
+  error_code: string | null;
+  error_message: string | null;
+  /** What was reserved, in the model's unit. */
+  expected_units: number;
+  /** Quota per unit when it was made. */
+  rate: number;
+  callback_url: string | null;
+  /** The client's own name for the request: another one of that name is the same. */
+  idempotency_key: string | null;
+  /** Hash of the request, to tell a repeat from another request under the same name. */
+  fingerprint: string | null;
+  created_at: number;
+  updated_at: number;
+  started_at: number | null;
+  completed_at: number | null;
+  /** End of the result's life. */
+  expires_at: number | null;
+  /** When it fails if it is not final by then. */
+  deadline_at: number;
+  /** When the upstream last told its state. */
+  polled_at: number | null;
+  /** When it may be claimed: the next poll, or while it is leased the end of the lease; null when final. */
+  next_poll_at: number | null;
+  /** Milliseconds. */
+  poll_interval: number;
+  /** Polls in a row that failed. */
+  failures: number;
+  /** The gateway that is at work on it. */
+  lease_owner: string | null;
+  /** Counts the claims: what an earlier claim finds out is not written any more. */
+  attempt: number;
 }

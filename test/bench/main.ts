@@ -10,7 +10,7 @@ Measures the gateway against a proxy that checks nothing, and both against the u
 
   --case NAME          only this case (repeatable): ${cases.map(({ name }) => name).join(', ')}
   --rounds N           interleaved rounds, default 5
-  --seconds S          length of a round, default 2
+  --seconds S          length of a round, default 1.5
   --connections N      keep-alive connections, default 32
   --json               print JSON instead of Markdown
   --profile FOLDER     write CPU profiles of the gateway's threads there (slows it down)
@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: {
     case: { type: 'string', multiple: true },
     rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '2' },
+    seconds: { type: 'string', default: '1.5' },
     connections: { type: 'string', default: '32' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },

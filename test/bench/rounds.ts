@@ -33,7 +33,8 @@ export interface CaseResult {
   unloaded: Readonly<Record<TargetName, Measurement>>;
 }
 
-const warmUpSeconds = 1;
+/** Node's compiler takes seconds to settle. */
+const warmUpSeconds: Readonly<Record<TargetName, number>> = { direct: 0.5, raw: 3, gateway: 3 };
 const unloadedSeconds = 0.7;
 
 /** Measures cases on the three targets, and counts the answers that each of them gave. */
@@ -50,7 +51,7 @@ export class Rounds {
   /** Interleaved rounds, so that a machine that is busy for a while disturbs all targets alike. */
   async measure(bench: BenchCase, { rounds, seconds, connections }: RoundOptions): Promise<CaseResult> {
     const lengths = await this.#each((name) => this.#checkOne(name, bench));
-    await this.#each((name) => this.#round(name, bench, lengths[name], warmUpSeconds, connections));
+    await this.#each((name) => this.#round(name, bench, lengths[name], warmUpSeconds[name], connections));
     const measured: Record<TargetName, Measurement[]> = { direct: [], raw: [], gateway: [] };
     for (let round = 0; round < rounds; round += 1) {
       await this.#each(async (name) => {

@@ -4,6 +4,7 @@ import { deliveryOf } from '../../server/sandbox/delivery.ts';
 import { spokenLanguage } from '../../server/sandbox/language.ts';
 import { readText, stripSsml, totalPause } from '../../server/sandbox/reading.ts';
 import { splitSentences } from '../../server/sandbox/sentences.ts';
+import { TextBuffer } from '../../server/sandbox/sockets/text-buffer.ts';
 import { findTriggers } from '../../server/sandbox/triggers.ts';
 
 describe('billing', () => {
@@ -44,6 +45,63 @@ describe('sentences', () => {
         expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(241);
     },
   );
+});
+
+describe('text that arrives in pieces', () => {
+  it.each<[string[], string[]]>([
+    [
+      ['Good ', 'day.', ' Go well'],
+      ['', 'Good day.', ''],
+    ],
+    [['One. Two. Thr'], ['One. Two. ']],
+    [
+      ['你好。', '再见'],
+      ['你好。', ''],
+    ],
+    [
+      ['It costs 3.', '50 euros.'],
+      ['', 'It costs 3.50 euros.'],
+    ],
+    [
+      ['He said "Hi."', ' And left'],
+      ['He said "Hi."', ''],
+    ],
+    [
+      ['...', ' ', 'Well.'],
+      ['', '', '... Well.'],
+    ],
+    [
+      ['Line\n', 'next'],
+      ['Line\n', ''],
+    ],
+    [
+      ['Wait. [[dr', 'op]]', ' Now.'],
+      ['', 'Wait. [[drop]]', ' Now.'],
+    ],
+    [['Stop. [[drop]]'], ['Stop. [[drop]]']],
+    [['[[slow]]'], ['']],
+    [[' \n'], ['']],
+  ])('%j gives its sentences as they end', (pieces, sentences) => {
+    const buffer = new TextBuffer();
+    const taken = pieces.map((piece) => {
+      buffer.append(piece);
+      return buffer.takeSentences();
+    });
+    expect(taken).toEqual(sentences);
+    expect(taken.join('') + buffer.takeAll()).toBe(pieces.join(''));
+    expect([buffer.length, buffer.blank]).toEqual([0, true]);
+  });
+
+  it('a sentence without an end is given out in parts', () => {
+    const buffer = new TextBuffer();
+    let taken = '';
+    for (let count = 0; count < 500; count++) {
+      buffer.append('word ');
+      taken += buffer.takeSentences();
+      expect(buffer.length).toBeLessThan(300);
+    }
+    expect(taken + buffer.takeAll()).toBe('word '.repeat(500));
+  });
 });
 
 describe('reading', () => {

@@ -53,7 +53,11 @@ export async function remainingQuota({ gateway }: TestGateway, id: number): Prom
 export function post(url: string, key: string, path: string, body: unknown, init: RequestInit = {}) {
   return fetch(url + path, {
     method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...(init.headers ?? {}) },
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      ...(init.headers as Record<string, string> | undefined),
+    },
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(init.signal ? { signal: init.signal } : {}),
   });

@@ -26,7 +26,7 @@ function closed(schema: Json): Json {
   const shut = (value: Json) =>
     isObject(value) ? { ...(closed(value) as JsonObject), unevaluatedProperties: false } : value;
   const copy = { ...schema };
-  for (const key of inPlace) if (Array.isArray(copy[key])) copy[key] = (copy[key] as Json[]).map(closed);
+  for (const key of inPlace) if (Array.isArray(copy[key])) copy[key] = copy[key].map(closed);
   for (const key of values) if (isObject(copy[key])) copy[key] = shut(copy[key]);
   for (const key of valueMaps) {
     if (isObject(copy[key])) {

@@ -60,5 +60,9 @@ export class Place {
 export async function onServer<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
-  return use(client).finally(() => client.end());
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
 }

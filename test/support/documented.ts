@@ -89,12 +89,15 @@ function describe({ id, method, path, node, aliasOf }: Operation): DocumentedOpe
     aliasOf,
     parameters: [...shared, ...own].map(parameter),
     requests: node.requestBody === undefined ? [] : contentAt(`${at}/requestBody`),
-    responses: objects(node.responses).map(([status]) => response(Number(status), `${at}/responses/${status}`)),
+    responses: objects(node.responses).map(([status]) =>
+      response(Number(status), `${at}/responses/${status}`),
+    ),
   };
 }
 
-const listed = (pointer: string, parameters: Json | undefined): string[] =>
-  Array.isArray(parameters) ? parameters.map((_, index) => `${pointer}/parameters/${index}`) : [];
+function listed(pointer: string, parameters: Json | undefined): string[] {
+  return Array.isArray(parameters) ? parameters.map((_, index) => `${pointer}/parameters/${index}`) : [];
+}
 
 function parameter(pointer: string): Parameter {
   const { node, pointer: at } = follow(pointer);
@@ -136,7 +139,9 @@ function contentAt(pointer: string): Media[] {
 }
 
 /** The pointer stays where the schema is used, so that what stands beside a `$ref` counts too. */
-const schemaAt = (pointer: string): Located => ({ pointer, schema: follow(pointer).node });
+function schemaAt(pointer: string): Located {
+  return { pointer, schema: follow(pointer).node };
+}
 
 /** The node at a pointer after its references, and the pointer it really stands at. */
 function follow(pointer: string): { pointer: string; node: JsonObject } {
@@ -152,5 +157,10 @@ function raw(pointer: string): JsonObject {
   return isObject(node) ? node : {};
 }
 
-const escape = (name: string) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
-const unescape = (part: string) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+function escape(name: string): string {
+  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+}
+
+function unescape(part: string): string {
+  return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+}

@@ -10,7 +10,8 @@ export interface StreamedEvent {
 }
 
 /** Native events in their exact line layout. */
-const nativeBlock = /^id:(?<id>\d+)\nevent:(?<event>\w+)\n:HTTP_STATUS\/(?<status>\d{3})\ndata:(?<data>[^ \n][^\n]*)\n$/;
+const nativeBlock =
+  /^id:(?<id>\d+)\nevent:(?<event>\w+)\n:HTTP_STATUS\/(?<status>\d{3})\ndata:(?<data>[^ \n][^\n]*)\n$/;
 /** Events of the messages protocol: name and data, with a blank after each colon. */
 const namedBlock = /^event: (?<event>\w+)\ndata: (?<data>[^\n]+)\n$/;
 
@@ -41,7 +42,12 @@ export function streamProblems(path: string, body: string): string[] {
   const counted = events.flatMap(({ id }, index) =>
     layout === 'named' || id === String(index + 1) ? [] : [`event ${index + 1} has id ${id}`],
   );
-  return [...counted, ...events.flatMap((event, index) => problemsOf(event, messages).map((one) => `event ${index + 1}: ${one}`))];
+  return [
+    ...counted,
+    ...events.flatMap((event, index) =>
+      problemsOf(event, messages).map((one) => `event ${index + 1}: ${one}`),
+    ),
+  ];
 }
 
 interface Message {
@@ -59,11 +65,16 @@ function messagesOf(path: string): Message[] {
   if (channel === undefined) throw new Error(`the AsyncAPI document has no channel for ${path}`);
   return objects(channel[1].messages).map(([, reference]) => {
     const message = deref(eventBundle, reference);
-    return { name: text(message.name), payload: component(message.payload), headers: optional(message.headers) };
+    return {
+      name: text(message.name),
+      payload: component(message.payload),
+      headers: optional(message.headers),
+    };
   });
 }
 
-const component = (node: JsonObject[string] | undefined) => refName(text(isObject(node) ? node.$ref : undefined));
+const component = (node: JsonObject[string] | undefined) =>
+  refName(text(isObject(node) ? node.$ref : undefined));
 const optional = (node: JsonObject[string] | undefined) => (node === undefined ? undefined : component(node));
 
 /** An event must be one of the messages; of those with its name, the nearest tells what is wrong. */

@@ -1,5 +1,4 @@
-import type { Json, JsonObject } from '../../openapi/tools/document.ts';
-import { isObject } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
 import type { DocumentedOperation, Media } from './documented.ts';
 
 export interface Target {
@@ -12,6 +11,8 @@ export interface Target {
 export interface Variation {
   /** Name of the documented request example to start from; default: the first. */
   example?: string;
+  /** Media type of that example, where two have one of its name. */
+  mediaType?: string;
   /** Fields to set in the example's body, at any depth; `undefined` takes a field out. */
   change?: { readonly [field: string]: Change };
   /** A body of its own instead: text as it is, anything else as JSON. `null` sends none. */
@@ -42,7 +43,7 @@ export async function exchange(
 ): Promise<Answer> {
   const headers = new Headers({ authorization: `Bearer ${target.key}` });
   for (const { name, in: place, required, examples } of operation.parameters) {
-    if (place === 'header' && required) headers.set(name, String(examples[0]));
+    if (place === 'header' && required) headers.set(name, written(examples[0]));
   }
   const body = bodyOf(operation, variation);
   // A form brings its own content type, with the boundary in it.
@@ -65,14 +66,17 @@ export async function exchange(
 }
 
 /** Path and query with the documented examples filled in. */
-export function pathOf({ path, parameters }: DocumentedOperation, { path: own, query }: Variation = {}): string {
+export function pathOf(
+  { path, parameters }: DocumentedOperation,
+  { path: own, query }: Variation = {},
+): string {
   const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => {
     const example = parameters.find((one) => one.in === 'path' && one.name === name)?.examples[0];
-    return encodeURIComponent(own?.[name] ?? String(example));
+    return encodeURIComponent(own?.[name] ?? written(example));
   });
   const required = parameters
     .filter((one) => one.in === 'query' && one.required)
-    .map(({ name, examples }): [string, string] => [name, String(examples[0])]);
+    .map(({ name, examples }): [string, string] => [name, written(examples[0])]);
   const search = new URLSearchParams([
     ...required.filter(([name]) => query?.[name] === undefined),
     ...Object.entries(query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
@@ -80,11 +84,19 @@ export function pathOf({ path, parameters }: DocumentedOperation, { path: own, q
   return search === '' ? filled : `${filled}?${search}`;
 }
 
+/** A value as it stands outside JSON. */
+const written = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
+
 function bodyOf({ requests }: DocumentedOperation, variation: Variation): string | FormData | undefined {
-  const { body, example: wanted, change } = variation;
+  const { body, example: wanted, mediaType, change } = variation;
   if (body === null) return undefined;
   if (body !== undefined) return typeof body === 'string' ? body : JSON.stringify(body);
-  const media = requests.find(({ examples }) => examples.some(({ name }) => wanted === undefined || name === wanted));
+  const media = requests.find(
+    (one) =>
+      (mediaType === undefined || one.mediaType === mediaType) &&
+      one.examples.some(({ name }) => wanted === undefined || name === wanted),
+  );
   if (media === undefined) return undefined;
   const value = exampleOf(media, wanted);
   if (media.mediaType === 'multipart/form-data') return form(value);
@@ -109,7 +121,7 @@ const isChange = (value: Change): value is { readonly [field: string]: Change } 
 function form(value: Json): FormData {
   const data = new FormData();
   for (const [name, part] of Object.entries(isObject(value) ? value : {})) {
-    for (const one of Array.isArray(part) ? part : [part]) data.append(name, String(one));
+    for (const one of Array.isArray(part) ? part : [part]) data.append(name, written(one));
   }
   return data;
 }

@@ -1,8 +1,8 @@
 const riff = (bytes: Buffer) =>
-  bytes.toString('latin1', 0, 4) === 'RIFF' &&
-  bytes.toString('latin1', 8, 12) === 'WAVE';
+  bytes.toString('latin1', 0, 4) === 'RIFF' && bytes.toString('latin1', 8, 12) === 'WAVE';
 const mp3 = (bytes: Buffer) =>
-  bytes.toString('latin1', 0, 3) === 'ID3' || (bytes.length > 1 && (bytes.readUInt16BE(0) & 0xffe0) === 0xffe0);
+  bytes.toString('latin1', 0, 3) === 'ID3' ||
+  (bytes.length > 1 && (bytes.readUInt16BE(0) & 0xffe0) === 0xffe0);
 const startsWith = (text: string) => (bytes: Buffer) => bytes.toString('latin1', 0, text.length) === text;
 
 /** Whether bytes are what a media type says, by how such a file begins. */
@@ -17,8 +17,7 @@ const signatures: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'video/quicktime': (bytes) => bytes.toString('latin1', 4, 8) === 'ftyp',
   'image/jpeg': startsWith('\xff\xd8\xff'),
   'image/png': startsWith('\x89PNG\r\n\x1a\n'),
-  'image/webp': (bytes) =>
-    startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
+  'image/webp': (bytes) => startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
 };
 
 /** @throws Error for a media type that no operation answers with. */

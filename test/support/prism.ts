@@ -1,11 +1,21 @@
-import { createServer, type IncomingMessage, request as open, type Server, type ServerResponse } from 'node:http';
-import { fileURLToPath } from 'node:url';
+import { readFileSync } from 'node:fs';
+import {
+  createServer,
+  type IncomingMessage,
+  request as open,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createLogger } from '@stoplight/prism-core';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { createServer as createPrism } from '@stoplight/prism-http-server';
 import { operationIds, operations } from '../../generated/operations.ts';
+import { systemTimers } from '../../server/timers.ts';
+import { acceptSockets, opensSocket } from './mock-sockets/accept.ts';
 
-const bundle = fileURLToPath(new URL('../../generated/openapi.json', import.meta.url));
+const bundle = new URL('../../generated/openapi.json', import.meta.url);
+/** Without being told, Prism reads the schemas as draft 7 and overlooks or mistakes newer keywords. */
+const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Paths that answer 101 to a socket; a plain request to one is refused with 426. */
 const socketPaths: ReadonlySet<string> = new Set(
@@ -22,15 +32,20 @@ export interface Mock {
   close(): Promise<void>;
 }
 
-/** Serves the OpenAPI document with Prism. The server in front of it owns the port. */
-export async function startMock({ host = '127.0.0.1', port = 0 } = {}): Promise<Mock> {
-  const prism = createPrism(await getHttpOperationsFromSpec(bundle), {
+/**
+ * Serves the OpenAPI document with Prism, and the sockets of the AsyncAPI document. The server in front of both owns
+ * the port.
+ */
+export async function startMock({ host = '127.0.0.1', port = 0, timers = systemTimers } = {}): Promise<Mock> {
+  const document = { ...(JSON.parse(readFileSync(bundle, 'utf8')) as object), jsonSchemaDialect };
+  const prism = createPrism(await getHttpOperationsFromSpec(document), {
     cors: true,
     config: {
       isProxy: false,
       checkSecurity: true,
       validateRequest: true,
-      validateResponse: true,
+      // What it sends are the contract's own examples, which the tests hold to their schemas.
+      validateResponse: false,
       errors: false,
       upstreamProxy: undefined,
       mock: { dynamic: false },
@@ -38,11 +53,12 @@ export async function startMock({ host = '127.0.0.1', port = 0 } = {}): Promise<
     components: { logger: createLogger('mock', { level: 'silent' }) },
   });
   const behind = Number(new URL(await prism.listen(0, '127.0.0.1')).port);
-  const server = createServer((request, response) => {
+  const server = createServer({ shouldUpgradeCallback: opensSocket }, (request, response) => {
     pass(request, response, behind).catch((error: unknown) => {
       response.destroy(error instanceof Error ? error : undefined);
     });
   });
+  const closeSockets = acceptSockets(server, timers);
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -61,6 +77,7 @@ export async function startMock({ host = '127.0.0.1', port = 0 } = {}): Promise<
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
+      closeSockets();
       await closed;
       await prism.close();
     },
@@ -74,9 +91,11 @@ async function pass(request: IncomingMessage, response: ServerResponse, port: nu
   const body = readable(request, Buffer.concat(chunks));
   const headers = { ...request.headers };
   delete headers['transfer-encoding'];
-  if (body.length > 0 || headers['content-length'] !== undefined) headers['content-length'] = String(body.length);
+  if (body.length > 0 || headers['content-length'] !== undefined)
+    headers['content-length'] = String(body.length);
   const path = request.url ?? '/';
-  if (socketPaths.has(path.split('?', 1)[0] ?? '') && headers.prefer === undefined) headers.prefer = 'code=426';
+  if (socketPaths.has(path.split('?', 1)[0] ?? '') && headers.prefer === undefined)
+    headers.prefer = 'code=426';
   const upstream = open({ port, host: '127.0.0.1', method: request.method, path, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);

@@ -21,7 +21,7 @@ export async function startUpstream(
   answer: (request: SeenRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<RecordingUpstream> {
   const seen: SeenRequest[] = [];
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
@@ -33,7 +33,8 @@ export async function startUpstream(
     };
     seen.push(one);
     await answer(one, response);
-  });
+  };
+  const server = createServer((request, response) => void handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {

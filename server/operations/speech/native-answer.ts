@@ -21,7 +21,7 @@ export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel)
       await passRejection(answered, reply, metering);
       return;
     }
-    const contentType = String(response.headers['content-type'] ?? 'application/json');
+    const contentType = response.headers['content-type'] ?? 'application/json';
     const events = contentType.startsWith('text/event-stream');
     const split = events ? undefined : await splitBody(response, small);
     if (split !== undefined && split.rest === undefined) {

@@ -103,7 +103,7 @@ function eventFailure(event: unknown): Failure {
   const message = field(event, 'message');
   const name = typeof code === 'string' ? code : '';
   const rejection: Rejection = {
-    status: /^Throttling/.test(name) ? 429 : 400,
+    status: name.startsWith('Throttling') ? 429 : 400,
     body: Buffer.alloc(0),
     code: name,
     message: typeof message === 'string' ? message : undefined,

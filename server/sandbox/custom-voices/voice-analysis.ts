@@ -12,6 +12,8 @@ export interface VoiceAnalysis {
 
 const analysisRate = 8000;
 const frameSeconds = 0.04;
+/** From one frame to the next; what lies between is left out, which a median does not miss. */
+const hopSeconds = 0.08;
 const [lowest, highest] = [60, 450];
 /** Frames more than 30 dB below the loudest are pauses. */
 const pauseLevel = 10 ** (-30 / 20);
@@ -24,9 +26,10 @@ const longerPeriodMargin = 0.03;
 export function analyseVoice(samples: Float32Array, sampleRate: number): VoiceAnalysis {
   const { signal, rate } = decimate(samples, sampleRate);
   const frame = Math.round(rate * frameSeconds);
-  const reach = frame + Math.ceil(rate / lowest);
+  const hop = Math.round(rate * hopSeconds);
+  const reach = frame + Math.ceil(rate / lowest) + 1;
   const frames: { start: number; level: number }[] = [];
-  for (let start = 0; start + reach <= signal.length; start += frame) {
+  for (let start = 0; start + reach <= signal.length; start += hop) {
     frames.push({ start, level: levelOf(signal.subarray(start, start + frame)) });
   }
   const loudest = frames.reduce((most, { level }) => Math.max(most, level), 0);
@@ -49,7 +52,7 @@ export function analyseVoice(samples: Float32Array, sampleRate: number): VoiceAn
     fundamental: fundamentals[Math.floor(fundamentals.length / 2)] ?? 0,
     brightness: energy === 0 ? 0 : (Math.sqrt(slopeEnergy / energy) * rate) / (2 * Math.PI),
     level: fundamentals.length === 0 ? 0 : Math.sqrt(energy / (fundamentals.length * (frame - 1))),
-    voicedSeconds: fundamentals.length * frameSeconds,
+    voicedSeconds: fundamentals.length * hopSeconds,
   };
 }
 

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CustomVoices } from '../custom-voices/custom-voices.ts';
+import type { PromptLoader } from '../custom-voices/prompt-audio.ts';
 import type { SpeechEngine } from '../speech/engine.ts';
 import type { FileStore } from './file-store.ts';
 
@@ -6,8 +8,21 @@ import type { FileStore } from './file-store.ts';
 export interface Services {
   engine: SpeechEngine;
   files: FileStore;
+  voices: CustomVoices;
+  prompts: PromptLoader;
+  /** Milliseconds since the epoch. */
+  now: () => number;
   /** Milliseconds that `[[slow]]` waits. */
   slowness: number;
+  timeouts: SocketTimeouts;
+}
+
+/** When a socket whose client is silent is closed; in milliseconds. */
+export interface SocketTimeouts {
+  /** Inference: between two texts of a task. */
+  text: number;
+  /** Inference: without a task; realtime: without a frame either way. */
+  idle: number;
 }
 
 /** One request on its way to an answer. */

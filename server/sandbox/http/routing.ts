@@ -1,9 +1,12 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { customizeVoices } from '../native/customization.ts';
 import { generateMultimodal } from '../native/multimodal.ts';
 import { synthesizeSpeech } from '../native/synthesizer.ts';
+import { answerWithoutUpgrade, socketPaths } from '../sockets/protocols.ts';
 import { type Exchange, type Handler, type Services, sendJson } from './exchange.ts';
 import { serveFile } from './file-route.ts';
+import { checkKey } from './key.ts';
 import { internalError, NativeError } from './native-error.ts';
 
 /** The logging methods that are used; a pino logger fits. */
@@ -36,6 +39,12 @@ const routes: readonly Route[] = [
     path: /^\/api\/v1\/services\/aigc\/multimodal-generation\/generation$/,
     handler: generateMultimodal,
   },
+  {
+    methods: ['POST'],
+    path: /^\/api\/v1\/services\/audio\/tts\/customization$/,
+    handler: customizeVoices,
+  },
+  ...socketPaths.map((path) => ({ methods: ['GET'], path, handler: answerWithoutUpgrade })),
   { methods: ['GET', 'HEAD'], path: /^\/files\/[^/]+$/, handler: serveFile, open: true },
 ];
 
@@ -69,7 +78,7 @@ export async function routeRequest(
   }
 }
 
-function requestUrl({ url = '/' }: IncomingMessage): URL {
+export function requestUrl({ url = '/' }: IncomingMessage): URL {
   try {
     return new URL(url, 'http://sandbox');
   } catch {
@@ -86,13 +95,4 @@ function findRoute(method: string, path: string): Route {
     throw new NativeError(405, 'MethodNotAllowed', `This path takes ${allow}`, { allow });
   }
   return route;
-}
-
-function checkKey({ headers }: IncomingMessage, key: string): void {
-  const [, given = ''] = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '') ?? [];
-  // Hashing first makes both sides equally long, which the comparison needs.
-  const [first, second] = [given, key].map((text) => createHash('sha256').update(text).digest());
-  if (!first || !second || !timingSafeEqual(first, second)) {
-    throw new NativeError(401, 'InvalidApiKey', 'The API key is missing or wrong');
-  }
 }

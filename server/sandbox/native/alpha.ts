@@ -1,18 +1,17 @@
 import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
 import { countTextTokens, type Meter } from '../billing.ts';
-import { type Delivery, deliveryOf, plainDelivery } from '../delivery.ts';
 import { wantsEvents } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
 import { readText } from '../reading.ts';
-import { systemVoice, type VoiceTimbre } from '../voices.ts';
 import { answerSpeech } from './answer-speech.ts';
+import { chooseVoice } from './choose-voice.ts';
+import { readInstructions } from './instructions.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
 
 const sampleRate = 24000;
-const longestInstructions = 1600;
 
 /** The alpha3 and legacy models: WAV at 24 kHz behind a URL, or PCM events and the WAV's URL in the last one. */
 export async function generateAlphaSpeech(
@@ -23,9 +22,9 @@ export async function generateAlphaSpeech(
   const text = input.requiredString('text');
   if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
   checkLength(text, model);
-  const timbre = chooseVoice(input.requiredString('voice'), model);
+  const timbre = chooseVoice(exchange.services.voices, model, input, 'voice');
   const language = languageTypes[input.choice('language_type', Object.keys(languageTypes), 'Auto')];
-  const delivery = readDelivery(input, model);
+  const delivery = readInstructions(input, model);
   const streaming = wantsEvents(exchange);
   const audio = { format: streaming ? 'pcm' : 'wav', sampleRate, channels: 1 } as const;
   const speech = { text, sentences: readText(text), timbre, language, delivery, audio };
@@ -40,37 +39,6 @@ function checkLength(text: string, { id, family }: CatalogueModel): void {
   if (maxTokens !== undefined && countTextTokens(text) > maxTokens) {
     throw invalidParameter(`input.text must not be longer than ${maxTokens} tokens for model ${id}`);
   }
-}
-
-function chooseVoice(voice: string, model: CatalogueModel): VoiceTimbre {
-  const timbre = systemVoice(model.family, voice);
-  if (model.voices !== 'system') {
-    const problem = timbre
-      ? `takes no system voice such as ${voice}`
-      : `has no ${model.voices} voice with that id`;
-    throw invalidParameter(`input.voice: model ${model.id} ${problem}`);
-  }
-  if (!timbre)
-    throw invalidParameter(`input.voice ${voice.slice(0, 100)} does not exist for model ${model.id}`);
-  return timbre;
-}
-
-function readDelivery(input: Parameters, model: CatalogueModel): Delivery {
-  const instructions = input.string('instructions');
-  const optimize = input.flag('optimize_instructions');
-  if (!model.instruct && (instructions !== undefined || optimize)) {
-    throw invalidParameter(
-      `input.instructions and input.optimize_instructions need an instruct model, not ${model.id}`,
-    );
-  }
-  if (instructions === undefined || instructions === '') {
-    if (optimize) throw invalidParameter('input.optimize_instructions requires input.instructions');
-    return plainDelivery;
-  }
-  if (countTextTokens(instructions) > longestInstructions) {
-    throw invalidParameter(`input.instructions must not be longer than ${longestInstructions} tokens`);
-  }
-  return deliveryOf(instructions, optimize ? 1.25 : 1);
 }
 
 function alphaWriter({ requestId, services }: Exchange, tokens: boolean): SpeechWriter {

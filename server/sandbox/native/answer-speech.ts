@@ -5,9 +5,8 @@ import { internalError, invalidParameter, NativeError } from '../http/native-err
 import { joinAudio } from '../speech/audio-file.ts';
 import type { AudioFormat } from '../speech/commands.ts';
 import type { SpokenUtterance } from '../speech/speech-stream.ts';
-import { EngineMissing } from '../speech/espeak.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
-import { dropConnection, obeyTriggers } from './refusals.ts';
+import { dropConnection, obeyTriggers, translateEngineError } from './refusals.ts';
 import { type FinishedSpeech, type SpeechRequest, type SpeechWriter, utterancesOf } from './speech.ts';
 
 /** Most bytes of audio for one request. */
@@ -94,8 +93,7 @@ class Speaker {
         index++;
       }
     } catch (error) {
-      if (error instanceof EngineMissing) throw new NativeError(503, 'ModelUnavailable', error.message);
-      throw error;
+      throw translateEngineError(error);
     }
   }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Meter } from '../billing.ts';
-import type { Exchange } from '../http/exchange.ts';
+import { EventStream, wantsEvents } from '../http/event-stream.ts';
+import { type Exchange, sendJson } from '../http/exchange.ts';
 import { type BetaOptions, invisibleRatio, type Refusal, statusMessages } from './beta-refusals.ts';
 import type { FinishedSpeech, SpeechRequest, SpeechWriter } from './speech.ts';
 
@@ -19,6 +20,14 @@ export function refusedReply({ requestId }: Exchange, { code, message }: Refusal
     },
     usage: { characters: 0 },
   };
+}
+
+/** Sends a reply that is not speech: as the one event, if events are wanted. */
+export async function sendReply(exchange: Exchange, reply: object): Promise<void> {
+  if (!wantsEvents(exchange)) return sendJson(exchange, 200, reply);
+  const events = new EventStream(exchange);
+  await events.send(reply);
+  events.end();
 }
 
 /** Writes the beta models' replies: one shape for all, `data.status` 1 while running and 2 at the end. */
@@ -78,6 +87,6 @@ function storeSubtitles({ services }: Exchange, { timings }: FinishedSpeech): st
   return services.files.put(Buffer.from(JSON.stringify(subtitles)), 'json');
 }
 
-function traceId(): string {
+export function traceId(): string {
   return randomBytes(16).toString('hex');
 }

@@ -1,16 +1,19 @@
 import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
+import type { CustomVoices } from '../custom-voices/custom-voices.ts';
 import { combine, emotions, plainDelivery } from '../delivery.ts';
-import { EventStream, wantsEvents } from '../http/event-stream.ts';
-import { type Exchange, sendJson } from '../http/exchange.ts';
-import { invalidParameter, NativeError } from '../http/native-error.ts';
+import { wantsEvents } from '../http/event-stream.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
 import { readText } from '../reading.ts';
 import type { AudioFormat, AudioSettings } from '../speech/commands.ts';
 import { findTriggers } from '../triggers.ts';
-import { systemVoice, type VoiceTimbre } from '../voices.ts';
+import type { VoiceTimbre } from '../voices.ts';
 import { answerSpeech } from './answer-speech.ts';
+import { cloneBetaVoice } from './beta-clone.ts';
 import { type BetaOptions, engineRefusal } from './beta-refusals.ts';
-import { betaWriter, refusedReply } from './beta-reply.ts';
+import { betaWriter, refusedReply, sendReply } from './beta-reply.ts';
+import { chooseVoice } from './choose-voice.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechRequest } from './speech.ts';
 
@@ -25,9 +28,7 @@ export async function generateBetaSpeech(
   model: CatalogueModel,
   input: Parameters,
 ): Promise<void> {
-  if (input.string('action') !== undefined) {
-    throw new NativeError(400, 'UnsupportedOperation', 'input.action is not served');
-  }
+  if (input.has('action')) return await cloneBetaVoice(exchange, model, input);
   const text = input.requiredString('text');
   const limit = families[model.family].maxCharacters ?? Infinity;
   if (Array.from(text).length > limit)
@@ -35,7 +36,7 @@ export async function generateBetaSpeech(
   if (text.trim() === '') throw invalidParameter('input.text has nothing to speak');
 
   const audio = readAudio(input);
-  const { timbre, speech } = readVoice(input, model);
+  const { timbre, speech } = readVoice(input, model, exchange.services.voices);
   const modify = input.object('voice_modify');
   const boost = input.string('language_boost');
   const request: SpeechRequest = {
@@ -65,7 +66,7 @@ export async function generateBetaSpeech(
 
   const asked = findTriggers(text).get('base-resp');
   const refusal = asked === undefined ? engineRefusal(options) : { code: asked };
-  if (refusal) return await refuse(exchange, refusedReply(exchange, refusal), options.streaming);
+  if (refusal) return await sendReply(exchange, refusedReply(exchange, refusal));
   await answerSpeech(exchange, request, betaWriter(exchange, request, options), options.streaming);
 }
 
@@ -80,7 +81,7 @@ function readAudio(input: Parameters): AudioSettings {
   };
 }
 
-function readVoice(input: Parameters, model: CatalogueModel) {
+function readVoice(input: Parameters, model: CatalogueModel, voices: CustomVoices) {
   const setting = input.requiredObject('voice_setting');
   const volume = setting.number('vol', { min: 0, max: 10 }, 1);
   if (volume === 0) throw invalidParameter('input.voice_setting.vol must be above 0');
@@ -96,29 +97,21 @@ function readVoice(input: Parameters, model: CatalogueModel) {
     pitch: 2 ** (setting.integer('pitch', { min: -12, max: 12 }, 0) / 12),
   });
   const speech = combine(base, emotion === undefined ? {} : (emotions[emotion] ?? {}));
-  return { timbre: chooseTimbre(input, setting, model), speech };
+  return { timbre: chooseTimbre(input, setting, model, voices), speech };
 }
 
 /** The voice, or the heaviest of the weighted voices: the engine cannot blend. */
-function chooseTimbre(input: Parameters, setting: Parameters, model: CatalogueModel): VoiceTimbre {
+function chooseTimbre(
+  input: Parameters,
+  setting: Parameters,
+  model: CatalogueModel,
+  voices: CustomVoices,
+): VoiceTimbre {
   const weighted = input.objects('timbre_weights', 4).map((item) => ({
     id: item.requiredString('voice_id'),
     weight: item.integer('weight', { min: 1, max: 100 }, 1),
   }));
   const heaviest = weighted.toSorted((first, second) => second.weight - first.weight)[0];
   const id = heaviest && !setting.string('voice_id') ? heaviest.id : setting.requiredString('voice_id');
-  const timbre = systemVoice(model.family, id);
-  if (!timbre) {
-    throw invalidParameter(
-      `input.voice_setting.voice_id ${id.slice(0, 100)} does not exist for model ${model.id}`,
-    );
-  }
-  return timbre;
-}
-
-async function refuse(exchange: Exchange, reply: object, streaming: boolean): Promise<void> {
-  if (!streaming) return sendJson(exchange, 200, reply);
-  const events = new EventStream(exchange);
-  await events.send(reply);
-  events.end();
+  return chooseVoice(voices, model, setting, 'voice_id', id);
 }

@@ -112,6 +112,11 @@ export class Parameters {
     return value;
   }
 
+  /** Has it no fields at all? */
+  get empty(): boolean {
+    return Object.keys(this.#values).length === 0;
+  }
+
   has(name: string): boolean {
     return this.#value(name) !== undefined;
   }

@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Exchange } from '../http/exchange.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
+import { EngineMissing } from '../speech/espeak.ts';
 import type { TriggerName, Triggers } from '../triggers.ts';
 
 const refusals: readonly [TriggerName, () => NativeError][] = [
@@ -21,9 +22,20 @@ const refusals: readonly [TriggerName, () => NativeError][] = [
   ['unavailable', () => new NativeError(503, 'ModelUnavailable', 'The model is not available at the moment')],
 ];
 
+/** The refusal that the triggers ask for. */
+export function refusalOf(triggers: Triggers): NativeError | undefined {
+  return refusals.find(([name]) => triggers.has(name))?.[1]();
+}
+
+/** Tells a missing engine as an unavailable model; any other error stays what it is. */
+export function translateEngineError(error: unknown): unknown {
+  return error instanceof EngineMissing ? new NativeError(503, 'ModelUnavailable', error.message) : error;
+}
+
 /** Refuses or delays a request as its triggers say. */
 export async function obeyTriggers({ services, signal }: Exchange, triggers: Triggers): Promise<void> {
-  for (const [name, refusal] of refusals) if (triggers.has(name)) throw refusal();
+  const refusal = refusalOf(triggers);
+  if (refusal) throw refusal;
   if (triggers.has('hang')) await untilAborted(signal);
   if (triggers.has('slow')) await setTimeout(services.slowness, undefined, { signal });
 }
@@ -35,7 +47,8 @@ export async function dropConnection({ response, signal }: Exchange): Promise<ne
   return await untilAborted(signal);
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
+/** Never resolves; rejects with the signal's reason. */
+export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });

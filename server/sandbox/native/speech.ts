@@ -6,16 +6,20 @@ import type { AudioFormat, AudioSettings, Utterance } from '../speech/commands.t
 import type { SpokenChunk } from '../speech/speech-stream.ts';
 import { utteranceFor, type VoiceTimbre } from '../voices.ts';
 
-/** What a route asks the engine for, whatever its protocol. */
-export interface SpeechRequest {
-  /** The whole text as it is billed; triggers are looked for in it. */
-  text: string;
-  sentences: readonly Sentence[];
+/** How a request wants to be spoken, whatever its protocol. */
+export interface SpeechSettings {
   timbre: VoiceTimbre;
   /** Undefined: by the script of each sentence. */
   language?: Language;
   delivery: Delivery;
   audio: AudioSettings;
+}
+
+/** A whole text to be spoken. */
+export interface SpeechRequest extends SpeechSettings {
+  /** The text as it is billed; triggers are looked for in it. */
+  text: string;
+  sentences: readonly Sentence[];
 }
 
 /** What has been spoken at the end. */
@@ -44,14 +48,19 @@ export interface SpeechWriter {
 const betweenSentences = 200;
 const afterLast = 100;
 
-export function utterancesOf({ sentences, timbre, language, delivery }: SpeechRequest): Utterance[] {
-  return sentences.map(({ spoken, pause }, index) => {
-    const silence = index === sentences.length - 1 ? afterLast : betweenSentences;
-    const sentence = {
-      text: spoken,
-      language: spokenLanguage(spoken, language),
-      pause: pause + silence / delivery.rate,
-    };
-    return utteranceFor(timbre, sentence, delivery);
-  });
+export function utterancesOf(request: SpeechRequest): Utterance[] {
+  const { sentences } = request;
+  return sentences.map((sentence, index) => utteranceOf(request, sentence, index === sentences.length - 1));
+}
+
+/** One sentence in the engine's terms; `last` in its audio stream. */
+export function utteranceOf(settings: SpeechSettings, { spoken, pause }: Sentence, last: boolean): Utterance {
+  const { timbre, language, delivery } = settings;
+  const silence = last ? afterLast : betweenSentences;
+  const sentence = {
+    text: spoken,
+    language: spokenLanguage(spoken, language),
+    pause: pause + silence / delivery.rate,
+  };
+  return utteranceFor(timbre, sentence, delivery);
 }

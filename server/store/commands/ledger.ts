@@ -61,6 +61,33 @@ export const reserve: Command<Reservation, ReserveResult> = async (trx, reservat
   return 'insufficient_quota';
 };
 
+export type ExtendResult = 'extended' | 'insufficient_quota' | 'not_open';
+
+type Extension = { requestId: string; from: number; to: number; expiresAt: number };
+
+const raise = statement<Extension, { token_id: number; unlimited: number }>()`
+  update ledger set reserved = ${'to'}, expires_at = ${'expiresAt'}
+  where request_id = ${'requestId'} and state = 'open' and reserved = ${'from'}
+  returning token_id, unlimited`;
+
+const lower = statement<{ requestId: string; from: number }>()`
+  update ledger set reserved = ${'from'} where request_id = ${'requestId'}`;
+
+/**
+ * Raises what an open reservation holds from `from` to `to`, and its expiry with it. Without enough balance the
+ * amount stays `from`. `not_open` when the reservation is closed, never was, or does not hold `from`.
+ */
+export const extend: Command<Extension, ExtendResult> = async (trx, extension) => {
+  const { requestId, from, to } = extension;
+  const row = (await raise(trx, extension)).rows[0];
+  if (row === undefined) return 'not_open';
+  if (row.unlimited === 1 || to === from) return 'extended';
+  const taken = await take(trx, { tokenId: row.token_id, amount: to - from });
+  if (taken.numAffectedRows === 1n) return 'extended';
+  await lower(trx, { requestId, from });
+  return 'insufficient_quota';
+};
+
 interface ClosedRow {
   token_id: number;
   user_id: number;

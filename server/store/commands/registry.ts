@@ -1,6 +1,8 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
 import type { Command } from './command.ts';
-import { refund, refundOrphans, reserve, settle } from './ledger.ts';
+import { extend, refund, refundOrphans, reserve, settle } from './ledger.ts';
+import { claimStrandedTasks, claimTask, claimTasks, recordPolls, releaseTasks } from './task-polls.ts';
+import { acceptTask, createTask, dropTask, finishTask, moveTask, pruneTasks, removeTask } from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -10,12 +12,25 @@ export const commands = {
   disableToken,
   ensureBootstrap,
   reserve,
+  extend,
   settle,
   refund,
   refundOrphans,
   saveVoice,
   touchVoice,
   forgetVoice,
+  createTask,
+  moveTask,
+  acceptTask,
+  dropTask,
+  finishTask,
+  removeTask,
+  pruneTasks,
+  claimTasks,
+  claimTask,
+  claimStrandedTasks,
+  recordPolls,
+  releaseTasks,
 };
 
 export type CommandName = keyof typeof commands;

@@ -21,7 +21,7 @@ export async function openPostgresStore(databaseUrl: string, schema?: string): P
     ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-        NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text'),
+        NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format),
     },
   });
   // An idle connection that breaks is replaced at the next use; without a listener it would end the process.

@@ -24,5 +24,5 @@ export async function listVoices(
     .offset(filter.offset)
     .limit(filter.limit)
     .execute();
-  return { voices, total: Number(total) };
+  return { voices, total };
 }

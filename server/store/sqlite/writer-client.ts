@@ -20,6 +20,11 @@ interface Caller {
   reject(error: Error): void;
 }
 
+/** From so many commands in one commit on, the next commit waits for more: a commit costs as much as several commands. */
+const BUSY_BATCH = 6;
+/** Milliseconds. */
+const COMMIT_DELAY = 1;
+
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
 export async function startWriter(file: string): Promise<Writer> {
   const workerData: WriterData = { file };
@@ -32,23 +37,27 @@ export async function startWriter(file: string): Promise<Writer> {
   let stopped: Error | undefined;
 
   const send = (message: ToWriter) => worker.postMessage(message);
-  // One message a turn of the event loop: a message costs far more than a command in it.
+  // One message a commit: a message costs far more than a command in it, so what comes meanwhile waits together.
+  let committing = false;
   const flush = () => {
     const calls = outbox;
     outbox = [];
+    committing = calls.length > 0;
     try {
-      if (calls.length > 0) send(calls);
+      if (committing) send(calls);
     } catch {
-      for (const call of calls) sendAlone(call);
+      committing = calls.map(sendAlone).includes(true);
     }
   };
   // Arguments that cannot cross to the thread are the fault of one caller, not of its neighbours.
-  const sendAlone = (call: CommandCall) => {
+  const sendAlone = (call: CommandCall): boolean => {
     try {
       send([call]);
+      return true;
     } catch (error) {
       callers.get(call.id)?.reject(error as Error);
       callers.delete(call.id);
+      return false;
     }
   };
   const stop = (reason: Error) => {
@@ -64,6 +73,9 @@ export async function startWriter(file: string): Promise<Writer> {
       if ('error' in outcome) caller?.reject(unpackError(outcome.error));
       else caller?.resolve(outcome.result);
     }
+    // After the callers have gone on, since they may have more to write. Under load it pays to wait for others.
+    if (outcomes.length < BUSY_BATCH) setImmediate(flush);
+    else setTimeout(flush, COMMIT_DELAY);
   });
   worker.on('error', (cause) => stop(new Error('the store writer failed', { cause })));
   worker.on('exit', () => stop(new Error('the store writer has stopped')));
@@ -72,10 +84,10 @@ export async function startWriter(file: string): Promise<Writer> {
     run: <Name extends CommandName>(name: Name, args: Args<Name>) =>
       new Promise<Result<Name>>((resolve, reject) => {
         if (stopped !== undefined) throw stopped;
-        if (outbox.length === 0) setImmediate(flush);
+        if (outbox.length === 0 && !committing) setImmediate(flush);
         lastId += 1;
         outbox.push({ id: lastId, name, args });
-        callers.set(lastId, { resolve: resolve as Caller['resolve'], reject });
+        callers.set(lastId, { resolve, reject });
       }),
     async close() {
       if (stopped !== undefined) return;

@@ -1,0 +1,25 @@
+const LENGTH = 44;
+const UNKNOWN = 0xffffffff;
+
+/**
+ * The 44 bytes that make a WAV file of the 16-bit mono PCM after them. `pcmBytes` is its length; left out, the header
+ * says that the length is not known, which most players take.
+ */
+export function wavHeader(sampleRate: number, pcmBytes = UNKNOWN): Uint8Array {
+  const header = new Uint8Array(LENGTH);
+  const view = new DataView(header.buffer);
+  const word = (at: number, text: string) => header.set(new TextEncoder().encode(text), at);
+  word(0, 'RIFF');
+  view.setUint32(4, Math.min(pcmBytes + LENGTH - 8, UNKNOWN), true);
+  word(8, 'WAVEfmt ');
+  view.setUint32(16, 16, true);
+  view.setUint16(20, 1, true);
+  view.setUint16(22, 1, true);
+  view.setUint32(24, sampleRate, true);
+  view.setUint32(28, sampleRate * 2, true);
+  view.setUint16(32, 2, true);
+  view.setUint16(34, 16, true);
+  word(36, 'data');
+  view.setUint32(40, Math.min(pcmBytes, UNKNOWN), true);
+  return header;
+}

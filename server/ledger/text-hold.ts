@@ -1,0 +1,70 @@
+import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import { type MeteredCall, Metering, type Usage } from './metering.ts';
+
+/** Held at a time, in units: word by word, every bit of text would cost a write. */
+const step = 500;
+
+/**
+ * The books of a text that comes bit by bit. Nothing is held before the first bit; then the hold grows with the
+ * text. It ends by `close`, once.
+ */
+export class TextHold {
+  readonly #gateway: Gateway;
+  readonly #call: Omit<MeteredCall, 'expectedUnits'>;
+  #metering: Metering | undefined;
+  #covered = 0;
+  #closed = false;
+  /** Ends when all that was asked before has been done: a hold must not be opened behind the back of `close`. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(gateway: Gateway, call: Omit<MeteredCall, 'expectedUnits'>) {
+    this.#gateway = gateway;
+    this.#call = call;
+  }
+
+  /** Holds enough for `units` in all. False when the key's quota does not cover them, or the books are closed. */
+  cover(units: number): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return false;
+      // Far from the edge a whole step is taken; near the end of the quota, exactly what is needed.
+      const roomy = units <= this.#covered ? this.#covered : Math.ceil(units / step) * step;
+      for (const amount of roomy === units ? [units] : [roomy, units]) {
+        if (!(await this.#hold(amount))) continue;
+        this.#covered = Math.max(this.#covered, amount);
+        return true;
+      }
+      return false;
+    });
+  }
+
+  /** Charges what was used; gives all back when nothing was. Resolves when it is on disk. */
+  close(
+    usage: Usage | undefined,
+    outcome: { channel: string; status: number; errorCode?: string },
+  ): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#closed) return;
+      this.#closed = true;
+      if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome);
+      else await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode ?? 'nothing_used' });
+    });
+  }
+
+  async #hold(units: number): Promise<boolean> {
+    if (this.#metering !== undefined) return this.#metering.cover(units);
+    try {
+      this.#metering = await Metering.open(this.#gateway, { ...this.#call, expectedUnits: units });
+      return true;
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'insufficient_user_quota') return false;
+      throw error;
+    }
+  }
+
+  #inTurn<T>(task: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(task);
+    this.#last = done.catch(() => {});
+    return done;
+  }
+}

@@ -1,0 +1,22 @@
+/** Longest frame of a client, in bytes. */
+export const longestFrame = 1024 * 1024;
+
+/** Bytes waiting for a peer above which the other side is held back, and below which it goes on. */
+export const highWater = 256 * 1024;
+export const lowWater = 64 * 1024;
+
+/** Between two pings, in milliseconds. */
+export const pingEvery = 30_000;
+/** Pings without a sign of life after which a peer is gone; more than one, since they wait behind unread audio. */
+export const pingsUnanswered = 2;
+/** Between two looks at whether the key still holds, in milliseconds. */
+export const recheckEvery = 30_000;
+
+/** Longest time without a frame, or without a task, in milliseconds. */
+export const idleLimit = 60_000;
+/** Longest time between two texts of a task, in milliseconds. */
+export const textLimit = 23_000;
+
+/** Longest text of one frame, and of one task, in billing characters. */
+export const longestText = 20_000;
+export const longestTask = 200_000;

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { deliveryOf } from '../delivery.ts';
+import type { VoiceTimbre } from '../voices.ts';
+import { fitTimbre } from './timbre-fitting.ts';
+
+const female = /\b(female|woman|women|girl|lady|mother|grandmother|queen|actress|she|her)\b|女/i;
+const male = /\b(male|man|men|boy|gentleman|father|grandfather|king|actor|he|his)\b|男/i;
+
+interface Trait {
+  /** Factors; 1 when left out. */
+  fundamental?: number;
+  brightness?: number;
+  speed?: number;
+}
+
+/** Words of a description beside those that say how to speak, in English and Chinese. Each counts once. */
+const traits: readonly [RegExp, Trait][] = [
+  [/\b(child|kid|boy|girl|toddler)|童|孩/i, { fundamental: 1.35, brightness: 1.15, speed: 1.05 }],
+  [/\b(young|youth|teen)|年轻|少/i, { fundamental: 1.1, brightness: 1.05, speed: 1.05 }],
+  [/\b((?<!years?[ -])old|elder|aged|senior|grand)|老/i, { fundamental: 0.9, brightness: 0.85, speed: 0.85 }],
+  [/\b(bright|crisp|clear|sharp|silver)|亮|清/i, { brightness: 1.5 }],
+  [/\b(warm|dark|mellow|husky|velvet|raspy|hoarse)|暖|浑厚|沙哑/i, { brightness: 0.55 }],
+];
+
+/**
+ * A timbre from a description in words, the same for the same words. What they leave open is taken from their hash,
+ * so that two descriptions rarely give one voice.
+ */
+export function designedTimbre(description: string): VoiceTimbre {
+  const hash = createHash('sha256').update(description.trim().toLowerCase()).digest();
+  /** A factor within ±`spread` that the hash decides. */
+  const vary = (index: number, spread: number) => 1 + (((hash[index] ?? 0) / 255) * 2 - 1) * spread;
+
+  const isFemale =
+    male.test(description) === female.test(description) ? (hash[0] ?? 0) % 2 === 0 : female.test(description);
+  const manner = deliveryOf(description);
+  let fundamental = (isFemale ? 205 : 108) * manner.pitch * vary(1, 0.05);
+  let brightness = 720 * vary(2, 0.25);
+  let speed = manner.rate * vary(3, 0.05);
+  for (const [cue, trait] of traits) {
+    if (!cue.test(description)) continue;
+    fundamental *= trait.fundamental ?? 1;
+    brightness *= trait.brightness ?? 1;
+    speed *= trait.speed ?? 1;
+  }
+  return fitTimbre({
+    fundamental,
+    brightness,
+    speed,
+    female: isFemale,
+    level: manner.volume,
+    range: manner.range,
+    whisper: manner.whisper,
+  });
+}

@@ -1,0 +1,59 @@
+import { encodePng } from '../pictures/png.ts';
+import type { ClipPlan } from './clip-plan.ts';
+import { deltaFrame } from './delta-frame.ts';
+import { KeyFrameEncoder } from './key-frames.ts';
+import { audioRate, playMelody } from './melody.ts';
+import { ClipPainter } from './painter.ts';
+import { type VideoTrack, writeVideoFile } from './video-file.ts';
+
+/** A player can seek to every second. */
+const keyFrameSeconds = 1;
+/** Of a frame that many macroblocks may have changed; else a key frame is smaller. */
+const mostChanged = 0.2;
+/** Samples that the audio codec puts around its input, so that the track does not outlast the video. */
+const codecDelay = 2048;
+
+/** Makes the whole video file of a clip. */
+export async function renderClip(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer>> {
+  const seconds = plan.frames / plan.frameRate;
+  const samples = plan.audio ? playMelody(seconds - codecDelay / audioRate, plan.seed) : undefined;
+  return await writeVideoFile(plan.container, await encodeFrames(plan), samples);
+}
+
+async function encodeFrames(plan: ClipPlan): Promise<VideoTrack> {
+  const painter = await ClipPainter.create(plan);
+  const { canvas } = painter;
+  const most = canvas.columns * canvas.rows * mostChanged;
+  const encoder = await KeyFrameEncoder.create(plan);
+  try {
+    const deltas: (Uint8Array | undefined)[] = [];
+    let sinceKey = 0;
+    for (let index = 0; index < plan.frames; index++) {
+      const changed = painter.paint(index);
+      if (index % (plan.frameRate * keyFrameSeconds) === 0 || changed.length > most) {
+        encoder.add(canvas);
+        sinceKey = 0;
+        deltas.push(undefined);
+      } else {
+        deltas.push(deltaFrame(canvas, changed, ++sinceKey));
+      }
+    }
+    const { config, packets } = await encoder.finish();
+    const keys = packets.values();
+    const frames = deltas.map((delta) =>
+      delta
+        ? { data: delta, type: 'delta' as const }
+        : { data: keys.next().value ?? new Uint8Array(), type: 'key' as const },
+    );
+    return { config, frames, frameRate: plan.frameRate };
+  } finally {
+    encoder.release();
+  }
+}
+
+/** The last frame of the clip, exactly as it is encoded. */
+export async function renderLastFrame(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer>> {
+  const painter = await ClipPainter.create(plan);
+  painter.paint(plan.frames - 1);
+  return encodePng(painter.canvas.toRgba(), plan.width, plan.height);
+}

@@ -1,0 +1,38 @@
+import type { ClipPlan } from './clip/clip-plan.ts';
+import type { FactsOf, MediaKind } from './media-facts.ts';
+import type { ModelPlan } from './model3d/model-plan.ts';
+
+/** A picture that was read: a small PNG of it, and what only its pixels tell. */
+export interface Thumbnail {
+  png: Uint8Array<ArrayBuffer>;
+  /** Some of it can be seen through. */
+  transparent: boolean;
+}
+
+/** What the media threads do: the name of each job, what goes in and what comes out. All of it can be cloned. */
+export interface Jobs {
+  renderClip: { input: ClipPlan; output: Uint8Array<ArrayBuffer> };
+  /** The last frame of a clip, as a PNG. */
+  renderLastFrame: { input: ClipPlan; output: Uint8Array<ArrayBuffer> };
+  /** A GLB. */
+  renderModel: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
+  /** A WebP picture of the model. */
+  renderModelPreview: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
+  /** Undefined when the bytes are no media of that kind. */
+  readFacts: { input: { kind: MediaKind; bytes: Uint8Array }; output: FactsOf<MediaKind> | undefined };
+  readThumbnail: {
+    input: { bytes: Uint8Array; format: string };
+    /** `unsupported`: of a format or size that is not decoded here. */
+    output: Thumbnail | 'unsupported' | 'damaged';
+  };
+}
+
+export type JobName = keyof Jobs;
+
+export interface Command<Name extends JobName = JobName> {
+  name: Name;
+  input: Jobs[Name]['input'];
+}
+
+/** `broken`: the thread's engines are in an unknown state and it ends. */
+export type Reply = { output: unknown } | { error: string; broken: boolean };

@@ -1,0 +1,63 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import { type Exchange, sendJson, sendText } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { requestedModel } from '../models.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { alphaCloneActions, alphaDesignActions } from './alpha-voices.ts';
+import { Parameters } from './parameters.ts';
+import { dropConnection, obeyTriggers } from './refusals.ts';
+import { voiceEnrollmentActions } from './voice-enrollment.ts';
+
+/** One request to a voice service. */
+export interface VoiceAction {
+  exchange: Exchange;
+  service: CatalogueModel;
+  input: Parameters;
+  parameters: Parameters;
+  triggers: Triggers;
+}
+
+/** Does the action and gives the `output` of its answer. */
+export type VoiceActionHandler = (action: VoiceAction) => object | Promise<object>;
+export type VoiceActions = Readonly<Record<string, VoiceActionHandler>>;
+
+const services: Readonly<Record<string, VoiceActions>> = {
+  'voice-enrollment': voiceEnrollmentActions,
+  'alpha-voice-enrollment': alphaCloneActions,
+  'alpha-voice-design': alphaDesignActions,
+};
+
+/** Making a voice counts, managing voices does not. */
+const countedActions = ['create', 'create_voice'];
+/** Room for a recording of 10 MiB as Base64. */
+const largestBody = 16 * 1024 * 1024;
+const brokenJson = '{"output":{"voice';
+
+/** `POST /api/v1/services/audio/tts/customization`: three services that make and keep custom voices. */
+export async function customizeVoices(exchange: Exchange): Promise<void> {
+  const body = await readJson(exchange.request, largestBody);
+  const service = requestedModel(body.model, 'customization');
+  const request = new Parameters(body, '');
+  const input = request.requiredObject('input');
+  const actions = services[service.id] ?? {};
+  const action = input.optionalChoice('action', Object.keys(actions));
+  const handler = action === undefined ? undefined : actions[action];
+  if (!handler || action === undefined) throw input.wrong('action', 'is required');
+  const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
+
+  const triggers = findTriggers(triggerText(input));
+  await obeyTriggers(exchange, triggers);
+  if (triggers.has('drop')) await dropConnection(exchange);
+  const output = await handler({ exchange, service, input, parameters, triggers });
+  if (triggers.has('malformed')) return sendText(exchange, 200, brokenJson);
+  const count = countedActions.includes(action) ? 1 : 0;
+  sendJson(exchange, 200, { request_id: exchange.requestId, output, usage: { count } });
+}
+
+/** Where a client can write triggers; an address may hold them percent-encoded. */
+function triggerText(input: Parameters): string {
+  const fields = ['url', 'voice_prompt', 'preview_text', 'text'] as const;
+  return fields
+    .map((name) => (input.string(name) ?? '').replace(/%5B/gi, '[').replace(/%5D/gi, ']'))
+    .join(' ');
+}

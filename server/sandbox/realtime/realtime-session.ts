@@ -1,0 +1,166 @@
+import { type CatalogueModel, families, voiceSets } from '../../../generated/catalogue.ts';
+import { isObject, type JsonObject } from '../http/json-body.ts';
+import { internalError, NativeError } from '../http/native-error.ts';
+import { requestedModel } from '../models.ts';
+import { Parameters } from '../native/parameters.ts';
+import type { SocketContext } from '../sockets/protocols.ts';
+import { refusalBeforeText, refusalOnArrival } from '../sockets/socket-triggers.ts';
+import { TextBuffer } from '../sockets/text-buffer.ts';
+import { findTriggers } from '../triggers.ts';
+import { EventIds, invalidEvent, invalidValue, parseEvent } from './client-event.ts';
+import { newId, RealtimeChannel } from './realtime-channel.ts';
+import { ResponseQueue } from './response-queue.ts';
+import { readSessionOptions, type SessionOptions } from './session-options.ts';
+
+/** Characters in one event, and characters that may wait to be spoken. */
+const [longestText, longestWait] = [20_000, 200_000];
+
+/** `GET /api-ws/v1/realtime?model=…`: the alpha realtime models. */
+export function openRealtimeSocket(context: SocketContext): void {
+  new RealtimeSession(context, requestedModel(context.query.get('model'), 'realtime')).start();
+}
+
+/** The client's side of one session: takes its events and keeps its state. */
+class RealtimeSession {
+  readonly #context: SocketContext;
+  readonly #model: CatalogueModel;
+  readonly #channel: RealtimeChannel;
+  readonly #responses: ResponseQueue;
+  readonly #id = newId('sess');
+  readonly #eventIds = new EventIds();
+  readonly #buffer = new TextBuffer();
+  #values: JsonObject = {};
+  #options: SessionOptions | undefined;
+  /** Once synthesis has begun the session cannot be changed any more. */
+  #begun = false;
+  #finishing = false;
+
+  constructor(context: SocketContext, model: CatalogueModel) {
+    const { connection, services, report } = context;
+    this.#context = context;
+    this.#model = model;
+    this.#channel = new RealtimeChannel(connection, services.timeouts.idle);
+    const tokens = model.unit === 'tokens';
+    this.#responses = new ResponseQueue({ channel: this.#channel, services, tokens, report });
+  }
+
+  start(): void {
+    const { connection } = this.#context;
+    connection.onFrame((text) => {
+      this.#channel.touch();
+      if (text === undefined) connection.close(1003, 'text frames only');
+      else this.#receive(text);
+    });
+    this.#channel.send('session.created', {
+      session: {
+        ...this.#identity(),
+        mode: 'server_commit',
+        voice: defaultVoice(this.#model),
+        response_format: 'pcm',
+        sample_rate: 24000,
+      },
+    });
+  }
+
+  #receive(text: string): void {
+    let eventId: string | null = null;
+    try {
+      const event = parseEvent(text);
+      eventId = typeof event.event_id === 'string' ? event.event_id : null;
+      this.#handle(event);
+    } catch (error) {
+      this.#channel.sendError(error instanceof NativeError ? error : internalError(), eventId);
+      if (!(error instanceof NativeError)) this.#context.report(error);
+    }
+  }
+
+  #handle(event: JsonObject): void {
+    this.#eventIds.use(event);
+    const { type } = event;
+    switch (type) {
+      case 'session.update':
+        return this.#update(event);
+      case 'input_text_buffer.append':
+        return this.#append(new Parameters(event, ''));
+      case 'input_text_buffer.commit':
+        return this.#commit();
+      case 'input_text_buffer.clear':
+        this.#buffer.clear();
+        return this.#channel.send('input_text_buffer.cleared');
+      case 'response.cancel':
+        return this.#responses.cancel();
+      case 'session.finish':
+        return this.#finish();
+      default:
+        throw invalidEvent(`type ${String(type).slice(0, 100)} is unknown`, 'type');
+    }
+  }
+
+  #update({ session }: JsonObject): void {
+    if (!isObject(session)) throw invalidEvent('session is required and must be an object', 'session');
+    if (this.#begun || this.#finishing) {
+      throw invalidValue('session.update: the session cannot be changed after synthesis has begun');
+    }
+    const written = `${String(session.voice)} ${String(session.instructions)}`;
+    const refusal = refusalBeforeText(written);
+    if (refusal) return this.#channel.fail(refusal);
+    if (findTriggers(written).has('hang')) return this.#context.connection.silence();
+    const values = { ...this.#values, ...session };
+    this.#options = readSessionOptions(values, this.#model, this.#context.services.voices);
+    this.#values = values;
+    this.#channel.send('session.updated', { session: { ...this.#options.shown, ...this.#identity() } });
+  }
+
+  #append(event: Parameters): void {
+    const options = this.#ready('input_text_buffer.append');
+    const text = event.string('text');
+    if (text === undefined) throw event.wrong('text', 'is required');
+    if (text.length > longestText)
+      throw event.wrong('text', `must not be longer than ${longestText} characters`);
+    if (this.#responses.length + this.#buffer.length + text.length > longestWait) {
+      throw event.wrong('text', `is too much: ${longestWait} characters may wait to be spoken`);
+    }
+    const refusal = refusalOnArrival(text);
+    if (refusal) return this.#channel.fail(refusal);
+    this.#buffer.append(text);
+    if (options.mode === 'server_commit') this.#speak(this.#buffer.takeSentences(), options);
+  }
+
+  #commit(): void {
+    const options = this.#ready('input_text_buffer.commit');
+    if (this.#buffer.blank) throw new NativeError(400, 'empty_buffer', 'The text buffer is empty');
+    this.#channel.send('input_text_buffer.committed', { item_id: '' });
+    this.#speak(this.#buffer.takeAll(), options);
+  }
+
+  #finish(): void {
+    if (this.#finishing) throw invalidValue('session.finish: the session is finishing already');
+    this.#finishing = true;
+    if (this.#options && !this.#buffer.blank) this.#speak(this.#buffer.takeAll(), this.#options);
+    this.#responses.end(() => {
+      this.#channel.send('session.finished');
+      this.#context.connection.close(1000);
+    });
+  }
+
+  #ready(type: string): SessionOptions {
+    if (!this.#options) throw new NativeError(400, 'session_not_ready', `${type}: wait for session.updated`);
+    if (this.#finishing) throw invalidValue(`${type}: the session is finishing`);
+    return this.#options;
+  }
+
+  #speak(text: string, options: SessionOptions): void {
+    if (text === '') return;
+    this.#begun = true;
+    this.#responses.add(text, options);
+  }
+
+  #identity(): object {
+    return { id: this.#id, object: 'realtime.session', model: this.#model.id };
+  }
+}
+
+function defaultVoice({ family, voices }: CatalogueModel): string {
+  const set = families[family].voiceSet;
+  return voices === 'system' && set ? (voiceSets[set][0]?.id ?? '') : '';
+}

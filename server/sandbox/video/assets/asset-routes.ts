@@ -1,0 +1,81 @@
+import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { readJson } from '../../http/json-body.ts';
+import { invalidParameter, type NativeError } from '../../http/native-error.ts';
+import type { MediaKind } from '../../media/media-facts.ts';
+import { requestedModel } from '../../models.ts';
+import { Parameters } from '../../native/parameters.ts';
+import {
+  answerCreate,
+  idOf,
+  inEnvelope,
+  obeyTriggers,
+  troublePoll,
+  type VideoRoute,
+  type VideoServices,
+} from '../protocol.ts';
+import { findTriggers } from '../triggers.ts';
+import { type Asset, isOverseas, unknownAsset } from './assets.ts';
+
+const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'video', audio: 'audio' };
+const typeNames: Readonly<Record<MediaKind, string>> = { image: 'Image', video: 'Video', audio: 'Audio' };
+
+/** Upload by URL and look-up of assets. */
+export function assetRoutes({ assets }: VideoServices): VideoRoute[] {
+  async function upload(exchange: Exchange): Promise<void> {
+    const request = new Parameters(await readJson(exchange.request), '');
+    const url = request.pattern('url', /^https?:\/\//i, 'an http or https address');
+    const kind = kinds[request.requiredString('asset_type').toLowerCase()];
+    if (!kind) throw request.wrong('asset_type', 'must be Image, Video or Audio');
+    const name = request.string('name') ?? '';
+    const triggers = findTriggers(name, url);
+    const overseas = readRegion(exchange);
+    await obeyTriggers(exchange, triggers);
+    const { id: Id } = assets.add({ kind, url, name, overseas }, triggers);
+    await answerCreate(exchange, triggers, { code: 0, message: 'success', data: { Id } });
+  }
+
+  async function show(exchange: Exchange): Promise<void> {
+    const asset = assets.find(idOf(exchange), readRegion(exchange));
+    if (!asset) throw unknownAsset();
+    if (await troublePoll(exchange, asset)) return;
+    sendJson(exchange, 200, { code: 0, message: 'success', data: showAsset(asset, assets.groupId) });
+  }
+
+  return [
+    { methods: ['POST'], path: /^\/api\/assets\/upload$/, handler: inEnvelope(assetError, upload) },
+    { methods: ['GET'], path: /^\/api\/assets\/[^/]+$/, handler: inEnvelope(assetError, show) },
+  ];
+}
+
+function readRegion({ url }: Exchange): boolean {
+  const model = url.searchParams.get('model');
+  if (model === null) return false;
+  if (!isOverseas(requestedModel(model, 'official').id))
+    throw invalidParameter('model is only given for the overseas model', 'model');
+  return true;
+}
+
+function showAsset(asset: Asset, groupId: string): object {
+  const stage = asset.stage();
+  const { kind, name } = asset.request;
+  return {
+    Id: asset.id,
+    AssetType: typeNames[kind],
+    Status: stage.name === 'succeeded' ? 'Active' : stage.name === 'failed' ? 'Failed' : 'Processing',
+    Name: name,
+    GroupId: groupId,
+    ProjectName: 'default',
+    CreateTime: isoTime(asset.createdAt),
+    UpdateTime: isoTime('endedAt' in stage ? stage.endedAt : asset.createdAt),
+    ...(stage.name === 'succeeded' && { URL: stage.output.url() }),
+    ...(stage.name === 'failed' && { Error: { Code: stage.failure.code, Message: stage.failure.message } }),
+  };
+}
+
+function isoTime(time: number): string {
+  return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function assetError({ code, message }: NativeError, requestId: string): object {
+  return { error: { code, message, request_id: requestId } };
+}

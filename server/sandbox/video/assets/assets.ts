@@ -1,0 +1,123 @@
+import { invalidParameter, NativeError } from '../../http/native-error.ts';
+import type { MediaKind } from '../../media/media-facts.ts';
+import { stampedId } from '../ids.ts';
+import { assetLimits } from '../media-limits.ts';
+import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
+import type { ResultFiles } from '../results.ts';
+import { type Fate, type Task, TaskBoard, TaskFailure } from '../task-board.ts';
+import type { Triggers } from '../triggers.ts';
+
+/** What an asset was made from. */
+export interface AssetRequest {
+  kind: MediaKind;
+  url: string;
+  name: string;
+  /** Overseas accounts have a store of their own. */
+  overseas: boolean;
+}
+
+export interface AssetOutput {
+  media: LoadedMedia;
+  /** A new URL each time that the last one has run out. */
+  url: () => string;
+}
+
+export type Asset = Task<AssetRequest, AssetOutput>;
+
+export interface AssetsOptions {
+  media: MediaLoader;
+  results: ResultFiles;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Milliseconds that the checks take. */
+  taskTime: number;
+}
+
+const reference = /^asset:\/\//i;
+/** Milliseconds for which the URL of an asset works. */
+const urlLifetime = 12 * 60 * 60 * 1000;
+
+/** Media kept under ids. It is fetched and checked after the upload call, and then usable or failed. */
+export class Assets {
+  readonly groupId: string;
+  readonly #options: AssetsOptions;
+  readonly #assets: TaskBoard<AssetRequest, AssetOutput>;
+
+  constructor(options: AssetsOptions) {
+    this.#options = options;
+    this.#assets = new TaskBoard({ ...options, retention: Infinity });
+    this.groupId = stampedId('group', options.now());
+  }
+
+  add(request: AssetRequest, triggers: Triggers): Asset {
+    return this.#assets.add({
+      id: stampedId('asset', this.#options.now()),
+      request,
+      triggers,
+      fate: fateOf(request, triggers),
+      work: async () => {
+        const media = await this.#options.media.load(request.kind, request.url, assetLimits[request.kind]);
+        return () => ({ media, url: this.#renewed(media) });
+      },
+    });
+  }
+
+  find(id: string, overseas: boolean): Asset | undefined {
+    const asset = this.#assets.find(id);
+    return asset?.request.overseas === overseas ? asset : undefined;
+  }
+
+  /** Throws a `NativeError` 400 when `url` refers to an asset that `model` cannot use now. */
+  check(url: string, model: string, field: string): void {
+    if (!reference.test(url)) return;
+    if (this.#resolve(url, model)?.stage().name !== 'succeeded')
+      throw invalidParameter(`${field}: ${url.slice(0, 100)} is no active asset`, field);
+  }
+
+  /** The media behind an asset reference; undefined for any other URL. Throws a `TaskFailure` if it is not active. */
+  referenced(url: string, model: string): LoadedMedia | undefined {
+    if (!reference.test(url)) return undefined;
+    const stage = this.#resolve(url, model)?.stage();
+    if (stage?.name !== 'succeeded') throw new TaskFailure('InvalidParameter', 'The asset is not active');
+    return stage.output.media;
+  }
+
+  #resolve(url: string, model: string): Asset | undefined {
+    return this.find(url.replace(reference, ''), isOverseas(model));
+  }
+
+  #renewed({ bytes, facts }: LoadedMedia): () => string {
+    const { now, results } = this.#options;
+    let current = { url: '', expiresAt: 0 };
+    return () => {
+      if (current.expiresAt <= now()) {
+        const expiresAt = now() + urlLifetime;
+        current = { expiresAt, url: results.add(facts.format, expiresAt, async () => bytes) };
+      }
+      return current.url;
+    };
+  }
+}
+
+/** Does the model belong to the overseas accounts? */
+export function isOverseas(model: string): boolean {
+  return model.startsWith('zeta-');
+}
+
+function fateOf({ kind }: AssetRequest, triggers: Triggers): Fate {
+  if (triggers.has('never')) return 'never';
+  if (triggers.has('sensitive')) {
+    const media = `${kind.charAt(0).toUpperCase()}${kind.slice(1)}`;
+    return {
+      code: `Input${media}SensitiveContentDetected`,
+      message: 'The media may contain sensitive content',
+    };
+  }
+  if (triggers.has('fail-late'))
+    return { code: 'FaceMismatch', message: 'The face does not match the verified person' };
+  return undefined;
+}
+
+export function unknownAsset(): NativeError {
+  return new NativeError(404, 'NotFound.Asset', 'There is no such asset');
+}

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { readJson } from '../../http/json-body.ts';
+import { NativeError } from '../../http/native-error.ts';
+import {
+  answerCreate,
+  hour,
+  idOf,
+  inEnvelope,
+  largestBody,
+  obeyTriggers,
+  troublePoll,
+  type VideoRoute,
+  type VideoServices,
+} from '../protocol.ts';
+import { type Fate, type Task, TaskBoard } from '../task-board.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
+import { type EtaOutput, workOnEta } from './eta-work.ts';
+
+type EtaTask = Task<EtaRequest, EtaOutput>;
+
+const retention = 24 * hour;
+/** Of the polls of an unfinished task every so many answer with 202 and nothing else. */
+const emptyEvery = 3;
+
+/** The eta protocol: generations, edits and extensions, and one poll for all of them. */
+export function etaRoutes(services: VideoServices): VideoRoute[] {
+  const tasks = new TaskBoard<EtaRequest, EtaOutput>({ ...services, retention });
+
+  async function create(exchange: Exchange): Promise<void> {
+    const action = idOf(exchange) as EtaAction;
+    const request = readEtaRequest(await readJson(exchange.request, largestBody), action);
+    const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
+    await obeyTriggers(exchange, triggers);
+    const work = () => workOnEta(services, request, triggers);
+    const task = tasks.add({ id: randomUUID(), request, triggers, fate: fateOf(triggers), work });
+    await answerCreate(exchange, triggers, { request_id: task.id });
+  }
+
+  async function poll(exchange: Exchange): Promise<void> {
+    const task = tasks.find(idOf(exchange));
+    if (!task) throw new NativeError(404, 'not_found', 'There is no such request');
+    if (await troublePoll(exchange, task)) return;
+    const { name } = task.stage();
+    if ((name === 'queued' || name === 'running') && task.polls % emptyEvery === 0)
+      exchange.response.writeHead(202, { 'content-length': 0 }).end();
+    else sendJson(exchange, 200, show(task));
+  }
+
+  return [
+    {
+      methods: ['POST'],
+      path: /^\/v1\/videos\/(generations|edits|extensions)$/,
+      handler: inEnvelope(etaError, create),
+    },
+    { methods: ['GET'], path: /^\/v1\/videos\/[^/]+$/, handler: inEnvelope(etaError, poll) },
+  ];
+}
+
+function show(task: EtaTask): object {
+  const stage = task.stage();
+  const { model } = task.request;
+  switch (stage.name) {
+    case 'queued':
+    case 'canceled':
+      return { status: 'pending', model, progress: 0 };
+    case 'running':
+      return { status: 'pending', model, progress: stage.progress };
+    case 'expired':
+      return { status: 'expired' };
+    case 'failed': {
+      const { code, message } = stage.failure;
+      return { status: 'failed', model, error: { code: codes[code] ?? invalidArgument(code), message } };
+    }
+    case 'succeeded':
+      return {
+        ...(!task.triggers.has('no-status') && { status: 'done' }),
+        ...finished(task, stage.output),
+      };
+  }
+}
+
+function finished({ request, triggers }: EtaTask, { url, duration }: EtaOutput): object {
+  const moderated = triggers.has('sensitive');
+  return {
+    video: moderated ? { respect_moderation: false } : { url, duration, respect_moderation: true },
+    model: request.model,
+    progress: 100,
+    usage: { duration: moderated ? 0 : duration },
+  };
+}
+
+/** Unsuitable output is no failure here, but a finished task without a video. */
+function fateOf(triggers: Triggers): Fate {
+  if (triggers.has('never')) return 'never';
+  if (triggers.has('expire')) return 'expired';
+  if (triggers.has('fail-late'))
+    return { code: 'InternalError', message: 'The request failed inside the service' };
+  return undefined;
+}
+
+/** What this vendor calls an error that the native protocol has under another name. */
+const codes: Readonly<Record<string, string>> = {
+  DataInspectionFailed: 'invalid_argument',
+  InvalidApiKey: 'unauthenticated',
+  AccessDenied: 'permission_denied',
+  ModelNotFound: 'not_found',
+  'Throttling.RateQuota': 'resource_exhausted',
+  InternalError: 'internal',
+  ModelUnavailable: 'unavailable',
+  InvalidURL: 'invalid_argument',
+};
+
+function invalidArgument(code: string): string {
+  return code.startsWith('InvalidParameter') ? 'invalid_argument' : code;
+}
+
+/** `{error: {code, message}}`. */
+function etaError({ code, message }: NativeError): object {
+  return { error: { code: codes[code] ?? invalidArgument(code), message } };
+}

@@ -1,0 +1,57 @@
+import { randomInt } from 'node:crypto';
+import type { ClipPlan } from '../../media/clip/clip-plan.ts';
+import { publishClip } from '../clip-output.ts';
+import { frameSize, linesOf } from '../frame-size.ts';
+import { etaLimits } from '../media-limits.ts';
+import type { VideoServices } from '../protocol.ts';
+import { referenceOf } from '../references.ts';
+import type { Finish } from '../task-board.ts';
+import type { Triggers } from '../triggers.ts';
+import type { EtaRequest } from './eta-request.ts';
+
+export interface EtaOutput {
+  url: string;
+  /** Seconds. */
+  duration: number;
+}
+
+const frameRate = 30;
+
+/** Loads the media of a request and plans its clip. Throws a `TaskFailure` where the media breaks a limit. */
+export async function workOnEta(
+  services: VideoServices,
+  request: EtaRequest,
+  triggers: Triggers,
+): Promise<Finish<EtaOutput>> {
+  const { media } = services;
+  const [image, video, references] = await Promise.all([
+    request.image === undefined ? undefined : media.load('image', request.image, etaLimits.image),
+    request.video === undefined ? undefined : media.load('video', request.video, etaLimits.video),
+    Promise.all(request.references.map((url) => media.load('image', url, etaLimits.image))),
+  ]);
+  const source = video?.facts.seconds ?? 0;
+  const seconds =
+    request.action === 'edits'
+      ? source
+      : request.action === 'extensions'
+        ? source + request.duration
+        : request.duration;
+  const followed = image?.facts ?? video?.facts;
+  const plan: ClipPlan = {
+    ...frameSize(linesOf(request.resolution), request.aspectRatio ?? followed ?? '16:9'),
+    frameRate,
+    frames: Math.max(1, Math.round(seconds * frameRate)),
+    container: 'mp4',
+    caption: request.prompt,
+    seed: randomInt(2 ** 31),
+    // The protocol has no word for sound.
+    audio: false,
+    watermark: false,
+    firstFrame: image?.thumbnail,
+    references: [...(video ? [video] : []), ...references].map(referenceOf),
+  };
+  return (endedAt) => ({
+    url: publishClip(services, plan, triggers, endedAt).video,
+    duration: Math.round((plan.frames / frameRate) * 100) / 100,
+  });
+}

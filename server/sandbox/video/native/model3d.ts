@@ -1,0 +1,93 @@
+import type { JsonObject } from '../../http/json-body.ts';
+import { invalidParameter, NativeError } from '../../http/native-error.ts';
+import type { ModelPlan } from '../../media/model3d/model-plan.ts';
+import { findModel } from '../../models.ts';
+import { Parameters } from '../../native/parameters.ts';
+import { model3dLimits } from '../media-limits.ts';
+import { hour, type VideoServices } from '../protocol.ts';
+import type { Finish } from '../task-board.ts';
+import type { Triggers } from '../triggers.ts';
+import type { NativeOutput } from './native-tasks.ts';
+
+/** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */
+export interface Model3dRequest {
+  model: string;
+  /** Empty for pictures. */
+  prompt: string;
+  views: readonly (string | undefined)[];
+  /** Undefined: without texture. */
+  textureSize: number | undefined;
+  pbr: boolean;
+  fine: boolean;
+}
+
+const longestPrompt = 1024;
+const textureSizes = { standard: 512, detailed: 1024 };
+const lifetime = 2 * hour;
+
+/** Reads the body of a 3D request. Any model id will do that is not one of another route. */
+export function readModel3dRequest(body: JsonObject): Model3dRequest {
+  const request = new Parameters(body, '');
+  const model = request.string('model') ?? '';
+  if (model === '') throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
+  if (findModel(model)) throw invalidParameter(`model ${model} is not served on this route`);
+  const input = request.object('input');
+  if (!input) throw new NativeError(400, 'BadRequest.EmptyInput', 'input is required');
+  const kinds = ['prompt', 'image', 'images'].filter((name) => input.has(name));
+  if (kinds.length !== 1) throw invalidParameter('input must have exactly one of prompt, image and images');
+
+  const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
+  const quality = parameters.choice('texture_quality', ['standard', 'detailed'], 'standard');
+  const texture = parameters.flag('texture', true);
+  const pbr = parameters.flag('pbr', true);
+  if (!texture && pbr) throw parameters.wrong('pbr', 'must be false when texture is false');
+  return {
+    model,
+    prompt: input.has('prompt') ? input.limitedString('prompt', longestPrompt) : '',
+    views: input.has('image') ? [input.requiredString('image')] : readViews(input),
+    textureSize: texture ? textureSizes[quality] : undefined,
+    pbr,
+    fine: parameters.choice('geometry_quality', ['standard', 'ultra'], 'standard') === 'ultra',
+  };
+}
+
+function readViews(input: Parameters): (string | undefined)[] {
+  if (!input.has('images')) return [];
+  const views = input.objects('images', 4).map((view) => {
+    if (!view.has('type') && !view.has('file_token')) return undefined;
+    if (view.optionalChoice('type', ['jpeg', 'png']) === undefined) throw view.wrong('type', 'is required');
+    return view.requiredString('file_token');
+  });
+  if (views.length !== 4)
+    throw input.wrong('images', 'must have exactly four members: front, left, back, right');
+  if (views[0] === undefined) throw input.wrong('images[0]', 'must not be empty');
+  return views;
+}
+
+/** Fetches the pictures of a request and plans its model. Throws a `TaskFailure` where one breaks a limit. */
+export async function workOnModel3d(
+  { engine, media, results }: VideoServices,
+  request: Model3dRequest,
+  triggers: Triggers,
+): Promise<Finish<NativeOutput>> {
+  const views = await Promise.all(
+    request.views.map(async (url) =>
+      url === undefined ? undefined : (await media.load('image', url, model3dLimits.image)).thumbnail,
+    ),
+  );
+  const { prompt, textureSize, pbr, fine } = request;
+  const plan: ModelPlan = { prompt, views, textureSize, pbr, fine };
+  return (endedAt) => {
+    const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
+    const model = results.add('glb', expiresAt, () => engine.run('renderModel', plan));
+    return {
+      output: {
+        ...(prompt !== '' && { orig_prompt: prompt }),
+        results: {
+          ...(pbr ? { pbr_model_url: model } : { base_model_url: model }),
+          rendered_image_url: results.add('webp', expiresAt, () => engine.run('renderModelPreview', plan)),
+        },
+      },
+    };
+  };
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { type JsonObject, readJson } from '../../http/json-body.ts';
+import { NativeError } from '../../http/native-error.ts';
+import {
+  answerCreate,
+  hour,
+  idOf,
+  largestBody,
+  obeyTriggers,
+  troublePoll,
+  type VideoRoute,
+  type VideoServices,
+} from '../protocol.ts';
+import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { readModel3dRequest, workOnModel3d } from './model3d.ts';
+import { readVideoRequest } from './video-request.ts';
+import { workOnVideo } from './video-work.ts';
+
+/** What a finished task adds to the answer of a poll. */
+export interface NativeOutput {
+  output: object;
+  usage?: object;
+}
+
+interface Job {
+  /** Where triggers can be. */
+  texts: readonly (string | undefined)[];
+  work: (triggers: Triggers) => Promise<Finish<NativeOutput>>;
+}
+
+type NativeTask = Task<undefined, NativeOutput>;
+
+const retention = 24 * hour;
+
+/** The native protocol: gamma video and 3D, whose tasks are polled at one path. */
+export function nativeRoutes(services: VideoServices): VideoRoute[] {
+  const tasks = new TaskBoard<undefined, NativeOutput>({ ...services, retention });
+
+  async function submit(exchange: Exchange, readJob: (body: JsonObject) => Job): Promise<void> {
+    const body = await readJson(exchange.request, largestBody);
+    if (String(exchange.request.headers['x-native-async'] ?? '').toLowerCase() !== 'enable')
+      throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
+    const { texts, work } = readJob(body);
+    const triggers = findTriggers(...texts);
+    await obeyTriggers(exchange, triggers);
+    const task = tasks.add({
+      id: randomUUID(),
+      request: undefined,
+      triggers,
+      fate: fateOf(triggers),
+      work: () => work(triggers),
+    });
+    await answerCreate(exchange, triggers, {
+      output: { task_status: 'PENDING', task_id: task.id },
+      request_id: exchange.requestId,
+    });
+  }
+
+  async function poll(exchange: Exchange): Promise<void> {
+    const id = idOf(exchange);
+    const task = tasks.find(id);
+    if (task && (await troublePoll(exchange, task))) return;
+    const shown = task ? show(task) : undefined;
+    sendJson(exchange, 200, {
+      request_id: exchange.requestId,
+      ...(shown ?? { output: { task_id: id, task_status: 'UNKNOWN' } }),
+    });
+  }
+
+  async function cancel(exchange: Exchange): Promise<void> {
+    const id = exchange.url.pathname.split('/').at(-2) ?? '';
+    if (!tasks.find(id)?.cancel())
+      throw new NativeError(400, 'UnsupportedOperation', 'Only a PENDING task can be canceled');
+    sendJson(exchange, 200, { request_id: exchange.requestId });
+  }
+
+  const generation = '/api/v1/services/aigc/video-generation';
+  return [
+    {
+      methods: ['POST'],
+      path: new RegExp(`^${generation}/video-synthesis$`),
+      handler: (exchange) => submit(exchange, (body) => videoJob(services, body)),
+    },
+    {
+      methods: ['POST'],
+      path: new RegExp(`^${generation}/3d-generation$`),
+      handler: (exchange) => submit(exchange, (body) => model3dJob(services, body)),
+    },
+    { methods: ['GET'], path: /^\/api\/v1\/tasks\/[^/]+$/, handler: poll },
+    { methods: ['POST'], path: /^\/api\/v1\/tasks\/[^/]+\/cancel$/, handler: cancel },
+  ];
+}
+
+function videoJob(services: VideoServices, body: JsonObject): Job {
+  const request = readVideoRequest(body);
+  return {
+    texts: [request.prompt, ...request.media.map(({ url }) => url)],
+    work: (triggers) => workOnVideo(services, request, triggers),
+  };
+}
+
+function model3dJob(services: VideoServices, body: JsonObject): Job {
+  const request = readModel3dRequest(body);
+  return {
+    texts: [request.prompt, ...request.views],
+    work: (triggers) => workOnModel3d(services, request, triggers),
+  };
+}
+
+function fateOf(triggers: Triggers): Fate {
+  if (triggers.has('never')) return 'never';
+  if (triggers.has('expire')) return 'expired';
+  if (triggers.has('sensitive'))
+    return { code: 'DataInspectionFailed', message: 'The output may contain unsuitable content' };
+  if (triggers.has('fail-late'))
+    return { code: 'InternalError', message: 'The task failed inside the service' };
+  return undefined;
+}
+
+/** The task as a poll shows it; undefined once it is as good as unknown. */
+function show(task: NativeTask): object | undefined {
+  const stage = task.stage();
+  const common = (status: string) => ({
+    task_id: task.id,
+    task_status: status,
+    submit_time: nativeTime(task.createdAt),
+  });
+  switch (stage.name) {
+    case 'queued':
+      return { output: common('PENDING') };
+    case 'running':
+      return { output: { ...common('RUNNING'), scheduled_time: nativeTime(stage.startedAt) } };
+    case 'canceled':
+      return { output: { ...common('CANCELED'), end_time: nativeTime(stage.endedAt) } };
+    case 'expired':
+      return undefined;
+    case 'failed':
+      return { output: { ...common('FAILED'), ...timesOf(stage), ...stage.failure } };
+    case 'succeeded':
+      return {
+        output: { ...common('SUCCEEDED'), ...timesOf(stage), ...stage.output.output },
+        ...(stage.output.usage && { usage: stage.output.usage }),
+      };
+  }
+}
+
+function timesOf({ startedAt, endedAt }: { startedAt: number; endedAt: number }): object {
+  return { scheduled_time: nativeTime(startedAt), end_time: nativeTime(endedAt) };
+}
+
+/** `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
+function nativeTime(time: number): string {
+  return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
+}

@@ -1,0 +1,114 @@
+import type { ClipPlan, Reference } from '../../media/clip/clip-plan.ts';
+import { publishClip } from '../clip-output.ts';
+import { chooseSeconds, frameSize, linesOf, ratioOf } from '../frame-size.ts';
+import { gammaLimits } from '../media-limits.ts';
+import type { LoadedMedia } from '../media-loader.ts';
+import type { VideoServices } from '../protocol.ts';
+import { firstSize, referenceOf, totalSeconds } from '../references.ts';
+import { type Finish, TaskFailure } from '../task-board.ts';
+import type { Triggers } from '../triggers.ts';
+import { checkDocument } from './document-file.ts';
+import type { NativeOutput } from './native-tasks.ts';
+import { longestSeconds, type MediaItem, type MediaType, type VideoRequest } from './video-request.ts';
+
+const frameRate = 30;
+/** Seconds of all reference videos together, and of all reference audios. */
+const mostClipSeconds = 15;
+const clipTolerance = 0.1;
+
+const kinds = {
+  first_frame: 'image',
+  last_frame: 'image',
+  reference_image: 'image',
+  reference_video: 'video',
+  reference_audio: 'audio',
+} as const;
+
+interface Loaded {
+  type: MediaType;
+  /** Undefined for files and links, of which nothing can be shown. */
+  media: LoadedMedia | undefined;
+  url: string;
+}
+
+/** Fetches the media of a request and plans its clip. Throws a `TaskFailure` where the media breaks a limit. */
+export async function workOnVideo(
+  services: VideoServices,
+  request: VideoRequest,
+  triggers: Triggers,
+): Promise<Finish<NativeOutput>> {
+  const loaded = await Promise.all(request.media.map((item) => loadItem(services, item)));
+  const ofType = (type: MediaType) =>
+    loaded.flatMap((item) => (item.type === type && item.media ? [item.media] : []));
+  const inputSeconds = checkClips(ofType('reference_video'), 'video');
+  checkClips(ofType('reference_audio'), 'audio');
+  const seconds = request.duration === -1 ? chooseSeconds(request.prompt, 2) : request.duration;
+  if (inputSeconds > 0 && inputSeconds + seconds > longestSeconds + clipTolerance)
+    throw new TaskFailure(
+      'InvalidParameter',
+      `Input video of ${inputSeconds.toFixed(1)} seconds and output of ${seconds} are more than ${longestSeconds} together`,
+    );
+
+  const followed = firstSize(loaded.flatMap(({ media }) => media ?? []));
+  const adaptive = request.ratio === 'adaptive' && followed;
+  const lines = linesOf(request.resolution);
+  const plan: ClipPlan = {
+    ...frameSize(lines, adaptive || (request.ratio === 'adaptive' ? '16:9' : request.ratio)),
+    frameRate,
+    frames: seconds * frameRate,
+    container: 'mp4',
+    caption: request.prompt,
+    seed: request.seed,
+    audio: request.audio,
+    watermark: request.watermark,
+    firstFrame: ofType('first_frame')[0]?.thumbnail,
+    lastFrame: ofType('last_frame')[0]?.thumbnail,
+    references: loaded.filter(({ type }) => !type.endsWith('_frame')).map(showItem),
+  };
+  return (endedAt) => ({
+    output: {
+      ...(request.prompt !== '' && { orig_prompt: request.prompt }),
+      video_url: publishClip(services, plan, triggers, endedAt).video,
+    },
+    usage: {
+      video_count: 1,
+      duration: round(inputSeconds + seconds),
+      input_video_duration: round(inputSeconds),
+      output_video_duration: seconds,
+      fps: frameRate,
+      SR: lines,
+      ratio: adaptive ? ratioOf(adaptive) : request.ratio === 'adaptive' ? '16:9' : request.ratio,
+    },
+  });
+}
+
+async function loadItem({ media }: VideoServices, { type, url }: MediaItem): Promise<Loaded> {
+  if (type === 'link') return { type, url, media: undefined };
+  if (type === 'file') {
+    await checkDocument(media, url);
+    return { type, url, media: undefined };
+  }
+  const kind = kinds[type];
+  return { type, url, media: await media.load(kind, url, gammaLimits[kind]) };
+}
+
+function showItem({ type, media, url }: Loaded): Reference {
+  if (media) return referenceOf(media);
+  const { hostname, pathname } = new URL(url);
+  return { label: type === 'link' ? `LINK ${hostname}` : `FILE ${pathname.split('/').at(-1) ?? ''}` };
+}
+
+/** The seconds of all clips together. */
+function checkClips(clips: readonly LoadedMedia[], kind: string): number {
+  const seconds = totalSeconds(clips);
+  if (seconds > mostClipSeconds + clipTolerance)
+    throw new TaskFailure(
+      'InvalidParameter.Duration',
+      `The reference ${kind}s last ${seconds.toFixed(1)} seconds; at most ${mostClipSeconds} are allowed`,
+    );
+  return seconds;
+}
+
+function round(seconds: number): number {
+  return Math.round(seconds * 100) / 100;
+}

@@ -1,0 +1,113 @@
+import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { readJson } from '../../http/json-body.ts';
+import { invalidParameter, NativeError } from '../../http/native-error.ts';
+import { stampedId } from '../ids.ts';
+import {
+  answerCreate,
+  hour,
+  idOf,
+  inEnvelope,
+  largestBody,
+  obeyTriggers,
+  troublePoll,
+  type VideoRoute,
+  type VideoServices,
+} from '../protocol.ts';
+import { type Fate, type Task, TaskBoard } from '../task-board.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { officialError } from './official-error.ts';
+import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
+import { type OfficialOutput, workOnOfficial } from './official-work.ts';
+import { selectTasks } from './task-list.ts';
+import { showTask } from './task-view.ts';
+
+export type OfficialTask = Task<OfficialRequest, OfficialOutput>;
+
+const retention = 7 * 24 * hour;
+
+/** The official protocol of the Seedance family: create, poll, list, cancel or delete. */
+export function officialRoutes(services: VideoServices): VideoRoute[] {
+  const tasks = new TaskBoard<OfficialRequest, OfficialOutput>({ ...services, retention });
+
+  async function create(exchange: Exchange): Promise<void> {
+    const request = withDraft(readOfficialRequest(await readJson(exchange.request, largestBody)), tasks);
+    for (const { url, field } of request.media) services.assets.check(url, request.model, field);
+    const triggers = findTriggers(request.prompt, ...request.media.map(({ url }) => url));
+    await obeyTriggers(exchange, triggers);
+    const task = tasks.add({
+      id: stampedId('cgt', services.now()),
+      request,
+      triggers,
+      fate: fateOf(triggers),
+      patience: request.executionExpiresAfter * 1000,
+      work: () => workOnOfficial(services, request, triggers),
+    });
+    await answerCreate(exchange, triggers, { id: task.id, safety_identifier: request.safetyIdentifier });
+  }
+
+  async function poll(exchange: Exchange): Promise<void> {
+    const task = found(exchange);
+    if (await troublePoll(exchange, task)) return;
+    sendJson(exchange, 200, showTask(task));
+  }
+
+  async function list(exchange: Exchange): Promise<void> {
+    const { page, total } = selectTasks(tasks.list(), exchange.url.searchParams);
+    sendJson(exchange, 200, { items: page.map(showTask), total });
+  }
+
+  async function remove(exchange: Exchange): Promise<void> {
+    const task = found(exchange);
+    const { name } = task.stage();
+    if (name === 'running' || name === 'canceled')
+      throw invalidParameter(
+        `A task that is ${name === 'running' ? name : 'cancelled'} cannot be deleted`,
+        'id',
+      );
+    if (!task.cancel()) tasks.remove(task.id);
+    exchange.response.writeHead(200, { 'content-length': 0 }).end();
+  }
+
+  function found(exchange: Exchange): OfficialTask {
+    const task = tasks.find(idOf(exchange));
+    if (!task) throw new NativeError(404, 'ResourceNotFound', 'There is no such task', {}, 'id');
+    return task;
+  }
+
+  const path = '^/api/v3/contents/generations/tasks';
+  return [
+    { methods: ['POST'], path: new RegExp(`${path}$`), handler: inEnvelope(officialError, create) },
+    { methods: ['GET'], path: new RegExp(`${path}$`), handler: inEnvelope(officialError, list) },
+    { methods: ['GET'], path: new RegExp(`${path}/[^/]+$`), handler: inEnvelope(officialError, poll) },
+    { methods: ['DELETE'], path: new RegExp(`${path}/[^/]+$`), handler: inEnvelope(officialError, remove) },
+  ];
+}
+
+/** Takes prompt and media over from the draft that the request names. */
+function withDraft(
+  request: OfficialRequest,
+  tasks: TaskBoard<OfficialRequest, OfficialOutput>,
+): OfficialRequest {
+  if (request.draftTaskId === undefined) return request;
+  const draft = tasks.find(request.draftTaskId);
+  if (!draft?.request.draft || draft.stage().name !== 'succeeded')
+    throw invalidParameter('content: draft_task.id names no finished draft', 'content');
+  return {
+    ...request,
+    prompt: request.prompt || draft.request.prompt,
+    media: request.media.length > 0 ? request.media : draft.request.media,
+  };
+}
+
+function fateOf(triggers: Triggers): Fate {
+  if (triggers.has('never')) return 'never';
+  if (triggers.has('expire')) return 'expired';
+  if (triggers.has('sensitive'))
+    return {
+      code: 'OutputVideoSensitiveContentDetected',
+      message: 'The output may contain sensitive content',
+    };
+  if (triggers.has('fail-late'))
+    return { code: 'InternalServiceError', message: 'The task failed inside the service' };
+  return undefined;
+}

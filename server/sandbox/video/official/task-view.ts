@@ -1,0 +1,66 @@
+import type { OfficialTask } from './official-tasks.ts';
+import { frameRate } from './official-work.ts';
+
+const statuses = {
+  queued: 'queued',
+  running: 'running',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  expired: 'expired',
+  canceled: 'cancelled',
+} as const;
+
+export function statusOf(task: OfficialTask): string {
+  return statuses[task.stage().name];
+}
+
+/** A task as the official poll and list show it. What the model chooses is told when it has. */
+export function showTask(task: OfficialTask): object {
+  const { request } = task;
+  const stage = task.stage();
+  const done = stage.name === 'succeeded' ? stage.output : undefined;
+  return {
+    id: task.id,
+    model: request.model,
+    status: statuses[stage.name],
+    error: stage.name === 'failed' ? stage.failure : null,
+    ...(done && {
+      content: {
+        video_url: done.urls.video,
+        ...(request.returnLastFrame && { last_frame_url: done.urls.lastFrame }),
+      },
+      usage: {
+        completion_tokens: done.tokens,
+        total_tokens: done.tokens,
+        ...(request.tools.length > 0 && { tool_usage: { web_search: 1 } }),
+      },
+    }),
+    created_at: seconds(task.createdAt),
+    updated_at: seconds(updatedAt(stage) ?? task.createdAt),
+    seed: request.seed,
+    resolution: request.resolution,
+    ratio: done?.ratio ?? request.ratio,
+    ...(request.frames === undefined
+      ? { duration: done?.duration ?? request.duration }
+      : { frames: request.frames }),
+    framespersecond: frameRate,
+    service_tier: request.serviceTier,
+    execution_expires_after: request.executionExpiresAfter,
+    generate_audio: request.generateAudio,
+    draft: request.draft,
+    draft_task_id: request.draftTaskId,
+    priority: request.priority,
+    tools: request.tools.length > 0 ? request.tools : undefined,
+    safety_identifier: request.safetyIdentifier,
+    output_format: request.bounds.modern ? request.outputFormat : undefined,
+  };
+}
+
+function updatedAt(stage: ReturnType<OfficialTask['stage']>): number | undefined {
+  if ('endedAt' in stage) return stage.endedAt;
+  return 'startedAt' in stage ? stage.startedAt : undefined;
+}
+
+function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}

@@ -1,0 +1,60 @@
+import { availableParallelism } from 'node:os';
+import { MediaEngine } from '../media/engine.ts';
+import { assetRoutes } from './assets/asset-routes.ts';
+import { Assets } from './assets/assets.ts';
+import { etaRoutes } from './eta/eta-routes.ts';
+import { MediaLoader } from './media-loader.ts';
+import { nativeRoutes } from './native/native-tasks.ts';
+import { officialRoutes } from './official/official-tasks.ts';
+import type { VideoRoute, VideoServices } from './protocol.ts';
+import { ResultFiles } from './results.ts';
+
+export type { VideoRoute };
+
+export interface VideoUpstreamOptions {
+  /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
+  taskTime?: number;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** Fetch media from loopback and private networks, too. */
+  allowPrivateUrls?: boolean;
+  /** Threads that make and read media; they start with the first job. Default: one less than the cores, at most 4. */
+  workers?: number;
+}
+
+/** The upstream's video, 3D and asset protocols. */
+export interface VideoUpstream {
+  routes: readonly VideoRoute[];
+  /** To be called as soon as the server knows its address, which has no slash at the end. */
+  setAddress(url: string): void;
+  close(): Promise<void>;
+}
+
+const fileCapacity = 128 * 1024 * 1024;
+
+/** Makes the routes of video, 3D and asset jobs, with their own state and their own threads. */
+export function createVideoUpstream(options: VideoUpstreamOptions = {}): VideoUpstream {
+  const { taskTime = 3000, now = Date.now, allowPrivateUrls = false } = options;
+  const engine = new MediaEngine({
+    workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
+  });
+  const results = new ResultFiles({ now, capacity: fileCapacity });
+  const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
+  const assets = new Assets({ media, results, now, taskTime });
+  const services: VideoServices = { engine, results, media, assets, now, taskTime };
+  return {
+    routes: [
+      ...nativeRoutes(services),
+      ...officialRoutes(services),
+      ...etaRoutes(services),
+      ...assetRoutes(services),
+      { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
+    ],
+    setAddress(url) {
+      results.baseUrl = url;
+    },
+    async close() {
+      await Promise.all([media.close(), engine.close()]);
+    },
+  };
+}

@@ -1,0 +1,297 @@
+import { fault } from '../fault-points.ts';
+import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
+import type { TaskFormat, TaskState } from '../schema.ts';
+import type { Command } from './command.ts';
+import { refund, reserve, settle } from './ledger.ts';
+
+const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
+
+export interface NewTask {
+  id: string;
+  requestId: string;
+  userId: number;
+  tokenId: number;
+  operation: string;
+  format: TaskFormat;
+  driver: string;
+  model: string;
+  unit: string;
+  channel: string;
+  /** JSON; null when it will not be submitted again. */
+  request: string | null;
+  /** JSON object. */
+  facts: string;
+  expectedUnits: number;
+  rate: number;
+  /** Quota to hold. */
+  amount: number;
+  callbackUrl: string | null;
+  idempotencyKey: string | null;
+  fingerprint: string | null;
+  deadlineAt: number;
+  pollInterval: number;
+  leaseOwner: string;
+  leaseUntil: number;
+  now: number;
+}
+
+export type NewTaskResult =
+  | { outcome: 'created' | 'replayed'; task: TaskRecord }
+  | { outcome: 'insufficient_quota' | 'other_request' | 'duplicate' };
+
+/**
+ * Makes a task and its reservation, or nothing of either. `replayed` is the user's earlier task of the same
+ * idempotency key, `other_request` says that the earlier one was another request.
+ *
+ * @throws the engine's unique violation when another process makes one of the same key at the same moment.
+ */
+export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => {
+  if (task.idempotencyKey !== null) {
+    const earlier = await trx
+      .selectFrom('tasks')
+      .select([...taskColumns, 'fingerprint'])
+      .where('user_id', '=', task.userId)
+      .where('format', '=', task.format)
+      .where('idempotency_key', '=', task.idempotencyKey)
+      .executeTakeFirst();
+    if (earlier !== undefined) {
+      if (earlier.fingerprint !== task.fingerprint) return { outcome: 'other_request' };
+      return { outcome: 'replayed', task: taskRecord(earlier) };
+    }
+  }
+  const { requestId, tokenId, userId, model, unit, amount, now } = task;
+  const reservation = { requestId, tokenId, userId, model, unit, amount, now, expiresAt: task.deadlineAt };
+  const held = await reserve(trx, { ...reservation, kind: 'task' });
+  if (held !== 'reserved') return { outcome: held };
+  const row = await trx
+    .insertInto('tasks')
+    .values({
+      id: task.id,
+      request_id: requestId,
+      user_id: userId,
+      token_id: tokenId,
+      operation: task.operation,
+      format: task.format,
+      driver: task.driver,
+      model,
+      unit,
+      channel: task.channel,
+      upstream_id: null,
+      state: 'queued',
+      progress: 0,
+      request: task.request,
+      facts: task.facts,
+      result: null,
+      error_code: null,
+      error_message: null,
+      expected_units: task.expectedUnits,
+      rate: task.rate,
+      callback_url: task.callbackUrl,
+      idempotency_key: task.idempotencyKey,
+      fingerprint: task.fingerprint,
+      created_at: now,
+      updated_at: now,
+      started_at: null,
+      completed_at: null,
+      expires_at: null,
+      deadline_at: task.deadlineAt,
+      polled_at: null,
+      next_poll_at: task.leaseUntil,
+      poll_interval: task.pollInterval,
+      failures: 0,
+      lease_owner: task.leaseOwner,
+      attempt: 1,
+    })
+    .returning(taskColumns)
+    .executeTakeFirstOrThrow();
+  return { outcome: 'created', task: taskRecord(row) };
+};
+
+/** Gives a task that no upstream has to another channel. False when the claim is not the latest any more. */
+export const moveTask: Command<{ id: string; attempt: number; channel: string }, boolean> = async (
+  trx,
+  { id, attempt, channel },
+) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('tasks')
+    .set({ channel })
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('upstream_id', 'is', null)
+    .where('state', 'in', open)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};
+
+export interface AcceptedTask {
+  id: string;
+  attempt: number;
+  upstreamId: string;
+  state: 'queued' | 'in_progress';
+  progress: number;
+  nextPollAt: number;
+  now: number;
+}
+
+/** Notes the upstream's id and frees the task for polling. Undefined when the claim is not the latest any more. */
+export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (trx, task) => {
+  const row = await trx
+    .updateTable('tasks')
+    .set({
+      upstream_id: task.upstreamId,
+      request: null,
+      state: task.state,
+      progress: task.progress,
+      started_at: task.state === 'in_progress' ? task.now : null,
+      updated_at: task.now,
+      polled_at: task.now,
+      next_poll_at: task.nextPollAt,
+      failures: 0,
+      lease_owner: null,
+    })
+    .where('id', '=', task.id)
+    .where('attempt', '=', task.attempt)
+    .where('upstream_id', 'is', null)
+    .where('state', 'in', open)
+    .returning(taskColumns)
+    .executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+};
+
+export interface RefusedTask {
+  id: string;
+  attempt: number;
+  channel: string;
+  /** As the client is told. */
+  status: number;
+  errorCode: string;
+  now: number;
+}
+
+/**
+ * Undoes a task whose making is refused to the client's face: the quota comes back, the log has it, and there is
+ * no such task. False when the claim is not the latest any more.
+ */
+export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt, now, ...refusal }) => {
+  const row = await trx
+    .deleteFrom('tasks')
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('upstream_id', 'is', null)
+    .where('state', 'in', open)
+    .returning(['request_id', 'operation', 'created_at'])
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const { operation, created_at } = row;
+  const log = { operation, ...refusal, units: 0, durationMs: now - created_at };
+  await refund(trx, { requestId: row.request_id, log, now });
+  return true;
+};
+
+export interface TaskEnd {
+  id: string;
+  /** The claim that found it out; null overrules whoever is at work on it. */
+  attempt: number | null;
+  /** Only while no upstream is known to have it. */
+  onlyUnaccepted?: boolean;
+  /** JSON object; null keeps the latest. */
+  result: string | null;
+  /** Null: it is completed. */
+  error: { code: string; message: string } | null;
+  /** What it used and costs; null gives the reservation back. */
+  charge: { quota: number; units: number; inputTokens: number; outputTokens: number } | null;
+  /** End of the result's life. */
+  expiresAt: number;
+  now: number;
+}
+
+/**
+ * Ends a task and closes its books, both or neither, once. Undefined when it is final already or the claim is not
+ * the latest any more. `booked` is false when the reservation was not open, which nothing should bring about.
+ */
+export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } | undefined> = async (
+  trx,
+  { id, attempt, onlyUnaccepted = false, result, error, charge, expiresAt, now },
+) => {
+  const row = await trx
+    .updateTable('tasks')
+    .set((eb) => ({
+      state: error === null ? 'completed' : 'failed',
+      error_code: error?.code ?? null,
+      error_message: error?.message ?? null,
+      request: null,
+      // A request that came to nothing leaves its name for another try.
+      idempotency_key: eb
+        .case()
+        .when('upstream_id', 'is', null)
+        .then(null)
+        .else(eb.ref('idempotency_key'))
+        .end(),
+      ...(error === null ? { progress: 100, started_at: eb.fn.coalesce('started_at', eb.val(now)) } : {}),
+      ...(result === null ? {} : { result }),
+      updated_at: now,
+      completed_at: now,
+      expires_at: expiresAt,
+      next_poll_at: null,
+      lease_owner: null,
+    }))
+    .where('id', '=', id)
+    .where('state', 'in', open)
+    .$if(attempt !== null, (query) => query.where('attempt', '=', attempt))
+    .$if(onlyUnaccepted, (query) => query.where('upstream_id', 'is', null))
+    .returning(taskColumns)
+    .executeTakeFirst();
+  if (row === undefined) return undefined;
+  fault('settle:between');
+  const log = {
+    operation: row.operation,
+    channel: row.channel,
+    status: 200,
+    errorCode: error?.code ?? null,
+    units: charge?.units ?? 0,
+    promptTokens: charge?.inputTokens ?? 0,
+    completionTokens: charge?.outputTokens ?? 0,
+    durationMs: now - row.created_at,
+  };
+  const booked =
+    charge === null
+      ? await refund(trx, { requestId: row.request_id, log, now })
+      : await settle(trx, { requestId: row.request_id, charged: charge.quota, log, now });
+  return { task: taskRecord(row), booked };
+};
+
+export type RemoveResult = 'removed' | 'not_final' | 'not_found';
+
+/** Forgets a final task. The books and the log stay. */
+export const removeTask: Command<TaskName, RemoveResult> = async (trx, { id, userId, format }) => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('tasks')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('format', '=', format)
+    .where('state', 'not in', open)
+    .executeTakeFirst();
+  if (numDeletedRows > 0n) return 'removed';
+  const row = await trx
+    .selectFrom('tasks')
+    .select('id')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .where('format', '=', format)
+    .executeTakeFirst();
+  return row === undefined ? 'not_found' : 'not_final';
+};
+
+/** Forgets at the most `limit` tasks that became final at `finalBy` or before, and says how many. */
+export const pruneTasks: Command<{ finalBy: number; limit: number }, number> = async (
+  trx,
+  { finalBy, limit },
+) => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('tasks')
+    .where('id', 'in', (db) =>
+      db.selectFrom('tasks').select('id').where('completed_at', '<=', finalBy).limit(limit),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};

@@ -1,0 +1,228 @@
+import { type Kysely, type Selectable, sql } from 'kysely';
+import type { Database, TaskFormat, TaskState, TasksTable } from '../schema.ts';
+
+/** A task without its request. Times are epoch milliseconds. */
+export interface TaskRecord {
+  /** The public id. */
+  id: string;
+  requestId: string;
+  userId: number;
+  tokenId: number;
+  operation: string;
+  format: TaskFormat;
+  driver: string;
+  model: string;
+  unit: string;
+  channel: string;
+  /** Never told to clients; null while it is not known to be upstream. */
+  upstreamId: string | null;
+  state: TaskState;
+  progress: number;
+  facts: Readonly<Record<string, unknown>>;
+  result: Readonly<Record<string, unknown>> | null;
+  error: { code: string; message: string } | null;
+  expectedUnits: number;
+  rate: number;
+  callbackUrl: string | null;
+  createdAt: number;
+  updatedAt: number;
+  startedAt: number | null;
+  completedAt: number | null;
+  /** End of the result's life; null until it is final. */
+  expiresAt: number | null;
+  deadlineAt: number;
+  polledAt: number | null;
+  nextPollAt: number | null;
+  pollInterval: number;
+  failures: number;
+  leaseOwner: string | null;
+  attempt: number;
+}
+
+/** Every column but the request and what the idempotency key needs. */
+export const taskColumns = [
+  'id',
+  'request_id',
+  'user_id',
+  'token_id',
+  'operation',
+  'format',
+  'driver',
+  'model',
+  'unit',
+  'channel',
+  'upstream_id',
+  'state',
+  'progress',
+  'facts',
+  'result',
+  'error_code',
+  'error_message',
+  'expected_units',
+  'rate',
+  'callback_url',
+  'created_at',
+  'updated_at',
+  'started_at',
+  'completed_at',
+  'expires_at',
+  'deadline_at',
+  'polled_at',
+  'next_poll_at',
+  'poll_interval',
+  'failures',
+  'lease_owner',
+  'attempt',
+] as const satisfies readonly (keyof TasksTable)[];
+
+type TaskRow = Pick<Selectable<TasksTable>, (typeof taskColumns)[number]>;
+
+export function taskRecord(row: TaskRow): TaskRecord {
+  return {
+    id: row.id,
+    requestId: row.request_id,
+    userId: row.user_id,
+    tokenId: row.token_id,
+    operation: row.operation,
+    format: row.format,
+    driver: row.driver,
+    model: row.model,
+    unit: row.unit,
+    channel: row.channel,
+    upstreamId: row.upstream_id,
+    state: row.state,
+    progress: row.progress,
+    facts: JSON.parse(row.facts) as Record<string, unknown>,
+    result: row.result === null ? null : (JSON.parse(row.result) as Record<string, unknown>),
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    expectedUnits: row.expected_units,
+    rate: row.rate,
+    callbackUrl: row.callback_url,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    startedAt: row.started_at,
+    completedAt: row.completed_at,
+    expiresAt: row.expires_at,
+    deadlineAt: row.deadline_at,
+    polledAt: row.polled_at,
+    nextPollAt: row.next_poll_at,
+    pollInterval: row.poll_interval,
+    failures: row.failures,
+    leaseOwner: row.lease_owner,
+    attempt: row.attempt,
+  };
+}
+
+/** Names a task as a client may: another user's, or one made in another format, is not there. */
+export interface TaskName {
+  id: string;
+  userId: number;
+  format: TaskFormat;
+}
+
+export async function findTask(db: Kysely<Database>, name: TaskName): Promise<TaskRecord | undefined> {
+  const row = await db
+    .selectFrom('tasks')
+    .select(taskColumns)
+    .where('id', '=', name.id)
+    .where('user_id', '=', name.userId)
+    .where('format', '=', name.format)
+    .executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+}
+
+/** A task whoever owns it: for the program itself, never for a client. */
+export async function findTaskById(db: Kysely<Database>, id: string): Promise<TaskRecord | undefined> {
+  const row = await db.selectFrom('tasks').select(taskColumns).where('id', '=', id).executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+}
+
+/** What is to be submitted again; undefined when it was not kept. */
+export async function findTaskRequest(db: Kysely<Database>, id: string): Promise<unknown> {
+  const row = await db.selectFrom('tasks').select('request').where('id', '=', id).executeTakeFirst();
+  return typeof row?.request === 'string' ? (JSON.parse(row.request) as unknown) : undefined;
+}
+
+/** Which of a user's tasks of one format to list. */
+export interface TaskFilter {
+  userId: number;
+  format: TaskFormat;
+  ids?: readonly string[];
+  models?: readonly string[];
+  states?: readonly TaskState[];
+  /** Only tasks that failed with one of these. */
+  errorCodes?: readonly string[];
+  /** No task that failed with one of these. */
+  exceptErrorCodes?: readonly string[];
+  /** Epoch milliseconds, inclusive. */
+  createdFrom?: number;
+}
+
+/** Newest first unless `order` is `asc`. Undefined when `after` is not one of the user's tasks of that format. */
+export async function listTasks(
+  db: Kysely<Database>,
+  {
+    after,
+    order = 'desc',
+    limit,
+    ...filter
+  }: TaskFilter & { after?: string; order?: 'asc' | 'desc'; limit: number },
+): Promise<{ tasks: TaskRecord[]; hasMore: boolean } | undefined> {
+  let query = matching(db, filter);
+  if (after !== undefined) {
+    const last = await findTask(db, { id: after, userId: filter.userId, format: filter.format });
+    if (last === undefined) return undefined;
+    const { createdAt, id } = last;
+    query = query.where((eb) =>
+      eb(eb.refTuple('created_at', 'id'), order === 'desc' ? '<' : '>', eb.tuple(createdAt, id)),
+    );
+  }
+  // One more than asked for tells whether there is another page.
+  const rows = await query
+    .select(taskColumns)
+    .orderBy('created_at', order)
+    .orderBy('id', order)
+    .limit(limit + 1)
+    .execute();
+  return { tasks: rows.slice(0, limit).map(taskRecord), hasMore: rows.length > limit };
+}
+
+/** One page, newest first, and how many there are on all pages. */
+export async function pageTasks(
+  db: Kysely<Database>,
+  { offset, limit, ...filter }: TaskFilter & { offset: number; limit: number },
+): Promise<{ tasks: TaskRecord[]; total: number }> {
+  const { total } = await matching(db, filter)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  const rows = await matching(db, filter)
+    .select(taskColumns)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute();
+  return { tasks: rows.map(taskRecord), total };
+}
+
+function matching(db: Kysely<Database>, filter: TaskFilter) {
+  const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, createdFrom } = filter;
+  let query = db.selectFrom('tasks').where('user_id', '=', userId).where('format', '=', format);
+  for (const [column, values] of [
+    ['id', ids],
+    ['model', models],
+    ['state', states],
+    ['error_code', errorCodes],
+  ] as const) {
+    // An empty list matches nothing, but is no SQL.
+    if (values?.length === 0) query = query.where(sql<boolean>`1 = 0`);
+    else if (values !== undefined) query = query.where(column, 'in', values);
+  }
+  if (exceptErrorCodes !== undefined && exceptErrorCodes.length > 0) {
+    query = query.where((eb) =>
+      eb.or([eb('error_code', 'is', null), eb('error_code', 'not in', exceptErrorCodes)]),
+    );
+  }
+  if (createdFrom !== undefined) query = query.where('created_at', '>=', createdFrom);
+  return query;
+}

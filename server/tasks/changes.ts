@@ -1,0 +1,172 @@
+import type { Failure } from '../failure.ts';
+import { price } from '../ledger/usage.ts';
+import type { TaskEnd } from '../store/commands/tasks.ts';
+import { fault } from '../store/fault-points.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { jittered, longer, retryPause } from './backoff.ts';
+import type { Snapshot, Submission, TaskUsage } from './driver.ts';
+import type { TaskEnvironment } from './environment.ts';
+import { PollRecorder } from './poll-recorder.ts';
+
+type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
+type Completed = Extract<Snapshot, { state: 'completed' }>;
+
+/** Every way a task changes once it exists. Each is one transaction, and nothing of a claim that was overtaken. */
+export class Changes {
+  readonly #env: TaskEnvironment;
+  readonly #recorder: PollRecorder;
+
+  constructor(env: TaskEnvironment) {
+    this.#env = env;
+    this.#recorder = new PollRecorder(env.store);
+  }
+
+  /** Undefined when the claim was overtaken: the upstream task is not ours to follow then. */
+  async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
+    const { timing, store, random } = this.#env;
+    const now = this.#env.clock();
+    const accepted = await store.run('acceptTask', {
+      id: task.id,
+      attempt: task.attempt,
+      upstreamId: submission.upstreamId,
+      state: submission.state ?? 'queued',
+      progress: percent(submission.progress),
+      nextPollAt: now + Math.max(jittered(timing.firstPollMs, random), submission.pollAfterMs ?? 0),
+      now,
+    });
+    fault('submit:accepted');
+    if (accepted !== undefined) this.#announce(accepted);
+    return accepted;
+  }
+
+  /**
+   * Notes that the task is not final yet. `early`: a reader asked, which is no reason to ask less often. Gives when
+   * it is due again.
+   */
+  async progress(task: TaskRecord, snapshot: Unfinished, { early = false } = {}): Promise<number> {
+    const { timing, random } = this.#env;
+    const now = this.#env.clock();
+    const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
+    const pause = Math.max(jittered(task.pollInterval, random), snapshot.pollAfterMs ?? 0);
+    const { state } = snapshot;
+    const progress = Math.max(task.progress, percent(snapshot.progress));
+    // What is not final at the deadline has failed, so it is asked for just then.
+    const nextPollAt = Math.min(now + pause, task.deadlineAt);
+    const written = await this.#recorder.add({
+      id: task.id,
+      attempt: task.attempt,
+      state,
+      progress,
+      result: snapshot.result === undefined ? null : JSON.stringify(snapshot.result),
+      failures: 0,
+      pollInterval,
+      polledAt: now,
+      nextPollAt,
+      now,
+    });
+    fault('poll:recorded');
+    if (written && task.state === 'queued' && state === 'in_progress') {
+      const result = snapshot.result ?? task.result;
+      this.#announce({ ...task, state, progress, result, nextPollAt, startedAt: now, updatedAt: now });
+    }
+    return nextPollAt;
+  }
+
+  /** Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. */
+  async postpone(task: TaskRecord, retryAfter = 0): Promise<TaskRecord> {
+    const { timing, random } = this.#env;
+    const now = this.#env.clock();
+    const failures = task.failures + 1;
+    const pause = Math.max(jittered(retryPause(failures, timing), random), retryAfter * 1_000);
+    const nextPollAt = Math.min(now + pause, task.deadlineAt);
+    const { id, attempt, progress, pollInterval } = task;
+    await this.#recorder.add({
+      id,
+      attempt,
+      state: task.state === 'in_progress' ? 'in_progress' : 'queued',
+      progress,
+      result: null,
+      failures,
+      pollInterval,
+      polledAt: null,
+      nextPollAt,
+      now,
+    });
+    return { ...task, failures, nextPollAt, leaseOwner: null };
+  }
+
+  /** Charges what was used, at the rate of the day it was made. */
+  complete(task: TaskRecord, { result, usage, expiresAt }: Completed): Promise<TaskRecord | undefined> {
+    const used = usage !== undefined && usable(usage, task.rate) ? usage : { units: task.expectedUnits };
+    if (usage !== undefined && used !== usage) {
+      this.#env.logger.error(
+        { task: task.id, usage },
+        'a driver told no usable usage; charging what was held',
+      );
+    }
+    const { units, inputTokens = 0, outputTokens = 0 } = used;
+    return this.#finish(task, {
+      attempt: task.attempt,
+      result: JSON.stringify(result),
+      error: null,
+      charge: { quota: price(units, task.rate, 1), units, inputTokens, outputTokens },
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
+  }
+
+  /** Gives the reservation back. `overrule` also stops whoever is at work on the task. */
+  fail(
+    task: TaskRecord,
+    { code, message }: { code: string; message: string },
+    { result, overrule = false }: { result?: Readonly<Record<string, unknown>>; overrule?: boolean } = {},
+  ): Promise<TaskRecord | undefined> {
+    return this.#finish(task, {
+      attempt: overrule ? null : task.attempt,
+      onlyUnaccepted: task.upstreamId === null,
+      result: result === undefined ? null : JSON.stringify(result),
+      error: { code, message },
+      charge: null,
+    });
+  }
+
+  /** Undoes a task whose making is refused to the client. False when the claim was overtaken. */
+  async drop(task: TaskRecord, { status, code }: Failure): Promise<boolean> {
+    const { id, attempt, channel } = task;
+    const now = this.#env.clock();
+    return this.#env.store.run('dropTask', { id, attempt, channel, status, errorCode: code, now });
+  }
+
+  async #finish(
+    { id }: TaskRecord,
+    end: Omit<TaskEnd, 'id' | 'now' | 'expiresAt'> & { expiresAt?: number },
+  ): Promise<TaskRecord | undefined> {
+    const { store, logger, timing } = this.#env;
+    const now = this.#env.clock();
+    fault('settle:before');
+    const finished = await store.run('finishTask', { expiresAt: now + timing.resultMs, ...end, id, now });
+    fault('settle:after');
+    if (finished === undefined) return undefined;
+    if (!finished.booked) logger.error({ task: id }, 'the reservation was closed before its task ended');
+    this.#announce(finished.task);
+    return finished.task;
+  }
+
+  #announce(task: TaskRecord): void {
+    try {
+      this.#env.onChange(task);
+    } catch (error) {
+      this.#env.logger.error({ err: error, task: task.id }, 'a listener failed on a change of a task');
+    }
+  }
+}
+
+/** Progress of work that is not done: whole, and below 100. */
+function percent(progress = 0): number {
+  return Number.isFinite(progress) ? Math.min(99, Math.max(0, Math.floor(progress))) : 0;
+}
+
+/** Whether it can be charged and logged: a figure that cannot must not keep the task from its end. */
+function usable({ units, inputTokens = 0, outputTokens = 0 }: TaskUsage, rate: number): boolean {
+  const tokens = [inputTokens, outputTokens].every((count) => Number.isSafeInteger(count) && count >= 0);
+  return tokens && units >= 0 && Number.isSafeInteger(Math.ceil(units * rate));
+}

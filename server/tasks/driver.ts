@@ -1,0 +1,120 @@
+import type { Channel } from '../channels/channel.ts';
+import { unanswered } from '../channels/failover.ts';
+import { Failure } from '../failure.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+
+/** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
+export interface TaskDriver {
+  /**
+   * True when `submit` with a task of the same id never makes a second upstream task, for example because the id
+   * goes along as an idempotency key. Only then is a submission of unknown outcome tried again.
+   */
+  readonly resubmitSafe: boolean;
+  /** Makes the upstream task. `request` is what the task was made with. */
+  submit(task: TaskRecord, request: unknown, upstream: Upstream): Promise<Submission>;
+  /** Asks for the upstream task's state. A `DriverError` of kind `rejected` fails the task. */
+  poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot>;
+  /** Stops the upstream task. Kind `rejected`: it cannot be stopped any more. Absent: it never can. */
+  cancel?(task: AcceptedTask, upstream: Upstream): Promise<void>;
+}
+
+export interface Upstream {
+  channel: Channel;
+  /** Aborted when the answer comes too late to be of use. */
+  signal: AbortSignal;
+}
+
+/** A task that an upstream is known to have. */
+export type AcceptedTask = TaskRecord & { upstreamId: string };
+
+export interface Submission {
+  upstreamId: string;
+  /** Default `queued`. */
+  state?: 'queued' | 'in_progress';
+  /** Whole percent. */
+  progress?: number;
+  /** Milliseconds until the first poll. */
+  pollAfterMs?: number;
+}
+
+/** What an upstream says of a task. `result` is kept as it is for the renderers; the latest one wins. */
+export type Snapshot =
+  | {
+      state: 'queued' | 'in_progress';
+      /** Whole percent; absent: not told. */
+      progress?: number;
+      result?: Readonly<Record<string, unknown>>;
+      /** Least milliseconds until the next poll. */
+      pollAfterMs?: number;
+    }
+  | {
+      state: 'completed';
+      result: Readonly<Record<string, unknown>>;
+      /** Absent: not told, so the units that were reserved are charged. */
+      usage?: TaskUsage;
+      /** End of the result's life, epoch milliseconds. */
+      expiresAt?: number;
+    }
+  | {
+      state: 'failed';
+      error: { code: string; message: string };
+      result?: Readonly<Record<string, unknown>>;
+    };
+
+export interface TaskUsage {
+  /** In the model's unit. */
+  units: number;
+  inputTokens?: number;
+  outputTokens?: number;
+}
+
+/**
+ * - `rejected`: the upstream's last word. No other channel is asked and nothing is tried again.
+ * - `retryable`: certainly nothing came of it; another channel, or a later try, may do better.
+ * - `unknown`: it may have been done.
+ */
+export type DriverErrorKind = 'rejected' | 'retryable' | 'unknown';
+
+export class DriverError extends Error {
+  override readonly name = 'DriverError';
+  readonly kind: DriverErrorKind;
+  /** What the caller is told; a subclass may carry the provider's own words. */
+  readonly failure: Failure;
+  /** It speaks against the channel's health. */
+  readonly channelFailed: boolean;
+
+  constructor(kind: DriverErrorKind, failure: Failure, { channelFailed = false } = {}) {
+    super(failure.message, { cause: failure });
+    this.kind = kind;
+    this.failure = failure;
+    this.channelFailed = channelFailed;
+  }
+}
+
+/** The error for an upstream that answered with something else than success. `failure` is what to tell. */
+export function refusedBy(status: number, failure: Failure): DriverError {
+  // A refused key, throttling and "not now" come before any work; other failures may come after it.
+  if (status === 401 || status === 403 || status === 429) return new DriverError('retryable', failure);
+  if (status === 503) return new DriverError('retryable', failure, { channelFailed: true });
+  if (status >= 500) return new DriverError('unknown', failure, { channelFailed: true });
+  return new DriverError('rejected', failure);
+}
+
+/** Errors of a connection that was never made: the request cannot have arrived. */
+const neverSent = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Takes whatever was thrown on the way to an upstream for a `DriverError`. */
+export function asDriverError(error: unknown): DriverError {
+  if (error instanceof DriverError) return error;
+  const failure = error instanceof Failure ? error : unanswered(error);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const kind = typeof code === 'string' && neverSent.has(code) ? 'retryable' : 'unknown';
+  return new DriverError(kind, failure, { channelFailed: true });
+}

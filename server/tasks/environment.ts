@@ -1,0 +1,56 @@
+import type { Channel } from '../channels/channel.ts';
+import type { Logger } from '../logger.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { Store } from '../store/store.ts';
+import { systemTimers, type Timers } from '../timers.ts';
+import type { TaskDriver } from './driver.ts';
+import { standardTiming, type TaskTiming } from './timing.ts';
+
+/** What tasks are run with. */
+export interface TaskOptions {
+  store: Store;
+  /** By the name that rows keep. */
+  drivers: ReadonlyMap<string, TaskDriver>;
+  channels: TaskChannels;
+  /** Quota per unit of a model for a group. */
+  rate: (modelId: string, group: string) => number;
+  logger: Logger;
+  /** Called after a change of state is on disk. It must not throw. */
+  onChange?: (task: TaskRecord) => void;
+  /** Epoch milliseconds. */
+  clock?: () => number;
+  timers?: Timers;
+  /** Numbers from 0 up to 1, for the jitter. */
+  random?: () => number;
+  timing?: Partial<TaskTiming>;
+  /** Polls of one channel at a time. */
+  pollsPerChannel?: number;
+  /** Names this process among those that share the database; default: a random name. */
+  owner?: string;
+}
+
+export interface TaskChannels {
+  readonly names: readonly string[];
+  named(name: string): Channel | undefined;
+}
+
+/** The same with everything filled in, and what ends it. */
+export interface TaskEnvironment extends Required<TaskOptions> {
+  timing: TaskTiming;
+  /** Aborted when the process stops and has no more patience. */
+  stopping: AbortSignal;
+}
+
+export function environment(options: TaskOptions, stopping: AbortSignal, owner: string): TaskEnvironment {
+  return {
+    onChange: () => {},
+    clock: Date.now,
+    timers: systemTimers,
+    random: Math.random,
+    pollsPerChannel: 64,
+    owner,
+    ...options,
+    timing: { ...standardTiming, ...options.timing },
+    stopping,
+  };
+}

@@ -1,0 +1,145 @@
+import { fault } from '../store/fault-points.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { Alarm } from '../timers.ts';
+import type { TaskEnvironment } from './environment.ts';
+import type { Lanes } from './lanes.ts';
+import type { TaskStep } from './task-step.ts';
+
+/** Pause after the store failed, in milliseconds. */
+const storePause = 1_000;
+
+/** Claims due tasks and takes a step with each, every channel's beside the others', so many at a time. */
+export class Poller {
+  readonly #env: TaskEnvironment;
+  readonly #step: TaskStep;
+  readonly #lanes: Lanes;
+  readonly #inFlight = new Map<string, Promise<void>>();
+  #alarm: Alarm | undefined;
+  #alarmAt = Number.POSITIVE_INFINITY;
+  #claimedAt = Number.NEGATIVE_INFINITY;
+  #claiming: Promise<unknown> | undefined;
+  #wokenAt = Number.POSITIVE_INFINITY;
+  #running = false;
+
+  constructor(env: TaskEnvironment, step: TaskStep, lanes: Lanes) {
+    this.#env = env;
+    this.#step = step;
+    this.#lanes = lanes;
+  }
+
+  /** Steps being taken by this process. */
+  get inFlight(): readonly Promise<void>[] {
+    return [...this.#inFlight.values()];
+  }
+
+  start(): void {
+    this.#running = true;
+    this.wake();
+  }
+
+  /** Claims no more. Resolves when the last claim is in `inFlight`. */
+  async stop(): Promise<void> {
+    this.#running = false;
+    this.#alarm?.cancel();
+    await this.#claiming;
+  }
+
+  /** Something may be due at that time, earlier than the poller expects. */
+  wake(at = this.#env.clock()): void {
+    if (!this.#running) return;
+    if (this.#claiming !== undefined) {
+      this.#wokenAt = Math.min(this.#wokenAt, at);
+      return;
+    }
+    const target = Math.max(at, this.#claimedAt + this.#env.timing.claimGapMs);
+    if (target >= this.#alarmAt) return;
+    this.#alarm?.cancel();
+    this.#alarmAt = target;
+    this.#alarm = this.#env.timers.alarm(Math.max(0, target - this.#env.clock()), () => {
+      this.#alarmAt = Number.POSITIVE_INFINITY;
+      this.#claiming = this.#claimAndPlan();
+    });
+  }
+
+  /** Claims what is due now and resolves when a step is taken with all of it. Gives how many. */
+  async runDue(): Promise<number> {
+    const { steps } = await this.#claim();
+    await Promise.all(steps);
+    return steps.length;
+  }
+
+  /**
+   * Asks the upstream about one task now, for a reader. However many ask at the same time, the upstream is asked
+   * once. Undefined when that cannot be done without waiting.
+   */
+  refresh(task: TaskRecord): Promise<void> | undefined {
+    const running = this.#inFlight.get(task.id);
+    if (running !== undefined) return running;
+    if (this.#lanes.room(task.channel) === 0) return undefined;
+    return this.#take(task.id, task.channel, async () => {
+      const { id, attempt } = task;
+      const { owner, store, clock } = this.#env;
+      const now = clock();
+      const claimed = await store.run('claimTask', { id, attempt, owner, now, until: this.#leaseEnd(now) });
+      return claimed && this.#step.take(claimed, { early: true });
+    });
+  }
+
+  async #claimAndPlan(): Promise<void> {
+    const { clock, timing, logger } = this.#env;
+    let next: number;
+    try {
+      ({ nextDueAt: next } = await this.#claim());
+    } catch (error) {
+      logger.error({ err: error }, 'the store could not be asked for due tasks');
+      next = clock() + storePause;
+    }
+    this.#claiming = undefined;
+    const woken = this.#wokenAt;
+    this.#wokenAt = Number.POSITIVE_INFINITY;
+    this.wake(Math.min(next, woken, clock() + timing.idleMs));
+  }
+
+  async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
+    const { owner, store, clock } = this.#env;
+    const now = clock();
+    this.#claimedAt = now;
+    const { lanes, nextRoomAt } = this.#lanes.open();
+    if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
+    const { tasks, nextDueAt } = await store.run('claimTasks', {
+      lanes,
+      owner,
+      now,
+      until: this.#leaseEnd(now),
+    });
+    fault('poll:claimed');
+    const steps = tasks.map((task) => this.#take(task.id, task.channel, () => this.#step.take(task)));
+    return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };
+  }
+
+  #leaseEnd(now: number): number {
+    const { pollLimitMs, leaseMarginMs } = this.#env.timing;
+    return now + pollLimitMs + leaseMarginMs;
+  }
+
+  #take(id: string, channel: string, step: () => Promise<number | undefined>): Promise<void> {
+    const leave = this.#lanes.enter(channel);
+    const taken = step()
+      .then(
+        (dueAt) => {
+          if (dueAt !== undefined) this.wake(dueAt);
+        },
+        // The lease ends by itself, and the task is claimed again.
+        (error: unknown) => {
+          if (this.#env.stopping.aborted) return;
+          this.#env.logger.error({ err: error, task: id }, 'a step of a task failed');
+        },
+      )
+      .finally(() => {
+        if (this.#inFlight.get(id) === taken) this.#inFlight.delete(id);
+        if (leave()) this.wake();
+      });
+    this.#inFlight.set(id, taken);
+    return taken;
+  }
+}

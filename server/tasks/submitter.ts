@@ -1,0 +1,83 @@
+import type { Channel } from '../channels/channel.ts';
+import { Failure } from '../failure.ts';
+import type { NewTaskResult } from '../store/commands/tasks.ts';
+import { fault } from '../store/fault-points.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { TaskDriver } from './driver.ts';
+import type { TaskEnvironment } from './environment.ts';
+import type { Placement } from './placement.ts';
+import { newTask, type SubmittedTask, type TaskOrder } from './task-order.ts';
+
+/** At the most so many accounts are asked for one task. */
+const mostChannels = 3;
+/** PostgreSQL's unique violation; on SQLite there is nobody to race with. */
+const uniqueViolation = '23505';
+
+/** Makes tasks: row and reservation first, then the upstream. */
+export class Submitter {
+  readonly #env: TaskEnvironment;
+  readonly #placement: Placement;
+  readonly #running = new Map<string, Promise<TaskRecord>>();
+
+  constructor(env: TaskEnvironment, placement: Placement) {
+    this.#env = env;
+    this.#placement = placement;
+  }
+
+  /** Submissions that a client waits for. */
+  get running(): readonly Promise<unknown>[] {
+    return [...this.#running.values()];
+  }
+
+  async submit(order: TaskOrder): Promise<SubmittedTask> {
+    const channels = order.channels.slice(0, mostChannels);
+    const [first] = channels;
+    if (first === undefined) {
+      throw new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', { retryAfter: 1 });
+    }
+    const driver = this.#env.drivers.get(order.driver);
+    if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
+    const made = await this.#create(order, first, driver);
+    if (made.outcome === 'replayed') {
+      return { task: await (this.#running.get(made.task.id) ?? made.task), replayed: true };
+    }
+    if (made.outcome !== 'created') throw refusal(made.outcome, order);
+    fault('submit:reserved');
+    const { id } = made.task;
+    const placed = this.#placement.place(made.task, order.request, driver, channels);
+    this.#running.set(id, placed);
+    try {
+      return { task: await placed, replayed: false };
+    } finally {
+      this.#running.delete(id);
+    }
+  }
+
+  async #create(order: TaskOrder, channel: Channel, driver: TaskDriver): Promise<NewTaskResult> {
+    const row = newTask(this.#env, order, channel, driver);
+    try {
+      return await this.#env.store.run('createTask', row);
+    } catch (error) {
+      // Another process made one of the same idempotency key at the same moment: now it can be seen.
+      const repeated = row.idempotencyKey !== null && (error as { code?: unknown }).code === uniqueViolation;
+      if (!repeated) throw error;
+      return this.#env.store.run('createTask', row);
+    }
+  }
+}
+
+function refusal(
+  outcome: Exclude<NewTaskResult['outcome'], 'created' | 'replayed'>,
+  { requestId, expectedUnits, model }: TaskOrder,
+): Error {
+  if (outcome === 'insufficient_quota') {
+    const need = `${expectedUnits} ${model.unit} of ${model.id}`;
+    const message = `quota: the key's remaining quota does not cover this call; it needs ${need}.`;
+    return new Failure(403, 'insufficient_user_quota', message);
+  }
+  if (outcome === 'other_request') {
+    const message = 'Idempotency-Key: it was used for another request; use a new one for each request.';
+    return new Failure(400, 'idempotency_key_reused', message);
+  }
+  return new Error(`request id ${requestId} was used before`);
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import type { Channel } from '../channels/channel.ts';
+import { price, type Unit } from '../ledger/usage.ts';
+import type { Caller } from '../models/access.ts';
+import type { NewTask } from '../store/commands/tasks.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { TaskFormat } from '../store/schema.ts';
+import type { TaskDriver } from './driver.ts';
+import type { TaskEnvironment } from './environment.ts';
+import { newTaskId } from './task-id.ts';
+
+/** A task to be made, and what it is made of. */
+export interface TaskOrder {
+  /** Names the reservation: a request makes at the most one task. */
+  requestId: string;
+  caller: Caller;
+  /** The operation's id, for the log. */
+  operation: string;
+  format: TaskFormat;
+  /** Name of the driver. */
+  driver: string;
+  model: { id: string; unit: Unit };
+  /** In the order in which they are to be asked. */
+  channels: readonly Channel[];
+  /** JSON value that the driver submits. It is forgotten as soon as the upstream has it. */
+  request: unknown;
+  /** Small JSON object that drivers and renderers find in the task as long as it lives. */
+  facts: Readonly<Record<string, unknown>>;
+  /** Most units it is expected to use: so many are reserved. */
+  expectedUnits: number;
+  /** Milliseconds until it fails if it is not final by then. */
+  lifetimeMs?: number;
+  callbackUrl?: string;
+  /** The client's name for this request: the same name gives the same task. */
+  idempotencyKey?: string;
+}
+
+export interface SubmittedTask {
+  task: TaskRecord;
+  /** It was there already, by its idempotency key. */
+  replayed: boolean;
+}
+
+/** The row of a new task, leased to this process for as long as submitting may take. */
+export function newTask(
+  { timing, owner, rate: rateOf, clock }: TaskEnvironment,
+  order: TaskOrder,
+  channel: Channel,
+  driver: TaskDriver,
+): NewTask {
+  const { caller, model, idempotencyKey = null } = order;
+  const request = JSON.stringify(order.request);
+  const facts = JSON.stringify(order.facts);
+  const rate = rateOf(model.id, caller.group);
+  const now = clock();
+  return {
+    id: newTaskId(),
+    requestId: order.requestId,
+    userId: caller.userId,
+    tokenId: caller.tokenId,
+    operation: order.operation,
+    format: order.format,
+    driver: order.driver,
+    model: model.id,
+    unit: model.unit,
+    channel: channel.name,
+    request: driver.resubmitSafe ? request : null,
+    facts,
+    expectedUnits: order.expectedUnits,
+    rate,
+    amount: price(order.expectedUnits, rate, 1),
+    callbackUrl: order.callbackUrl ?? null,
+    idempotencyKey,
+    fingerprint: idempotencyKey === null ? null : fingerprint(order.operation, model.id, request, facts),
+    deadlineAt: now + (order.lifetimeMs ?? timing.lifetimeMs),
+    pollInterval: timing.firstPollMs,
+    leaseOwner: owner,
+    leaseUntil: now + timing.submitLimitMs + timing.leaseMarginMs,
+    now,
+  };
+}
+
+function fingerprint(...parts: string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${part.length}:${part}`);
+  return hash.digest('hex');
+}

@@ -1,0 +1,100 @@
+import type { Channel } from '../channels/channel.ts';
+import { fault } from '../store/fault-points.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { abandon } from './abandon.ts';
+import type { Changes } from './changes.ts';
+import { type AcceptedTask, asDriverError, type Snapshot, type TaskDriver } from './driver.ts';
+import type { TaskEnvironment } from './environment.ts';
+import type { Lanes } from './lanes.ts';
+import type { Placement } from './placement.ts';
+import { taskExpired } from './task-errors.ts';
+import { withinLimit } from './time-limit.ts';
+
+/** The one thing to do next with a claimed task. */
+export class TaskStep {
+  readonly #env: TaskEnvironment;
+  readonly #changes: Changes;
+  readonly #placement: Placement;
+  readonly #lanes: Lanes;
+
+  constructor(env: TaskEnvironment, changes: Changes, placement: Placement, lanes: Lanes) {
+    this.#env = env;
+    this.#changes = changes;
+    this.#placement = placement;
+    this.#lanes = lanes;
+  }
+
+  /** `early`: not because it was due, but because somebody asked. Gives when it may be due again. */
+  async take(task: TaskRecord, { early = false } = {}): Promise<number | undefined> {
+    const channel = this.#env.channels.named(task.channel);
+    const driver = this.#env.drivers.get(task.driver);
+    if (channel === undefined || driver === undefined) {
+      if (!this.#overdue(task)) return this.#postpone(task);
+      await this.#changes.fail(task, taskExpired);
+      return undefined;
+    }
+    if (isAccepted(task)) return this.#poll(task, driver, channel, early);
+    const { nextPollAt } = (await this.#placement.resume(task, driver, channel)) ?? {};
+    return nextPollAt ?? undefined;
+  }
+
+  async #poll(
+    task: AcceptedTask,
+    driver: TaskDriver,
+    channel: Channel,
+    early: boolean,
+  ): Promise<number | undefined> {
+    const { timers, timing, stopping } = this.#env;
+    let snapshot: Snapshot;
+    try {
+      snapshot = await withinLimit(timers, timing.pollLimitMs, stopping, (signal) =>
+        driver.poll(task, { channel, signal }),
+      );
+    } catch (error) {
+      stopping.throwIfAborted();
+      return this.#unanswered(task, driver, channel, error);
+    }
+    fault('poll:answered');
+    channel.health.succeeded();
+    if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
+    else if (snapshot.state === 'failed') await this.#changes.fail(task, snapshot.error, snapshot);
+    else if (this.#overdue(task)) await this.#expire(task, driver, channel);
+    else return this.#changes.progress(task, snapshot, { early });
+    return undefined;
+  }
+
+  async #unanswered(
+    task: AcceptedTask,
+    driver: TaskDriver,
+    channel: Channel,
+    cause: unknown,
+  ): Promise<number | undefined> {
+    const error = asDriverError(cause);
+    const { code, message, retryAfter } = error.failure;
+    if (error.channelFailed) channel.health.failed();
+    const about = { task: task.id, channel: channel.name, failures: task.failures + 1, err: cause };
+    this.#env.logger.warn(about, 'upstream did not tell the state of a task');
+    if (retryAfter !== undefined) this.#lanes.pause(channel.name, retryAfter * 1_000);
+    if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
+    else if (this.#overdue(task)) await this.#expire(task, driver, channel);
+    else return this.#postpone(task);
+    return undefined;
+  }
+
+  async #postpone(task: TaskRecord): Promise<number | undefined> {
+    return (await this.#changes.postpone(task)).nextPollAt ?? undefined;
+  }
+
+  async #expire(task: AcceptedTask, driver: TaskDriver, channel: Channel): Promise<void> {
+    const failed = await this.#changes.fail(task, taskExpired);
+    if (failed !== undefined) await abandon(this.#env, task, driver, channel);
+  }
+
+  #overdue({ deadlineAt }: TaskRecord): boolean {
+    return this.#env.clock() >= deadlineAt;
+  }
+}
+
+function isAccepted(task: TaskRecord): task is AcceptedTask {
+  return task.upstreamId !== null;
+}

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import type { RemoveResult } from '../store/commands/tasks.ts';
+import { fault } from '../store/fault-points.ts';
+import {
+  findTask,
+  listTasks,
+  pageTasks,
+  type TaskFilter,
+  type TaskName,
+  type TaskRecord,
+} from '../store/queries/tasks.ts';
+import { Changes } from './changes.ts';
+import { asDriverError } from './driver.ts';
+import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
+import { Housekeeping } from './housekeeping.ts';
+import { Lanes } from './lanes.ts';
+import { Placement } from './placement.ts';
+import { Poller } from './poller.ts';
+import { Submitter } from './submitter.ts';
+import { taskCanceled } from './task-errors.ts';
+import type { SubmittedTask, TaskOrder } from './task-order.ts';
+import { TaskStep } from './task-step.ts';
+import { withinLimit } from './time-limit.ts';
+
+export interface CancelResult {
+  /** False: it runs already, is over, or its upstream cannot stop tasks. */
+  canceled: boolean;
+  task: TaskRecord;
+}
+
+/**
+ * Work that upstreams do in their own time: made, watched to its end, paid once, and told to its owner only.
+ *
+ * @example
+ * const tasks = new Tasks({ store, drivers, channels, rate, logger });
+ * await tasks.start();
+ * const { task } = await tasks.submit(order);
+ * const now = await tasks.read({ id: task.id, userId: caller.userId, format: 'videos' });
+ */
+export class Tasks {
+  readonly #env: TaskEnvironment;
+  readonly #stopping = new AbortController();
+  readonly #changes: Changes;
+  readonly #submitter: Submitter;
+  readonly #poller: Poller;
+  readonly #housekeeping: Housekeeping;
+
+  constructor(options: TaskOptions) {
+    this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
+    const lanes = new Lanes(this.#env);
+    this.#changes = new Changes(this.#env);
+    const placement = new Placement(this.#env, this.#changes);
+    this.#submitter = new Submitter(this.#env, placement);
+    const step = new TaskStep(this.#env, this.#changes, placement, lanes);
+    this.#poller = new Poller(this.#env, step, lanes);
+    this.#housekeeping = new Housekeeping(this.#env, step);
+  }
+
+  /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
+  async start(): Promise<void> {
+    const { store, clock } = this.#env;
+    // The data folder belongs to this process alone, so whoever held these leases is dead.
+    if (store.engine === 'sqlite') await store.run('releaseTasks', { owner: null, now: clock() });
+    this.#poller.start();
+    this.#housekeeping.start();
+  }
+
+  /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
+  async stop(patience = 5_000): Promise<void> {
+    const { store, timers, owner, clock } = this.#env;
+    await this.#poller.stop();
+    const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
+    const running = [...this.#poller.inFlight, ...this.#submitter.running, this.#housekeeping.stop()];
+    await Promise.allSettled(running);
+    impatient.cancel();
+    await store.run('releaseTasks', { owner, now: clock() });
+  }
+
+  /**
+   * Makes a task. When it resolves, the task is on disk and its id may be told. It goes on when the client leaves.
+   * A provider that leaves it open whether it took the task gives a queued one, if its driver can safely ask again.
+   *
+   * @throws Failure 403 without enough quota, 400 for a reused idempotency key, 503 without a channel, and
+   *   whatever failure the driver's error carries; no quota is held and no task is there then.
+   */
+  async submit(order: TaskOrder): Promise<SubmittedTask> {
+    const submitted = await this.#submitter.submit(order);
+    if (submitted.task.nextPollAt !== null) this.#poller.wake(submitted.task.nextPollAt);
+    return submitted;
+  }
+
+  /**
+   * The owner's task of that format, else undefined. A task that was not asked about for a while is asked about
+   * first; the reader waits a short time for the answer.
+   */
+  async read(name: TaskName): Promise<TaskRecord | undefined> {
+    const { store, timing, timers, clock } = this.#env;
+    const task = await findTask(store.read, name);
+    if (task === undefined || task.completedAt !== null || task.upstreamId === null) return task;
+    const asked = task.polledAt ?? task.createdAt;
+    if (task.failures > 0 || clock() < asked + timing.readFreshMs) return task;
+    const refreshed = this.#poller.refresh(task);
+    if (refreshed === undefined) return task;
+    await new Promise<void>((resolve) => {
+      const enough = timers.alarm(timing.readWaitMs, resolve);
+      void refreshed.then(() => {
+        enough.cancel();
+        resolve();
+      });
+    });
+    return findTask(store.read, name);
+  }
+
+  /**
+   * Stops the owner's task if it is still queued: it ends as failed with the code `task_canceled` and its quota
+   * comes back. Undefined when there is no such task.
+   *
+   * @throws Failure when the upstream did not answer; the task goes on then.
+   */
+  async cancel(name: TaskName): Promise<CancelResult | undefined> {
+    const { store, drivers, channels, timers, timing, stopping } = this.#env;
+    const task = await findTask(store.read, name);
+    if (task === undefined) return undefined;
+    if (task.state !== 'queued') return { canceled: false, task };
+    const { upstreamId } = task;
+    if (upstreamId !== null) {
+      const driver = drivers.get(task.driver);
+      const channel = channels.named(task.channel);
+      if (driver?.cancel === undefined || channel === undefined) return { canceled: false, task };
+      try {
+        await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
+          driver.cancel?.({ ...task, upstreamId }, { channel, signal }),
+        );
+      } catch (error) {
+        const { kind, failure } = asDriverError(error);
+        if (kind !== 'rejected') throw failure;
+        return { canceled: false, task: (await findTask(store.read, name)) ?? task };
+      }
+      fault('cancel:answered');
+    }
+    const failed = await this.#changes.fail(task, taskCanceled, { overrule: true });
+    const now = failed ?? (await findTask(store.read, name));
+    // A poll may have found out by itself; anything else means that it was too late.
+    return now && { canceled: failed !== undefined || now.error?.code === taskCanceled.code, task: now };
+  }
+
+  /** Forgets the owner's task, which must be final. The books and the request log stay. */
+  remove(name: TaskName): Promise<RemoveResult> {
+    return this.#env.store.run('removeTask', { id: name.id, userId: name.userId, format: name.format });
+  }
+
+  /** The owner's tasks after a cursor, which is a task's id. Undefined when there is no task of that id. */
+  list(query: Parameters<typeof listTasks>[1]): ReturnType<typeof listTasks> {
+    return listTasks(this.#env.store.read, query);
+  }
+
+  /** One page of the owner's tasks, newest first, and the number of all. */
+  page(query: TaskFilter & { offset: number; limit: number }): ReturnType<typeof pageTasks> {
+    return pageTasks(this.#env.store.read, query);
+  }
+
+  /** Takes one step with every task that is due now. For tests and tools; a started engine does it by itself. */
+  runDue(): Promise<number> {
+    return this.#poller.runDue();
+  }
+
+  /** Forgets old records and ends stranded tasks. For tests and tools, like `runDue`. */
+  runHousekeeping(): Promise<{ pruned: number; expired: number }> {
+    return this.#housekeeping.run();
+  }
+}

@@ -1,0 +1,59 @@
+/** How long everything about tasks takes, in milliseconds. */
+export interface TaskTiming {
+  /** Between the first polls of a task. */
+  firstPollMs: number;
+  /** Between its later polls. */
+  longestPollMs: number;
+  /** Each interval is so many times the one before. */
+  growth: number;
+  /** Longest pause after polls that failed. */
+  longestRetryMs: number;
+  /** One poll or cancellation. */
+  pollLimitMs: number;
+  /** Submitting to all channels together. */
+  submitLimitMs: number;
+  /** A lease outlives the work it is for by this. */
+  leaseMarginMs: number;
+  /** Pause before an unanswered submission is tried again in front of the client; then twice as long. */
+  resubmitMs: number;
+  /** A submission whose outcome stays unknown so long is given up. */
+  submitGraceMs: number;
+  /** A read asks the upstream when the latest poll is older than this. */
+  readFreshMs: number;
+  /** A read waits so long for that at the most. */
+  readWaitMs: number;
+  /** A task has so long to become final, unless it says otherwise. */
+  lifetimeMs: number;
+  /** A result is available so long, unless the upstream says otherwise. */
+  resultMs: number;
+  /** Records of final tasks are kept so long. */
+  keepMs: number;
+  /** Least time between two claims: what becomes due meanwhile shares one. */
+  claimGapMs: number;
+  /** Most time between two claims, for what other processes add. */
+  idleMs: number;
+  housekeepingMs: number;
+}
+
+const minute = 60_000;
+const day = 24 * 60 * minute;
+
+export const standardTiming: TaskTiming = {
+  firstPollMs: 1_000,
+  longestPollMs: 15_000,
+  growth: 1.5,
+  longestRetryMs: minute,
+  pollLimitMs: 15_000,
+  submitLimitMs: 2 * minute,
+  leaseMarginMs: 15_000,
+  resubmitMs: 250,
+  submitGraceMs: 10 * minute,
+  readFreshMs: 2_000,
+  readWaitMs: 1_000,
+  lifetimeMs: day,
+  resultMs: day,
+  keepMs: 7 * day,
+  claimGapMs: 50,
+  idleMs: 1_000,
+  housekeepingMs: minute,
+};

@@ -1,0 +1,267 @@
+import { execFile } from 'node:child_process';
+import { constants, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startStubServer } from './stub-server.ts';
+import { runCommand } from './terminal.ts';
+
+const refusal = { error: { code: 'invalid_request', message: 'voice:\nnot known.', request_id: 'req_1' } };
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'unigate-cli-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** A gateway that answers with the given audio and remembers what it was asked for. */
+async function startSpeaker(audio = 'RIFF and more') {
+  const asked: Record<string, unknown>[] = [];
+  const url = await startStubServer(async (request, response) => {
+    asked.push(JSON.parse(Buffer.concat(await request.toArray()).toString()) as Record<string, unknown>);
+    response.writeHead(200, { 'content-type': 'audio/wav' }).end(audio);
+  });
+  return { asked, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
+}
+
+async function startRefuser(body: object, status: number) {
+  const url = await startStubServer((_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  return { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-secret' };
+}
+
+describe('a command line that is wrong', () => {
+  it.each([
+    [[], 'No command.'],
+    [['sing'], 'No command sing.'],
+    [['speak', '--voice', 'Aria'], 'speak takes one text; put it in quotes.'],
+    [['speak', 'two', 'texts'], 'speak takes one text; put it in quotes.'],
+    [['speak', 'hi', '-o', 'a.wav'], 'Give --voice; unigate voices lists them.'],
+    [['speak', 'hi', '--voice', 'v', '--format', 'aac'], '--format: one of wav, mp3, pcm, opus, flac.'],
+    [['speak', 'hi', '--voice', 'v', '--speed', 'fast'], '--speed: not a number.'],
+    [['speak', 'hi', '--voice', 'v', '--sample-rate', ''], '--sample-rate: not a number.'],
+    [['speak', ' ', '--voice', 'v'], 'The text is empty.'],
+    [['speak', '-', '--voice', 'v'], 'The text is empty.'],
+    [['models', 'all'], 'models takes no text.'],
+    [['models', '--voice', 'v'], 'models has no option --voice.'],
+    [['speak', 'hi', '--loud'], "Unknown option '--loud'"],
+  ])('%j', async (args, message) => {
+    const { code, stdout, stderr } = await runCommand(args, { env: { UNIGATE_API_KEY: 'sk-test' } });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^unigate: .* See unigate --help\.\n$/);
+    expect(stderr).toContain(message);
+    expect(stdout).toHaveLength(0);
+  });
+
+  it('has no key', async () => {
+    expect(await runCommand(['models'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('UNIGATE_API_KEY'),
+    });
+  });
+
+  it('would write audio on a terminal', async () => {
+    const { code, stderr } = await runCommand(['speak', 'hi', '--voice', 'v'], {
+      env: { UNIGATE_API_KEY: 'sk-test' },
+      isTTY: true,
+    });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Give -o FILE') });
+  });
+});
+
+describe('speak', () => {
+  it('sends what it was told and leaves out the rest', async () => {
+    const { asked, env } = await startSpeaker();
+    await runCommand(['speak', 'Hi.', '--voice', 'Aria'], { env });
+    const all = '--model m --format mp3 --instructions Slowly. --speed 0 --sample-rate 8000 --stream'.split(
+      ' ',
+    );
+    await runCommand(['speak', 'Hi.', '--voice', 'Aria', ...all], { env });
+    expect(asked).toEqual([
+      { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hi.' },
+      {
+        model: 'm',
+        voice: 'Aria',
+        input: 'Hi.',
+        response_format: 'mp3',
+        instructions: 'Slowly.',
+        speed: 0,
+        stream: true,
+        extra_body: { input: { sample_rate: 8_000 } },
+      },
+    ]);
+  });
+
+  it('takes the format from the extension, and --format over it', async () => {
+    const { asked, env } = await startSpeaker();
+    for (const name of ['a.wav', 'a.MP3', 'a.pcm', 'a.raw', 'a.ogg', 'a.opus', 'a.flac', 'a.bin']) {
+      await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', join(folder, name)], { env });
+    }
+    await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', join(folder, 'a.wav'), '--format', 'pcm'], {
+      env,
+    });
+    const formats = asked.map(({ response_format }) => response_format);
+    expect(formats).toEqual(['wav', 'mp3', 'pcm', 'pcm', 'opus', 'opus', 'flac', undefined, 'pcm']);
+  });
+
+  it('reads the text from standard input', async () => {
+    const { asked, env } = await startSpeaker();
+    await runCommand(['speak', '-', '--voice', 'v', '-o', '-'], { env, stdin: 'Erste Zeile.\nZweite.\n' });
+    expect(asked[0]?.input).toBe('Erste Zeile.\nZweite.\n');
+  });
+
+  it('writes only the audio on standard output', async () => {
+    const { env } = await startSpeaker();
+    const { code, stdout, stderr } = await runCommand(['speak', 'Hi.', '--voice', 'v'], { env });
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 0,
+      stdout: 'RIFF and more',
+      stderr: '',
+    });
+  });
+
+  it('counts the bytes on a terminal, unless it is to be quiet', async () => {
+    const { env } = await startSpeaker('x'.repeat(2_500));
+    const path = join(folder, 'a.wav');
+    const loud = await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', path], { env, isTTY: true });
+    expect(loud.stderr).toContain('2.5 kB received');
+    expect(loud.stderr.endsWith(`\r\x1b[K${path}: 2.5 kB\n`)).toBe(true);
+    const quiet = await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', path, '-q'], { env, isTTY: true });
+    expect(quiet).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('the file', () => {
+  const args = (path: string) => ['speak', 'Hi.', '--voice', 'v', '-o', path];
+
+  it('replaces one that is there, also behind a link', async () => {
+    const { env } = await startSpeaker();
+    await writeFile(join(folder, 'real.wav'), 'old and longer than the new one');
+    await symlink('real.wav', join(folder, 'link.wav'));
+    expect(await runCommand(args(join(folder, 'link.wav')), { env })).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder, 'real.wav'), 'utf8')).toBe('RIFF and more');
+    expect((await readdir(folder)).sort()).toEqual(['link.wav', 'real.wav']);
+  });
+
+  it('stays as it was when the gateway refuses', async () => {
+    await writeFile(join(folder, 'a.wav'), 'old');
+    const env = await startRefuser(refusal, 400);
+    expect(await runCommand(args(join(folder, 'a.wav')), { env })).toMatchObject({ code: 1 });
+    expect(await readFile(join(folder, 'a.wav'), 'utf8')).toBe('old');
+    expect(await readdir(folder)).toEqual(['a.wav']);
+  });
+
+  it('is not there when the audio breaks off', async () => {
+    const url = await startStubServer((request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('RIFF', () => request.socket.destroy());
+    });
+    const env = { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
+    const { code, stderr } = await runCommand(args(join(folder, 'a.wav')), { env });
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^unigate: The connection to \S+ failed: .*\n$/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is not there when there was no audio', async () => {
+    const { env } = await startSpeaker('');
+    const { code, stderr } = await runCommand(args(join(folder, 'a.wav')), { env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The gateway sent no audio.\n' });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('cannot be written: nothing is asked for', async () => {
+    const { asked, env } = await startSpeaker();
+    for (const path of [join(folder, 'no', 'a.wav'), folder]) {
+      expect(await runCommand(args(path), { env })).toMatchObject({ code: 1 });
+    }
+    expect(asked).toEqual([]);
+  });
+
+  it('may be a pipe, which stays one', async () => {
+    const path = join(folder, 'pipe');
+    await promisify(execFile)('mkfifo', [path]);
+    const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const { env } = await startSpeaker();
+    expect(await runCommand(args(path), { env })).toMatchObject({ code: 0 });
+    const { buffer, bytesRead } = await reader.read(Buffer.alloc(100));
+    await reader.close();
+    expect(buffer.toString('utf8', 0, bytesRead)).toBe('RIFF and more');
+    expect((await stat(path)).isFIFO()).toBe(true);
+  });
+});
+
+describe('models and voices', () => {
+  const voice = { id: 'Aria', gender: 'female', languages: ['en', 'zh'] };
+  const models = [
+    { id: 'alpha3-tts-flash', unit: 'characters', protocols: ['multimodal'], voices: [voice, { id: 'Bo' }] },
+    { id: 'sigma_music', unit: 'tracks', protocols: ['sigma'] },
+  ];
+
+  it.each([
+    [['models'], 'alpha3-tts-flash  characters  multimodal\nsigma_music       tracks      sigma\n'],
+    [['voices'], 'alpha3-tts-flash  Aria  female  en,zh\nalpha3-tts-flash  Bo\n'],
+    [['voices', '--model', 'sigma_music'], ''],
+  ])('%j', async (args, table) => {
+    const env = await startRefuser({ object: 'list', data: models }, 200);
+    const { code, stdout } = await runCommand(args, { env });
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: table });
+  });
+
+  it('as JSON', async () => {
+    const env = await startRefuser({ object: 'list', data: models }, 200);
+    const list = await runCommand(['models', '--json'], { env });
+    expect(JSON.parse(list.stdout.toString())).toEqual(models);
+    const voices = await runCommand(['voices', '--json'], { env });
+    expect(JSON.parse(voices.stdout.toString())).toMatchObject([
+      { model: 'alpha3-tts-flash', ...voice },
+      { id: 'Bo' },
+    ]);
+  });
+
+  it('a model that is not there', async () => {
+    const env = await startRefuser({ object: 'list', data: models }, 200);
+    const { code, stderr } = await runCommand(['voices', '--model', 'm'], { env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The key may use no model m.\n' });
+  });
+});
+
+describe('errors', () => {
+  it('are one line with code, status, message and request id', async () => {
+    const env = await startRefuser(refusal, 400);
+    const { code, stderr } = await runCommand(['models'], { env });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'unigate: invalid_request (400): voice: not known. [request req_1]\n',
+    });
+  });
+
+  it('never show the key, wherever it came from', async () => {
+    const echo = {
+      error: { code: 'invalid_api_key', message: 'No key sk-secret or sk-other.', request_id: 'r' },
+    };
+    const env = await startRefuser(echo, 401);
+    expect((await runCommand(['models'], { env })).stderr).toContain('No key *** or sk-other.');
+    expect((await runCommand(['models', '--key', 'sk-other'], { env })).stderr).not.toContain('sk-other');
+    const bad = await runCommand(['models', '--key', 'sk-öther'], { env });
+    expect(bad).toMatchObject({ code: 1, stderr: expect.not.stringContaining('sk-öther') });
+  });
+
+  it('a gateway that cannot be reached', async () => {
+    const env = { UNIGATE_API_KEY: 'sk-test' };
+    const { code, stderr } = await runCommand(['models', '--base-url', 'nowhere'], { env });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: baseUrl: not an http address: nowhere\n' });
+  });
+});
+
+it('--help and --version need nothing', async () => {
+  for (const args of [['--help'], ['help'], ['speak', '-h']]) {
+    expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect((await runCommand(['--help'])).stdout.toString()).toMatch(
+    /^unigate speaks through a Unigate gateway\.\n/,
+  );
+  expect((await runCommand(['-V'])).stdout.toString()).toBe('1.2.3\n');
+});

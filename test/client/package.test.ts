@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../generated/operations.ts';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../..');
+const client = join(root, 'client');
+const readme = await readFile(join(client, 'README.md'), 'utf8');
+
+describe('the published form', () => {
+  let folder: string;
+
+  // What `npm pack` takes, built where its dependency is found and nothing looks for sources.
+  beforeAll(async () => {
+    folder = await mkdtemp(join(root, 'node_modules/.unigate-client-'));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    await run(process.execPath, [
+      tsc,
+      '-p',
+      join(client, 'tsconfig.build.json'),
+      '--outDir',
+      join(folder, 'dist'),
+    ]);
+    await cp(join(client, 'bin'), join(folder, 'bin'), { recursive: true });
+    await cp(join(client, 'package.json'), join(folder, 'package.json'));
+  }, 60_000);
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('has a command line without TypeScript', async () => {
+    const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    const program = join(folder, 'bin/unigate.js');
+    const plain = ['--no-experimental-strip-types', program, '--version'];
+    expect((await run(process.execPath, plain)).stdout).toBe(`${version}\n`);
+  });
+
+  it('is imported by its name and typed', async () => {
+    const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+      exports: { '.': { types: string; default: string } };
+    };
+    const program = `import { Unigate } from ${JSON.stringify(join(folder, exports['.'].default))};
+      console.log(new Unigate({ apiKey: 'k' }).baseUrl);`;
+    const plain = ['--no-experimental-strip-types', '--input-type=module', '--eval', program];
+    expect((await run(process.execPath, plain, { env: {} })).stdout).toBe('http://127.0.0.1:8080\n');
+    expect(await readFile(join(folder, exports['.'].types), 'utf8')).toContain('Unigate');
+    const generated = await readdir(join(folder, 'dist/generated'));
+    expect(generated).toEqual(expect.arrayContaining(['http.d.ts', 'events.d.ts', 'operations.d.ts']));
+  });
+});
+
+describe('the README', () => {
+  const rows = [...readme.matchAll(/^\| `(GET|POST|PUT|DELETE) ([^`]+)` \| `client\.(\w+)\.(\w+)/gm)];
+
+  it('names only paths of the contract, and only methods that are there', async () => {
+    const { Unigate } = await import('../../client/index.ts');
+    const instance: object = new Unigate({ apiKey: 'k' });
+    expect(rows.length).toBeGreaterThan(3);
+    for (const [row, method, path, area, name] of rows) {
+      const operation = Object.values(operations).find(
+        (facts) => facts.method.toUpperCase() === method && facts.path === path,
+      );
+      expect(operation, row).toBeDefined();
+      expect(instance, row).toHaveProperty([area ?? '', name ?? ''], expect.any(Function));
+    }
+  });
+
+  it('has every method of the client', async () => {
+    const { Unigate } = await import('../../client/index.ts');
+    const instance = new Unigate({ apiKey: 'k' });
+    for (const area of ['speech', 'models'] as const) {
+      const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(instance[area]));
+      for (const name of methods.filter((method) => method !== 'constructor')) {
+        expect(readme).toContain(`client.${area}.${name}(`);
+      }
+    }
+  });
+});

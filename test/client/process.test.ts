@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer, text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startStubServer } from './stub-server.ts';
+
+const program = join(import.meta.dirname, '../../client/bin/unigate.js');
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'unigate-cli-'));
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Starts the command line as a process of its own; `done` is its exit code and what it wrote. */
+function start(args: string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
+  const closed = once(child, 'close') as Promise<[number | null, string | null]>;
+  const output = Promise.all([buffer(child.stdout), text(child.stderr)]);
+  const done = closed.then(async ([code]) => {
+    const [stdout, stderr] = await output;
+    return { code, stdout, stderr };
+  });
+  return { child, done };
+}
+
+describe('against a gateway', () => {
+  let gateway: TestGateway;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    gateway = await startTestGateway();
+    env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+  });
+  afterAll(() => gateway.close());
+
+  it('speaks into a file', async () => {
+    const { done } = start(['speak', 'Good morning.', '--voice', 'Aria', '-o', 'out.wav'], env);
+    expect(await done).toMatchObject({ code: 0, stderr: '' });
+    const bytes = await readFile(join(folder, 'out.wav'));
+    expect(bytes.subarray(0, 4).toString()).toBe('RIFF');
+    expect(bytes.readUInt32LE(4)).toBe(bytes.length - 8);
+    expect(await readdir(folder)).toEqual(['out.wav']);
+  });
+
+  it('from a pipe into a pipe', async () => {
+    const args = [
+      'speak',
+      '-',
+      '--model',
+      'voxa-v3-flash',
+      '--voice',
+      'voxanna',
+      '--format',
+      'mp3',
+      '-o',
+      '-',
+    ];
+    const { child, done } = start([...args, '--stream'], env);
+    child.stdin.end('Good morning.\n');
+    const { code, stdout, stderr } = await done;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout[0]).toBe(0xff);
+    expect(stdout.length).toBeGreaterThan(2_000);
+  });
+
+  it('fails with one line and no file', async () => {
+    const { done } = start(['speak', 'Hi.', '--voice', 'Nobody', '-o', 'out.wav'], env);
+    const { code, stderr } = await done;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^unigate: \w+ \(400\): .*Nobody.* \[request req_\w+\]\n$/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('lists models', async () => {
+    const { done } = start(['models'], env);
+    const { code, stdout } = await done;
+    expect(code).toBe(0);
+    expect(stdout.toString()).toMatch(/^alpha3-tts-flash +characters +multimodal$/m);
+  });
+});
+
+describe('stopped', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('by %s leaves no file', async (signal, expected) => {
+    const begun = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => void response.write('RIFF', () => begun.resolve()));
+    const args = ['speak', 'Hi.', '--voice', 'v', '-o', 'out.wav'];
+    const { child, done } = start(args, { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' });
+    await begun.promise;
+    child.kill(signal);
+    expect(await done).toMatchObject({ code: expected, stderr: 'unigate: stopped.\n' });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('by a signal while it waits for the rest of its text', async () => {
+    const args = ['speak', '-', '--voice', 'v', '-o', 'out.wav'];
+    const { child, done } = start(args, { UNIGATE_API_KEY: 'sk-test' });
+    // More than a pipe holds, so it is written only when the text is being read.
+    const longText = 'word '.repeat(200_000);
+    await new Promise<void>((resolve) => void child.stdin.write(longText, () => resolve()));
+    child.kill('SIGINT');
+    expect(await done).toMatchObject({ code: 130, stderr: 'unigate: stopped.\n' });
+  });
+
+  it('by a reader that has had enough is no failure, and ends the call', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => {
+      const endless = Readable.from(repeat(Buffer.alloc(65_536)));
+      pipeline(endless, response).catch(() => closed.resolve());
+    });
+    const child = spawn(process.execPath, [program, 'speak', 'Hi.', '--voice', 'v'], {
+      env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' },
+    });
+    const exited = once(child, 'exit');
+    const complaints = text(child.stderr);
+    await once(child.stdout, 'readable');
+    child.stdout.destroy();
+    await closed.promise;
+    expect(await exited).toEqual([0, null]);
+    expect(await complaints).toBe('');
+  });
+});
+
+function* repeat<T>(item: T): Generator<T> {
+  for (;;) yield item;
+}

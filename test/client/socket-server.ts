@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+export type Frame = Record<string, unknown>;
+
+export interface Accepted {
+  socket: WebSocket;
+  request: IncomingMessage;
+  /** The text frames so far, parsed. */
+  received: Frame[];
+  send(event: object): void;
+}
+
+interface Script {
+  opened?(accepted: Accepted): void;
+  frame?(accepted: Accepted, frame: Frame): void;
+}
+
+/** A loopback gateway of sockets for one test that plays a script; gives its address and the sockets. */
+export async function startSocketServer(script: Script = {}) {
+  const server = createServer((_, response) => void response.writeHead(404).end());
+  const sockets = new WebSocketServer({
+    server,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => (offered.has('realtime') ? 'realtime' : false),
+  });
+  const all: Accepted[] = [];
+  sockets.on('headers', (headers) => headers.push('x-request-id: req_socket'));
+  sockets.on('connection', (socket, request) => {
+    const accepted: Accepted = {
+      socket,
+      request,
+      received: [],
+      send: (event) => socket.send(JSON.stringify(event)),
+    };
+    all.push(accepted);
+    socket.on('error', () => {});
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as Frame;
+      accepted.received.push(frame);
+      script.frame?.(accepted, frame);
+    });
+    script.opened?.(accepted);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(async () => {
+    for (const { socket } of all) socket.terminate();
+    server.close();
+    await once(server, 'close');
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, all };
+}
+
+/** Resolves when the peer has closed the socket; gives the code. */
+export async function closeCodeOf({ socket }: Accepted): Promise<number> {
+  if (socket.readyState === socket.CLOSED) return socketCode(socket);
+  const [code] = (await once(socket, 'close')) as [number];
+  return code;
+}
+
+function socketCode(socket: WebSocket): number {
+  return (socket as unknown as { _closeCode: number })._closeCode;
+}

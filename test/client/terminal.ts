@@ -1,0 +1,38 @@
+import { Readable, Writable } from 'node:stream';
+import { run } from '../../client/cli.ts';
+
+export interface Outcome {
+  code: number;
+  stdout: Buffer;
+  stderr: string;
+}
+
+interface Surroundings {
+  stdin?: string;
+  env?: Record<string, string>;
+  /** Whether stdout and stderr are terminals. */
+  isTTY?: boolean;
+}
+
+/** Runs a command in this process on streams of its own. */
+export async function runCommand(
+  args: string[],
+  { stdin = '', env = {}, isTTY }: Surroundings = {},
+): Promise<Outcome> {
+  const written: Buffer[] = [];
+  let stderr = '';
+  const stdout = new Writable({
+    write(chunk: Buffer, _, done) {
+      written.push(chunk);
+      done();
+    },
+  });
+  const terminal = {
+    stdin: Readable.from([stdin]),
+    stdout: Object.assign(stdout, { isTTY }),
+    stderr: { isTTY, write: (text: string) => void (stderr += text) },
+    env,
+  };
+  const code = await run(args, terminal, '1.2.3', new AbortController().signal);
+  return { code, stdout: Buffer.concat(written), stderr };
+}

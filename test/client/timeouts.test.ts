@@ -1,0 +1,157 @@
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { AbortError, ConnectionError, TimeoutError, Unigate } from '../../client/index.ts';
+import { json, silence, stall, stubClient } from './stub-fetch.ts';
+import { startStubServer } from './stub-server.ts';
+
+const speech = { model: 'voxa-v2', voice: 'voxanna', input: 'Hello.' };
+const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
+
+describe('timeout', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('covers the wait for the answer, and is tried again', async () => {
+    const { client, times } = stubClient([silence, silence, silence], { timeout: 1_000 });
+    vi.spyOn(Math, 'random').mockReturnValue(0);
+    const outcome = settled(client.models.list());
+    await vi.runAllTimersAsync();
+    expect(await outcome).toMatchObject({
+      constructor: TimeoutError,
+      message: 'No complete answer within 1000 ms.',
+    });
+    expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 1_500, 3_500]);
+  });
+
+  it('covers the whole body of an answer', async () => {
+    const { client } = stubClient([stall('{"object":')], { timeout: 1_000 });
+    const outcome = settled(client.models.list());
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await outcome).toBeInstanceOf(TimeoutError);
+  });
+
+  it('covers the whole audio', async () => {
+    const { client } = stubClient([stall('RIFF', { 'content-type': 'audio/wav' })]);
+    const audio = await client.speech.create(speech, { timeout: 50 });
+    const outcome = settled(audio.bytes());
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await outcome).toBeInstanceOf(TimeoutError);
+  });
+
+  it('covers only the wait for a stream', async () => {
+    const { client } = stubClient([stall('RIFF')], { timeout: 50 });
+    const audio = await client.speech.create({ ...speech, stream: true });
+    const reader = audio.stream().getReader();
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    expect((await reader.read()).value).toHaveLength(4);
+    await reader.cancel();
+  });
+
+  it('of the raw client covers the body, unless it is taken as a stream', async () => {
+    const { client } = stubClient([stall('{'), stall('{')], { maxRetries: 0 });
+    const whole = settled(client.http.GET('/v1/models', { timeout: 50 }));
+    await vi.advanceTimersByTimeAsync(50);
+    expect(await whole).toBeInstanceOf(TimeoutError);
+
+    const { data } = await client.http.GET('/v1/models', { timeout: 50, parseAs: 'stream' });
+    await vi.advanceTimersByTimeAsync(1_000_000);
+    const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = data?.getReader();
+    expect((await reader?.read())?.value).toHaveLength(1);
+  });
+
+  it('leaves no timer behind', async () => {
+    const { client } = stubClient([json({ data: [] })]);
+    await client.models.list();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+describe('abort', () => {
+  it('before the call sends nothing', async () => {
+    const { client, fetch } = stubClient([]);
+    await expect(client.models.list({ signal: AbortSignal.abort('no') })).rejects.toThrow(AbortError);
+    expect(fetch).not.toHaveBeenCalled();
+  });
+
+  it('while the gateway works', async () => {
+    const stop = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => {
+      response.once('close', closed.resolve);
+      stop.abort();
+    });
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
+    await expect(client.models.list({ signal: stop.signal })).rejects.toThrow(AbortError);
+    await closed.promise;
+  });
+
+  it('in the middle of the events ends the loop with AbortError', async () => {
+    const url = await startStubServer(
+      (_, response) => void response.write('data:{"n":1}\n\ndata:{"n":2}\n\n'),
+    );
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
+    const stop = new AbortController();
+    const seen: unknown[] = [];
+    const loop = async () => {
+      for await (const event of client.speech.events(speech, { signal: stop.signal })) {
+        seen.push(event);
+        if (seen.length === 2) stop.abort();
+      }
+    };
+    await expect(loop()).rejects.toThrow(AbortError);
+    expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
+  });
+
+  it('leaving the loop closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => {
+      response.once('close', closed.resolve);
+      response.write('data:{"n":1}\n\n');
+    });
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
+    for await (const _ of client.speech.events(speech)) break;
+    await closed.promise;
+  });
+
+  it('leaving the audio early closes the connection', async () => {
+    const closed = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => {
+      response.once('close', closed.resolve);
+      response.write('RIFF');
+    });
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
+    for await (const _ of await client.speech.create(speech)) break;
+    await closed.promise;
+  });
+});
+
+describe('connection', () => {
+  it('that fails names its reason and not the key', async () => {
+    const url = await startStubServer((request) => void request.socket.destroy());
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-secret', maxRetries: 0 });
+    const error = await settled(client.models.list());
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(String(error)).toMatch(
+      /^ConnectionError: The connection to http:\/\/127\.0\.0\.1:\d+ failed: \S.*\.$/,
+    );
+    expect(inspect(error, { depth: 9 })).not.toContain('sk-secret');
+  });
+
+  it('that breaks in the middle of the audio is not tried again', async () => {
+    let requests = 0;
+    let cut = () => {};
+    const url = await startStubServer((request, response) => {
+      requests++;
+      cut = () => void request.socket.destroy();
+      response.writeHead(200, { 'content-type': 'audio/wav', 'content-length': 1_000 });
+      response.write('RIFF');
+    });
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test' });
+    const audio = await client.speech.create(speech);
+    const reader = audio.stream().getReader();
+    expect((await reader.read()).value).toHaveLength(4);
+    cut();
+    await expect(reader.read()).rejects.toThrow(ConnectionError);
+    expect(requests).toBe(1);
+  });
+});

@@ -1,0 +1,53 @@
+import { expect, inject, test } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+const model = 'alpha3-tts-flash-realtime';
+
+describeOperation('openRealtimeSocket', {
+  invalid: {
+    'an empty model': { query: { model: '' }, names: 'model' },
+    'a model name of 201 characters': { query: { model: 'm'.repeat(201) }, names: 'model', limit: 200 },
+  },
+  carriesOut: (call, open) => {
+    test('426 to a request that is no socket', async () => {
+      const answer = await call({ query: { model } });
+      expectRefusal(answer, 426, { code: 'upgrade_required' });
+      expect(answer.headers.get('upgrade')).toBe('websocket');
+    });
+    test('101 to a key and a realtime model', async () => {
+      expect((await open({ query: { model } })).status).toBe(101);
+    });
+    test('101 to a browser, which has its key in a subprotocol', async () => {
+      const protocols = (key: string) => `realtime, openai-insecure-api-key.${key}`;
+      const headers = {
+        authorization: undefined,
+        'sec-websocket-protocol': protocols(inject('gateway').key),
+      };
+      const answer = await open({ query: { model }, headers });
+      expect([answer.status, answer.headers.get('sec-websocket-protocol')]).toEqual([101, 'realtime']);
+    });
+    test('401 without a key', async () => {
+      expectRefusal(await open({ headers: { authorization: undefined } }), 401, { code: 'invalid_api_key' });
+    });
+    test('401 with a revoked key', async () => {
+      expectRefusal(await open({ as: 'revoked' }), 401, { code: 'invalid_api_key' });
+    });
+    test('400 an empty model', async () => {
+      expectRefusal(await open({ query: { model: '' } }), 400, { code: 'invalid_request', names: 'model' });
+    });
+    test('400 a model of another route', async () => {
+      const answer = await open({ query: { model: 'alpha3-tts-flash' } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['multimodal'] });
+    });
+    test('404 an unknown model', async () => {
+      expectRefusal(await open({ query: { model: 'alpha9' } }), 404, {
+        code: 'model_not_found',
+        names: 'model',
+      });
+    });
+    test('403 a model that the key may not use', async () => {
+      expectRefusal(await open({ query: { model }, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+  },
+});

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+
+describeOperation('getHealth', {
+  carriesOut: (call) => {
+    test('200 without a key', async () => {
+      const answer = await call({ headers: { authorization: undefined } });
+      expect([answer.status, jsonOf(answer)]).toEqual([200, { status: 'ok' }]);
+    });
+  },
+});

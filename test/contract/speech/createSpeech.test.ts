@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { parseEvents } from '../../support/event-stream.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+const voxa = { model: 'voxa-v3-flash', input: 'Good morning.', voice: 'voxanna' };
+const alpha3 = { model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' };
+const legacy = { model: 'alpha-tts', input: 'Good morning.', voice: 'Aria' };
+const instruct = { model: 'alpha3-tts-instruct-flash', input: 'Good morning.', voice: 'Bruno' };
+const beta = { model: 'beta/speech-02-turbo', input: 'Good morning.', voice: 'beta_female_calm' };
+
+describeOperation('createSpeech', {
+  invalid: {
+    'without a model': { change: { model: undefined }, names: 'model' },
+    'without a text': { change: { input: undefined }, names: 'input' },
+    'an empty text': { change: { input: '' }, names: 'input', limit: 1 },
+    'a text that is a number': { change: { input: 7 }, names: 'input' },
+    'a text of 20001 characters': { change: { input: 'a'.repeat(20_001) }, names: 'input', limit: 20_000 },
+    'without a voice': { change: { voice: undefined }, names: 'voice' },
+    'a voice object without an id': { change: { voice: {} }, names: 'voice.id' },
+    'a format that nothing produces': {
+      change: { response_format: 'aac' },
+      names: 'response_format',
+      limit: 'opus',
+    },
+    'a speed of 5': { change: { speed: 5 }, names: 'speed', limit: 4 },
+    'a stream that is a string': { change: { stream: 'true' }, names: 'stream' },
+    'a stream format that does not exist': {
+      change: { stream_format: 'xml' },
+      names: 'stream_format',
+      limit: 'sse',
+    },
+    'native options that are a list': { change: { extra_body: { input: [] } }, names: 'extra_body.input' },
+  },
+  carriesOut: (call) => {
+    const made: [string, object, string][] = [
+      ['mp3 of voxa by default', voxa, 'audio/mpeg'],
+      ['wav of voxa', { ...voxa, response_format: 'wav' }, 'audio/wav'],
+      ['pcm of voxa', { ...voxa, response_format: 'pcm' }, 'audio/pcm'],
+      ['opus of voxa', { ...voxa, response_format: 'opus' }, 'audio/ogg'],
+      ['mp3 of alpha-audio', { ...voxa, model: 'alpha-audio-3.0-tts-flash', voice: 'ember' }, 'audio/mpeg'],
+      ['wav of alpha3', alpha3, 'audio/wav'],
+      ['wav of a legacy model', legacy, 'audio/wav'],
+      ['wav as instructed', { ...instruct, instructions: 'Whisper.' }, 'audio/wav'],
+      ['flac of beta', { ...beta, response_format: 'flac' }, 'audio/flac'],
+      [
+        'with a voice object and explicit zeros',
+        { ...voxa, voice: { id: 'voxton' }, extra_body: { input: { seed: 0 } } },
+        'audio/mpeg',
+      ],
+    ];
+    test.each(made)('200 %s', async (_, body, type) => {
+      const answer = await call({ body: { ...body } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+      expect(answer.headers.get('content-length')).toBe(String(answer.body.length));
+    });
+
+    const streamed: [string, object, string][] = [
+      ['mp3 of voxa', voxa, 'audio/mpeg'],
+      ['pcm of alpha3', alpha3, 'audio/pcm'],
+      ['mp3 of beta', beta, 'audio/mpeg'],
+    ];
+    test.each(streamed)('200 %s in chunks', async (_, body, type) => {
+      const answer = await call({ body: { ...body, stream: true } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, type]);
+      expect(answer.headers.get('transfer-encoding')).toBe('chunked');
+    });
+
+    test.each([
+      ['voxa', voxa],
+      ['alpha3', alpha3],
+      ['beta', beta],
+    ])('200 native events of %s', async (_, body) => {
+      const answer = await call({ body: { ...body, stream: true, stream_format: 'sse' } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const events = parseEvents(answer.body.toString('utf8'), 'native');
+      expect(events.length).toBeGreaterThan(1);
+      expect(events.at(-1)?.data).toMatchObject({ usage: { characters: 'Good morning.'.length } });
+    });
+
+    const refused: [string, object, string, string][] = [
+      ['a text of blanks', { ...voxa, input: '  ' }, 'input', 'nothing'],
+      ['an alpha3 text of 601 characters', { ...alpha3, input: 'a'.repeat(601) }, 'input', '600'],
+      ['a legacy text over 512 tokens', { ...legacy, input: 'word '.repeat(1000) }, 'input', '512'],
+      ['an unknown voice', { ...voxa, voice: 'nobody' }, 'voice', 'nobody'],
+      ['a voice of another family', { ...voxa, voice: 'Aria' }, 'voice', 'voxanna'],
+      [
+        'a system voice on a cloning model',
+        { ...alpha3, model: 'alpha3-tts-vc-2026-01-22' },
+        'voice',
+        'cloned',
+      ],
+      [
+        'instructions to a model that takes none',
+        { ...alpha3, instructions: 'Whisper.' },
+        'instructions',
+        'alpha3-tts-flash',
+      ],
+      [
+        'better instructions without any',
+        { ...instruct, extra_body: { input: { optimize_instructions: true } } },
+        'extra_body.input.optimize_instructions',
+        'instructions',
+      ],
+      ['a speed of 3 on voxa', { ...voxa, speed: 3 }, 'speed', '2'],
+      ['a speed on alpha3', { ...alpha3, speed: 1.5 }, 'speed', '1'],
+      ['mp3 of alpha3', { ...alpha3, response_format: 'mp3' }, 'response_format', 'wav'],
+      [
+        'wav while streaming beta',
+        { ...beta, response_format: 'wav', stream: true },
+        'response_format',
+        'mp3',
+      ],
+      ['a realtime model', { ...alpha3, model: 'alpha3-tts-flash-realtime' }, 'model', '/api-ws/v1/realtime'],
+      ['a video model', { ...alpha3, model: 'gamma3.0-video' }, 'model', 'gamma3.0-video'],
+    ];
+    test.each(refused)('400 %s', async (_, body, names, says) => {
+      expectRefusal(await call({ body: { ...body } }), 400, { code: 'invalid_request', names, says: [says] });
+    });
+
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...voxa, model: 'voxa-v99' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['voxa-v99'] });
+    });
+    test('403 a model that the key may not use', async () => {
+      const answer = await call({ body: voxa, as: 'restricted' });
+      expectRefusal(answer, 403, { code: 'access_denied', names: 'model', says: ['voxa-v3-flash'] });
+    });
+    test('403 a key without quota', async () => {
+      expectRefusal(await call({ body: voxa, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: voxa })).status).toBe(200);
+      });
+
+      test('400 its refusal in its own words', async () => {
+        const answer = await call({ body: { ...voxa, input: '[[reject]]' } });
+        expectRefusal(answer, 400, { code: 'DataInspectionFailed', says: ['inappropriate'] });
+      });
+      test('400 its refusal of a stream', async () => {
+        const answer = await call({ body: { ...voxa, input: '[[reject]]', stream: true } });
+        expectRefusal(answer, 400, { code: 'DataInspectionFailed' });
+      });
+      test.each([
+        ['throttled', voxa, '[[throttle]]'],
+        ['beta, with status 200', beta, '[[base-resp:1002]]'],
+      ])('429 %s', async (_, body, input) => {
+        const answer = await call({ body: { ...body, input } });
+        expectRefusal(answer, 429, { code: 'rate_limit_exceeded' });
+      });
+      test.each([
+        'unauthorized',
+        'denied',
+        'error',
+        'malformed',
+        'drop',
+        'fail-late',
+        'no-audio',
+        'expired-url',
+      ])('502 %s', async (trigger) =>
+        expectRefusal(await call({ body: { ...voxa, input: `[[${trigger}]] Hi.` } }), 502),
+      );
+      test('503 unavailable', async () => {
+        expectRefusal(await call({ body: { ...voxa, input: '[[unavailable]]' } }), 503);
+      });
+      test('a stream that fails late breaks off', async () => {
+        await expect(
+          call({ body: { ...voxa, input: '[[fail-late]] Good morning.', stream: true } }),
+        ).rejects.toThrow();
+      });
+      test('200 native events up to the failure', async () => {
+        const body = { ...voxa, input: '[[fail-late]] Good morning.', stream: true, stream_format: 'sse' };
+        const events = parseEvents((await call({ body })).body.toString('utf8'), 'native');
+        expect(events.at(-1)).toMatchObject({ event: 'error', status: 500 });
+      });
+    });
+  },
+});

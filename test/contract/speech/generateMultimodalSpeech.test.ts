@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { parseEvents } from '../../support/event-stream.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+import { looksLike } from '../../support/media-signatures.ts';
+
+const spoken = (input: object = {}, model = 'alpha3-tts-flash') => ({
+  model,
+  input: { text: 'Good morning.', voice: 'Aria', ...input },
+});
+const instructed = (input: object) => spoken(input, 'alpha3-tts-instruct-flash');
+const beta = (input: object = {}) => ({
+  model: 'beta/speech-02-turbo',
+  input: { text: 'Good morning.', voice_setting: { voice_id: 'beta_female_calm' }, ...input },
+});
+const events = { 'X-Native-SSE': 'enable' };
+
+interface Spoken {
+  output: { audio: { url: string; data: string } };
+  usage: Record<string, number>;
+}
+
+describeOperation('generateMultimodalSpeech', {
+  invalid: {
+    'without a model': { change: { model: undefined }, names: 'model' },
+    'without an input': { change: { input: undefined }, names: 'input' },
+    'without a text': { change: { input: { text: undefined } }, names: 'input.text' },
+    'without a voice': { change: { input: { voice: undefined } }, names: 'input.voice' },
+    'an alpha3 text of 601 characters': {
+      example: 'alpha3',
+      change: { input: { text: 'a'.repeat(601) } },
+      names: 'input.text',
+      limit: 600,
+    },
+    'a language that does not exist': {
+      change: { input: { language_type: 'Latin' } },
+      names: 'input.language_type',
+      limit: 'Auto',
+    },
+    'better instructions without any': {
+      change: {
+        model: 'alpha3-tts-instruct-flash',
+        input: { instructions: undefined, optimize_instructions: true },
+      },
+      names: 'input.instructions',
+    },
+    'a beta text without a voice setting': {
+      example: 'beta',
+      change: { input: { voice_setting: undefined } },
+      names: 'input.voice_setting',
+    },
+    'a beta speed of 3': {
+      example: 'beta',
+      change: { input: { voice_setting: { speed: 3 } } },
+      names: 'input.voice_setting.speed',
+      limit: 2,
+    },
+    'a beta sample rate that does not exist': {
+      example: 'beta',
+      change: { input: { audio_setting: { sample_rate: 48_000 } } },
+      names: 'input.audio_setting.sample_rate',
+      limit: 44_100,
+    },
+    'a beta clone without its recording': {
+      example: 'beta_clone',
+      change: { input: { audio_url: undefined } },
+      names: 'input.audio_url',
+    },
+    'an event switch that does not exist': {
+      headers: { 'X-Native-SSE': 'yes' },
+      names: 'x-native-sse',
+      limit: 'enable',
+    },
+  },
+  carriesOut: (call) => {
+    test('200 WAV behind a signed URL, in characters', async () => {
+      const answer = await call({ body: spoken() });
+      expect(answer.status).toBe(200);
+      const { output, usage } = jsonOf(answer) as Spoken;
+      expect([output.audio.data, usage.characters]).toEqual(['', 13]);
+      const file = await fetch(output.audio.url);
+      expect(looksLike('audio/wav', Buffer.from(await file.arrayBuffer()))).toBe(true);
+    });
+    test('200 tokens of a legacy model', async () => {
+      const { usage } = jsonOf(await call({ body: spoken({}, 'alpha-tts') })) as Spoken;
+      expect(usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) });
+    });
+    test('200 as instructed', async () => {
+      const body = instructed({ instructions: 'Whisper.', optimize_instructions: true });
+      expect((await call({ body })).status).toBe(200);
+    });
+    test('200 of beta, audio in hexadecimal', async () => {
+      const answer = await call({ body: beta({ audio_setting: { format: 'flac' } }) });
+      const { output } = jsonOf(answer) as { output: { data: { audio: string } } };
+      expect(looksLike('audio/flac', Buffer.from(output.data.audio, 'hex'))).toBe(true);
+    });
+    test('200 PCM in native events', async () => {
+      const answer = await call({ body: spoken(), headers: events });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+      const seen = parseEvents(answer.body.toString('utf8'), 'native').map(({ data }) => data as Spoken);
+      const audio = Buffer.concat(seen.map(({ output }) => Buffer.from(output.audio.data, 'base64')));
+      expect(looksLike('audio/pcm', audio)).toBe(true);
+      expect(seen.at(-1)?.usage.characters).toBe(13);
+    });
+    test('200 native events of beta', async () => {
+      const answer = await call({ body: beta(), headers: events });
+      const seen = parseEvents(answer.body.toString('utf8'), 'native');
+      expect(seen.at(-1)?.data).toMatchObject({ output: { data: { status: 2 } }, usage: { characters: 13 } });
+    });
+    test('200 of beta, refused in the body', async () => {
+      const answer = await call({ body: beta({ text: '[[base-resp:1027]]' }) });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({ output: { base_resp: { status_code: 1027 }, data: null } });
+    });
+
+    const refused: [string, object, string, string][] = [
+      [
+        'a legacy text over 512 tokens',
+        spoken({ text: 'word '.repeat(1000) }, 'alpha-tts'),
+        'input.text',
+        '512',
+      ],
+      ['an unknown voice', spoken({ voice: 'nobody' }), 'input.voice', 'Aria'],
+      ['a system voice on a cloning model', spoken({}, 'alpha3-tts-vc-2026-01-22'), 'input.voice', 'cloned'],
+      ['a system voice on a design model', spoken({}, 'alpha3-tts-vd-2026-01-26'), 'input.voice', 'designed'],
+      [
+        'instructions to a model that takes none',
+        spoken({ instructions: 'Whisper.' }),
+        'input.instructions',
+        'alpha3-tts-flash',
+      ],
+      ['a synthesizer model', spoken({ voice: 'voxanna' }, 'voxa-v2'), 'model', 'SpeechSynthesizer'],
+      ['a realtime model', spoken({}, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],
+    ];
+    test.each(refused)('400 %s', async (_, body, names, says) => {
+      expectRefusal(await call({ body: { ...body } }), 400, { code: 'invalid_request', names, says: [says] });
+    });
+    test('404 an unknown model', async () => {
+      expectRefusal(await call({ body: spoken({}, 'alpha9-tts') }), 404, {
+        code: 'model_not_found',
+        names: 'model',
+      });
+    });
+    test('403 a model that the key may not use', async () => {
+      expectRefusal(await call({ body: spoken(), as: 'restricted' }), 403, {
+        code: 'access_denied',
+        names: 'model',
+      });
+    });
+    test('403 a key without quota', async () => {
+      expectRefusal(await call({ body: spoken(), as: 'penniless' }), 403, {
+        code: 'insufficient_user_quota',
+      });
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: spoken() })).status).toBe(200);
+      });
+
+      test.each([
+        ['', {}],
+        [' of events', { headers: events }],
+      ])('400 its refusal%s, unchanged', async (_, more) => {
+        expectRejection(
+          await call({ body: spoken({ text: '[[reject]]' }), ...more }),
+          400,
+          'DataInspectionFailed',
+        );
+      });
+      test('429 throttled, unchanged', async () => {
+        expectRejection(await call({ body: spoken({ text: '[[throttle]]' }) }), 429, 'Throttling.RateQuota');
+      });
+      test.each(['unauthorized', 'denied', 'error', 'drop'])(
+        '502 %s, in the gateway’s words',
+        async (trigger) => {
+          expectRefusal(await call({ body: spoken({ text: `[[${trigger}]]` }) }), 502);
+        },
+      );
+    });
+  },
+});

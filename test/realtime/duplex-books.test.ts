@@ -1,0 +1,245 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { engines } from '../store/engines.ts';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import {
+  type Frame,
+  type Script,
+  type SocketUpstream,
+  startSocketUpstream,
+} from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
+import { makeDatabase, type TestDatabase } from './database.ts';
+import { event, inferenceScript } from './inference-script.ts';
+import { type SocketGateway, startSocketGateway } from './start.ts';
+
+describe.each(engines)('the books of a task on %s', (engine) => {
+  let database: TestDatabase;
+  let upstream: SocketUpstream;
+  let target: SocketGateway;
+  let client: SocketClient;
+  let token: { key: string; id: number; userId: number };
+
+  beforeAll(async () => {
+    database = await makeDatabase(engine);
+    upstream = await startSocketUpstream();
+    target = await startSocketGateway({
+      databaseUrl: database.url,
+      channels: [channelTo(upstream.url)],
+      prices: { '*': 1, 'voxa-*': 3 },
+    });
+  });
+  afterEach(async () => {
+    client.socket.terminate();
+    await client.closed;
+    upstream.connections.length = 0;
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+    await database.remove();
+  });
+
+  const open = async (script: Script = inferenceScript(), quota = 10_000, model = 'voxa-v1') => {
+    upstream.script = script;
+    token = await makeKey(target, { quota });
+    client = await connect(`${target.url}/api-ws/v1/inference?model=${model}`, { key: token.key });
+  };
+  const named = (name: string) => client.next(({ header }) => (header as Frame).event === name);
+  const start = async (parameters: object = {}) => {
+    const id = randomUUID();
+    const header = { action: 'run-task', task_id: id, streaming: 'duplex' };
+    const payload = { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer', input: {} };
+    client.send({
+      header,
+      payload: { ...payload, parameters: { text_type: 'PlainText', voice: 'v', ...parameters } },
+    });
+    await named('task-started');
+    return id;
+  };
+  const say = (id: string, text: string) =>
+    client.send({
+      header: { action: 'continue-task', task_id: id, streaming: 'duplex' },
+      payload: { input: { text } },
+    });
+  const finish = async (id: string) => {
+    client.send({
+      header: { action: 'finish-task', task_id: id, streaming: 'duplex' },
+      payload: { input: {} },
+    });
+    await named('task-finished');
+  };
+  /** Ledger rows of the socket's tasks, by the number of the task. */
+  const rows = async () => {
+    const prefix = `${String(client.headers['x-request-id'])}.`;
+    const all = await target.gateway.store.read
+      .selectFrom('ledger')
+      .select(['request_id', 'state', 'reserved', 'charged', 'unit'])
+      .where('request_id', 'like', `${prefix}%`)
+      .orderBy('request_id')
+      .execute();
+    return all.map(({ request_id: id, ...row }) => ({ task: id.slice(prefix.length), ...row }));
+  };
+  const settled = () =>
+    vi.waitFor(async () => {
+      const found = await rows();
+      expect(found.map(({ state }) => state)).not.toContain('open');
+      expect(found).not.toEqual([]);
+      return found;
+    });
+  const logs = async () =>
+    (await logRows(target)).filter(({ request_id: id }) =>
+      id.startsWith(String(client.headers['x-request-id'])),
+    );
+
+  test('each task has its own entry, closed before its end is told', async () => {
+    await open();
+    const first = await start();
+    say(first, 'Good ');
+    say(first, 'morning.');
+    await finish(first);
+    expect(await rows()).toEqual([
+      { task: '1', state: 'settled', reserved: 1500, charged: 39, unit: 'characters' },
+    ]);
+    const second = await start();
+    say(second, 'Bye.');
+    await finish(second);
+    expect((await rows()).map(({ task, charged }) => [task, charged])).toEqual([
+      ['1', 39],
+      ['2', 12],
+    ]);
+    expect(await remainingQuota(target, token.id)).toBe(10_000 - 51);
+    expect(await logs()).toMatchObject([
+      { status: 200, units: 13, quota: 39, channel: 'recording', operation: 'openInferenceSocket' },
+      { status: 200, units: 4, quota: 12 },
+    ]);
+  });
+
+  test('a token model is settled in tokens', async () => {
+    await open(inferenceScript({ unit: 'tokens' }), 10_000, 'alpha-audio-3.1-tts-flash');
+    const id = await start();
+    say(id, 'Hello.');
+    await finish(id);
+    expect(await rows()).toMatchObject([{ charged: 56, unit: 'tokens' }]);
+    expect(await logs()).toMatchObject([{ prompt_tokens: 6, completion_tokens: 50 }]);
+  });
+
+  test('a task without text leaves no trace', async () => {
+    await open();
+    await finish(await start());
+    expect(await rows()).toEqual([]);
+  });
+
+  test('tags of SSML are not held', async () => {
+    await open(inferenceScript(), 6);
+    const id = await start({ enable_ssml: true });
+    say(id, '<speak><break time="1s"/>hi</speak>');
+    await named('result-generated');
+    expect(await rows()).toMatchObject([{ reserved: 6 }]);
+  });
+
+  test('without enough quota the text does not go upstream: AccessDenied and 1008', async () => {
+    await open(inferenceScript(), 30);
+    const id = await start();
+    say(id, 'ten chars.');
+    await client.next(({ payload }) => (payload as Frame).usage !== undefined);
+    say(id, 'x');
+    const { header } = (await named('task-failed')) as { header: Frame };
+    expect(header).toMatchObject({ task_id: id, error_code: 'AccessDenied' });
+    expect((await client.closed).code).toBe(1008);
+    expect(upstream.connections[0]?.received).toHaveLength(2);
+    expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);
+  });
+
+  /** A provider that bills the first text and never finishes the second. */
+  const halfway: Script = {
+    frame(connection, frame) {
+      const { action, task_id: id } = frame.header as { action: string; task_id: string };
+      const texts = connection.received.filter(
+        ({ header }) => (header as Frame).action === 'continue-task',
+      ).length;
+      if (action !== 'continue-task' || texts === 1) inferenceScript().frame?.(connection, frame);
+      else {
+        connection.socket.send(Buffer.from([9]));
+        connection.send(
+          event(id, 'result-generated', { output: { type: 'sentence-synthesis', sentence: { index: 1 } } }),
+        );
+      }
+    },
+  };
+  const midAudio = async () => {
+    await open(halfway);
+    const id = await start();
+    say(id, 'Nine char');
+    say(id, 'This is never finished.');
+    await client.next(
+      ({ payload }) =>
+        ((payload as Frame).output as Frame | undefined)?.sentence !== undefined &&
+        JSON.stringify(payload).includes('"index":1'),
+    );
+    return id;
+  };
+
+  test('a client that vanishes in the middle pays what was reported', async () => {
+    await midAudio();
+    client.socket.terminate();
+    expect(await settled()).toMatchObject([{ state: 'settled', charged: 27 }]);
+    expect(await logs()).toMatchObject([{ status: 499, error_code: 'client_closed_request' }]);
+    await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
+  });
+
+  test('a provider that vanishes in the middle is paid what it reported', async () => {
+    await midAudio();
+    upstream.connections[0]?.socket.terminate();
+    await named('task-failed');
+    expect(await rows()).toMatchObject([{ state: 'settled', charged: 27 }]);
+    expect(await logs()).toMatchObject([{ status: 502, error_code: 'InternalError', channel: 'recording' }]);
+  });
+
+  test('a task that fails before any report costs nothing', async () => {
+    await open({
+      frame(connection, frame) {
+        const { action, task_id: id } = frame.header as { action: string; task_id: string };
+        if (action === 'run-task') connection.send(event(id, 'task-started', {}));
+        else
+          connection.send({
+            header: {
+              task_id: id,
+              event: 'task-failed',
+              error_code: 'DataInspectionFailed',
+              error_message: 'no',
+            },
+            payload: {},
+          });
+      },
+    });
+    say(await start(), 'Hello.');
+    await named('task-failed');
+    expect(await rows()).toMatchObject([{ state: 'refunded', charged: null }]);
+    expect(await remainingQuota(target, token.id)).toBe(10_000);
+  });
+
+  test('a finished task that spoke and told nothing costs its text', async () => {
+    await open({
+      frame(connection, frame) {
+        const { action, task_id: id } = frame.header as { action: string; task_id: string };
+        if (action === 'run-task') connection.send(event(id, 'task-started', {}));
+        if (action === 'continue-task') connection.socket.send(Buffer.from([1]));
+        if (action === 'finish-task') connection.send(event(id, 'task-finished', { usage: {} }));
+      },
+    });
+    const id = await start();
+    say(id, 'ten chars.');
+    await finish(id);
+    expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);
+  });
+
+  test('a broken rule in the middle is settled too', async () => {
+    await midAudio();
+    client.send('garbage');
+    await client.closed;
+    expect(await rows()).toMatchObject([{ state: 'settled', charged: 27 }]);
+    expect(await logs()).toMatchObject([{ status: 400, error_code: 'InvalidParameter' }]);
+  });
+});

@@ -1,0 +1,366 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { engines } from '../store/engines.ts';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
+import { makeDatabase, type TestDatabase } from './database.ts';
+import { realtimeScript } from './realtime-script.ts';
+import { type SocketGateway, startSocketGateway } from './start.ts';
+
+const flash = 'alpha3-tts-flash-realtime';
+const legacy = 'alpha-tts-realtime';
+
+describe.each(engines)('the books of a session on %s', (engine) => {
+  let database: TestDatabase;
+  let upstream: SocketUpstream;
+  let target: SocketGateway;
+  let client: SocketClient;
+  let token: { key: string; id: number; userId: number };
+  let count = 0;
+
+  beforeAll(async () => {
+    database = await makeDatabase(engine);
+    upstream = await startSocketUpstream();
+    target = await startSocketGateway({
+      databaseUrl: database.url,
+      channels: [channelTo(upstream.url)],
+      groups: { default: { models: ['*'], ratio: 1 }, trial: { models: ['*'], ratio: 2.5 } },
+      prices: { '*': 1, 'alpha3-*': 2 },
+    });
+  });
+  afterEach(async () => {
+    client.socket.terminate();
+    await client.closed;
+    upstream.connections.length = 0;
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+    await database.remove();
+  });
+
+  const open = async (
+    model = flash,
+    script: Script = realtimeScript(),
+    quota = 100_000,
+    group = 'default',
+  ) => {
+    upstream.script = script;
+    token = await makeKey(target, { quota, group });
+    client = await connect(`${target.url}/v1/realtime?model=${model}`, { key: token.key });
+  };
+  const send = (type: string, fields: object = {}) => {
+    count += 1;
+    client.send({ event_id: `event_${count}`, type, ...fields });
+  };
+  const ofType = (type: string) => client.next((event) => event.type === type);
+  const configure = async (mode = 'commit') => {
+    send('session.update', { session: { voice: 'Aria', mode } });
+    await ofType('session.updated');
+  };
+  const say = async (text: string) => {
+    send('input_text_buffer.append', { text });
+    send('input_text_buffer.commit');
+    return ofType('response.done');
+  };
+  const row = async () => {
+    const id = String(client.headers['x-request-id']);
+    const one = await target.gateway.store.read
+      .selectFrom('ledger')
+      .select(['state', 'reserved', 'charged', 'unit', 'token_id'])
+      .where('request_id', '=', id)
+      .executeTakeFirst();
+    return one;
+  };
+  const log = async () =>
+    (await logRows(target)).filter((one) => one.request_id === client.headers['x-request-id']);
+  const settled = () =>
+    vi.waitFor(async () => {
+      const found = await row();
+      expect(found?.state).not.toBe('open');
+      return found;
+    });
+
+  test('alpha3: the last cumulative figure is the bill, times price and ratio', async () => {
+    await open(flash, realtimeScript(), 1000, 'trial');
+    await configure();
+    await say('Nine char');
+    await say('Nine more');
+    send('session.finish');
+    await ofType('session.finished');
+    // The books are closed before the end is told.
+    expect(await row()).toMatchObject({ state: 'settled', charged: 18 * 2 * 2.5, unit: 'characters' });
+    expect(await remainingQuota(target, token.id)).toBe(1000 - 90);
+    await client.closed;
+    expect(await log()).toMatchObject([
+      {
+        status: 200,
+        error_code: null,
+        units: 18,
+        quota: 90,
+        channel: 'recording',
+        operation: 'openRealtimeSocket',
+        model_name: flash,
+      },
+    ]);
+  });
+
+  test('legacy: each response once, and their sum', async () => {
+    await open(legacy, realtimeScript({ unit: 'tokens' }));
+    await configure();
+    await say('12345');
+    await say('1234567');
+    send('session.finish');
+    await client.closed;
+    // The script reports every response twice.
+    expect(await row()).toMatchObject({ state: 'settled', charged: 55 + 57, unit: 'tokens' });
+    expect(await log()).toMatchObject([{ units: 112, prompt_tokens: 12, completion_tokens: 100 }]);
+  });
+
+  test('nothing is held before there is text, and a session without text leaves no trace', async () => {
+    await open();
+    await configure();
+    send('session.finish');
+    await client.closed;
+    expect(await row()).toBeUndefined();
+    expect(await remainingQuota(target, token.id)).toBe(100_000);
+  });
+
+  test('the hold is there before the text goes upstream, and grows with it', async () => {
+    const held: (number | undefined)[] = [];
+    const script = realtimeScript();
+    await open(flash, {
+      ...script,
+      frame(connection, frame) {
+        if (frame.type === 'input_text_buffer.append')
+          void row().then((found) => {
+            held.push(found?.reserved);
+            script.frame?.(connection, frame);
+          });
+        else script.frame?.(connection, frame);
+      },
+    });
+    await configure('server_commit');
+    for (const length of [10, 400, 200, 600]) {
+      send('input_text_buffer.append', { text: 'x'.repeat(length) });
+      await ofType('response.done');
+    }
+    // Steps of 500 characters at 2 each: 10, 410, 610 and 1210 characters in all.
+    expect(held).toEqual([1000, 1000, 2000, 3000]);
+    expect(await remainingQuota(target, token.id)).toBe(100_000 - 3000);
+    send('session.finish');
+    await client.closed;
+    expect(await remainingQuota(target, token.id)).toBe(100_000 - 1210 * 2);
+  });
+
+  test('wide characters count twice', async () => {
+    await open(flash, realtimeScript(), 11);
+    await configure();
+    send('input_text_buffer.append', { text: '早안' });
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ reserved: 8 }));
+    send('input_text_buffer.append', { text: 'xx' });
+    expect((await ofType('error')).error).toMatchObject({ code: 'insufficient_user_quota' });
+  });
+
+  test('without enough quota the text does not go upstream, and the session ends with 1008', async () => {
+    await open(flash, realtimeScript(), 30);
+    await configure();
+    await say('ten chars.');
+    send('input_text_buffer.append', { text: 'six ch' });
+    const error = (await ofType('error')).error;
+    expect(error).toEqual({
+      type: 'permission_error',
+      code: 'insufficient_user_quota',
+      message: expect.any(String),
+      param: null,
+      event_id: `event_${count}`,
+    });
+    expect((await client.closed).code).toBe(1008);
+    expect(JSON.stringify(upstream.connections[0]?.received)).not.toContain('six ch');
+    // What was spoken is paid.
+    expect(await row()).toMatchObject({ state: 'settled', charged: 20 });
+    expect(await remainingQuota(target, token.id)).toBe(10);
+    expect(await log()).toMatchObject([{ status: 403, error_code: 'insufficient_user_quota' }]);
+  });
+
+  test('a key without any quota gets no word through', async () => {
+    await open(flash, realtimeScript(), 0);
+    await configure();
+    send('input_text_buffer.append', { text: 'x' });
+    expect((await client.closed).code).toBe(1008);
+    expect(await row()).toBeUndefined();
+  });
+
+  test('near the end of the quota exactly what is needed is held', async () => {
+    await open(flash, realtimeScript(), 30);
+    await configure();
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    await vi.waitFor(async () => expect(await row()).toMatchObject({ reserved: 20, state: 'open' }));
+    expect(await remainingQuota(target, token.id)).toBe(10);
+  });
+
+  /** A provider that speaks one response with a bill, and another that it never finishes. */
+  const halfway: Script = (() => {
+    const script = realtimeScript();
+    let appends = 0;
+    return {
+      opened(connection) {
+        appends = 0;
+        script.opened?.(connection);
+      },
+      frame(connection, frame) {
+        if (frame.type === 'input_text_buffer.append') appends += 1;
+        if (appends < 2) script.frame?.(connection, frame);
+        else if (frame.type === 'input_text_buffer.commit')
+          connection.send({ event_id: 'late', type: 'response.audio.delta', delta: 'AAAA' });
+      },
+    };
+  })();
+  const midAudio = async () => {
+    await open(flash, halfway);
+    await configure();
+    await say('Nine char');
+    send('input_text_buffer.append', { text: 'This is never finished.' });
+    send('input_text_buffer.commit');
+    await client.next((event) => event.event_id === 'late');
+  };
+
+  test('a client that vanishes in the middle pays what was reported', async () => {
+    await midAudio();
+    client.socket.terminate();
+    expect(await settled()).toMatchObject({ state: 'settled', charged: 18 });
+    await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
+    expect(await remainingQuota(target, token.id)).toBe(100_000 - 18);
+    expect(await log()).toMatchObject([{ status: 499, error_code: 'client_closed_request', units: 9 }]);
+  });
+
+  test('a client that says goodbye in the middle pays the same', async () => {
+    await midAudio();
+    client.socket.close(1000);
+    expect(await settled()).toMatchObject({ state: 'settled', charged: 18 });
+    expect(await log()).toMatchObject([{ status: 200, error_code: null }]);
+  });
+
+  test('a provider that vanishes in the middle is paid what it reported', async () => {
+    await midAudio();
+    upstream.connections[0]?.socket.terminate();
+    expect((await ofType('error')).error).toMatchObject({ code: 'bad_response' });
+    expect((await client.closed).code).toBe(1011);
+    expect(await row()).toMatchObject({ state: 'settled', charged: 18 });
+    expect(await log()).toMatchObject([{ status: 502, error_code: 'bad_response', units: 9 }]);
+  });
+
+  test('a provider that fails before any report is paid nothing', async () => {
+    await open(flash, {
+      ...halfway,
+      frame: (connection, frame) =>
+        frame.type === 'input_text_buffer.append'
+          ? connection.socket.terminate()
+          : realtimeUpdate(connection, frame),
+    });
+    await configure();
+    send('input_text_buffer.append', { text: 'Hello.' });
+    expect((await client.closed).code).toBe(1011);
+    expect(await row()).toMatchObject({ state: 'refunded', charged: null });
+    expect(await remainingQuota(target, token.id)).toBe(100_000);
+  });
+  const realtimeUpdate: NonNullable<Script['frame']> = (connection, { session }) =>
+    connection.send({
+      event_id: 'u',
+      type: 'session.updated',
+      session: { id: 's', object: 'realtime.session', model: flash, ...(session as object) },
+    });
+
+  /** A provider whose responses report as told. */
+  const reporting = (...reports: { status?: string; usage?: unknown; id?: string }[]): Script => ({
+    frame(connection, frame) {
+      if (frame.type === 'session.update') realtimeUpdate(connection, frame);
+      if (frame.type !== 'session.finish') return;
+      for (const [index, { status = 'completed', id = `r${index}`, usage }] of reports.entries())
+        connection.send({ event_id: `d${index}`, type: 'response.done', response: { id, status, usage } });
+      connection.send({ event_id: 'f', type: 'session.finished' });
+    },
+  });
+  const reported = async (model: string, ...reports: Parameters<typeof reporting>) => {
+    await open(model, reporting(...reports));
+    await configure();
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    send('session.finish');
+    await client.closed;
+    return row();
+  };
+
+  test('a figure that shrinks is passed over', async () => {
+    expect(await reported(flash, { usage: { characters: 18 } }, { usage: { characters: 9 } })).toMatchObject({
+      charged: 36,
+    });
+  });
+
+  test('the same response reported anew counts with its larger figure', async () => {
+    const usage = (tokens: number) => ({ usage: { input_tokens: 1, output_tokens: tokens }, id: 'same' });
+    expect(await reported(legacy, usage(50), usage(70), usage(60))).toMatchObject({ charged: 71 });
+  });
+
+  test.each([
+    {},
+    { usage: null },
+    { usage: { characters: -1 } },
+    { usage: { characters: 1e12 } },
+    { usage: { characters: 'x' } },
+  ])('a response completed with %j costs its text', async (report) => {
+    expect(await reported(flash, report)).toMatchObject({ state: 'settled', charged: 20 });
+  });
+
+  test('a failed response without a report costs nothing', async () => {
+    expect(await reported(flash, { status: 'failed' })).toMatchObject({ state: 'refunded' });
+  });
+
+  test('zero used is given back', async () => {
+    expect(await reported(flash, { usage: { characters: 0 } })).toMatchObject({ state: 'refunded' });
+  });
+
+  test('a hold outlives its time while the session goes on', async () => {
+    await open();
+    await configure();
+    for (let hour = 0; hour < 6; hour += 1) {
+      await say('hello');
+      target.timers.now += 60 * 60 * 1000;
+      await target.gateway.ledger.sweep();
+    }
+    send('session.finish');
+    await client.closed;
+    expect(await row()).toMatchObject({ state: 'settled', charged: 30 * 2 });
+  });
+
+  test('many sessions of one key at once never hold more than it has', async () => {
+    upstream.script = realtimeScript();
+    token = await makeKey(target, { quota: 100 });
+    const clients = await Promise.all(
+      Array.from({ length: 12 }, () =>
+        connect(`${target.url}/v1/realtime?model=${flash}`, { key: token.key }),
+      ),
+    );
+    for (const one of clients) {
+      one.send({ event_id: 'a', type: 'session.update', session: { voice: 'Aria', mode: 'commit' } });
+      await one.next(({ type }) => type === 'session.updated');
+    }
+    for (const one of clients) {
+      one.send({ event_id: 'b', type: 'input_text_buffer.append', text: 'ten chars.' });
+      one.send({ event_id: 'c', type: 'session.finish' });
+    }
+    const codes = await Promise.all(clients.map(async ({ closed }) => (await closed).code));
+    const paid = codes.filter((code) => code === 1000).length;
+    expect(codes.filter((code) => code === 1008)).toHaveLength(12 - paid);
+    expect(paid).toBeGreaterThan(0);
+    expect(await remainingQuota(target, token.id)).toBe(100 - paid * 20);
+    client = clients[0] as SocketClient;
+  });
+
+  test('nothing stays open', async () => {
+    client = await connect(`${target.url}/v1/realtime?model=${flash}`, { key: target.key });
+    await vi.waitFor(async () => {
+      expect((await ledgerRows(target)).filter(({ state }) => state === 'open')).toEqual([]);
+    });
+  });
+});

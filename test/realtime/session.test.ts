@@ -1,0 +1,637 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { validateRealtimeServerEvent } from '../../generated/event-validators.js';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
+import { realtimeScript } from './realtime-script.ts';
+import { type SocketGateway, startSocketGateway } from './start.ts';
+
+const flash = 'alpha3-tts-flash-realtime';
+
+let upstream: SocketUpstream;
+let second: SocketUpstream;
+let target: SocketGateway;
+let client: SocketClient;
+let count = 0;
+
+beforeAll(async () => {
+  upstream = await startSocketUpstream();
+  second = await startSocketUpstream();
+  target = await startSocketGateway({
+    channels: [
+      channelTo(upstream.url, {
+        priority: 2,
+        models: [
+          { id: 'alpha3-*', upstream: undefined },
+          { id: 'alpha-tts-realtime', upstream: 'secret-model' },
+        ],
+        voices: ['Aria', 'Bruno'],
+      }),
+      channelTo(second.url, { name: 'second', priority: 1, voices: ['Zoe'] }),
+    ],
+  });
+});
+afterEach(async () => {
+  client.socket.terminate();
+  await client.closed;
+  for (const one of [upstream, second]) {
+    one.connections.length = 0;
+    one.refuse = undefined;
+  }
+  // Everything the gateway says is what the contract says.
+  for (const event of client.events) {
+    expect(
+      validateRealtimeServerEvent(event),
+      JSON.stringify([event, validateRealtimeServerEvent.errors]),
+    ).toBe(true);
+  }
+});
+afterAll(async () => {
+  await target.close();
+  await upstream.close();
+  await second.close();
+});
+
+async function open(model = flash, script = realtimeScript()): Promise<void> {
+  upstream.script = script;
+  second.script = script;
+  client = await connect(`${target.url}/api-ws/v1/realtime?model=${model}`, { key: target.key });
+}
+
+/** Sends an event with an id of its own, unless it brings one. */
+function send(type: string, fields: object = {}): string {
+  count += 1;
+  const event = { event_id: `event_${count}`, type, ...fields };
+  client.send(event);
+  return event.event_id;
+}
+
+const ofType = (type: string) => client.next((event) => event.type === type);
+const error = async () => (await ofType('error')).error as Frame;
+const seen = (one = upstream) => one.connections.at(-1)?.received.map(({ type }) => type);
+
+async function configure(session: object = {}): Promise<Frame> {
+  send('session.update', { session: { voice: 'Aria', mode: 'commit', ...session } });
+  return (await ofType('session.updated')).session as Frame;
+}
+
+describe('a session', () => {
+  test('goes through frame by frame, unchanged, to the finish', async () => {
+    await open();
+    expect((await client.next()).type).toBe('session.created');
+    await configure();
+    send('input_text_buffer.append', { text: 'Good ' });
+    send('input_text_buffer.append', { text: 'morning.', extra: 'kept' });
+    send('input_text_buffer.commit');
+    const done = await ofType('response.done');
+    expect(done.response).toMatchObject({ id: 'resp_1', status: 'completed', usage: { characters: 13 } });
+    send('input_text_buffer.append', { text: 'Bye.' });
+    send('session.finish');
+    expect(await client.closed).toEqual({ code: 1000, reason: '' });
+    expect(client.events.map(({ type }) => type)).toEqual([
+      'session.created',
+      'session.updated',
+      'input_text_buffer.committed',
+      ...[
+        'response.created',
+        'response.audio.delta',
+        'response.audio.delta',
+        'response.audio.done',
+        'response.done',
+      ],
+      ...[
+        'response.created',
+        'response.audio.delta',
+        'response.audio.delta',
+        'response.audio.done',
+        'response.done',
+      ],
+      'session.finished',
+    ]);
+    const [connection] = upstream.connections;
+    expect(connection?.url).toBe(`/api-ws/v1/realtime?model=${flash}`);
+    expect(connection?.headers.authorization).toBe('Bearer upstream-key');
+    expect(connection?.received[2]).toMatchObject({ text: 'morning.', extra: 'kept' });
+    expect(JSON.stringify([connection?.headers, connection?.received])).not.toContain(target.key);
+  });
+
+  test('clear and cancel go on to the provider', async () => {
+    await open();
+    await configure();
+    send('input_text_buffer.append', { text: 'No.' });
+    send('input_text_buffer.clear');
+    await ofType('input_text_buffer.cleared');
+    send('input_text_buffer.commit');
+    expect(await error()).toMatchObject({ code: 'empty_buffer' });
+    send('response.cancel');
+    await vi.waitFor(() => expect(seen()?.at(-1)).toBe('response.cancel'));
+  });
+
+  test('speaks by itself in mode server_commit', async () => {
+    await open();
+    await configure({ mode: 'server_commit' });
+    send('input_text_buffer.append', { text: 'Hi.' });
+    await ofType('response.done');
+    // What the provider left in the buffer is its own knowledge: it judges.
+    send('input_text_buffer.commit');
+    await ofType('input_text_buffer.committed');
+  });
+
+  test('a renamed model has its public name for the client', async () => {
+    await open('alpha-tts-realtime', realtimeScript({ unit: 'tokens' }));
+    const created = await ofType('session.created');
+    expect((created.session as Frame).model).toBe('alpha-tts-realtime');
+    const session = { voice: 'Aria', model: 'alpha-tts-realtime' };
+    send('session.update', { session });
+    expect(((await ofType('session.updated')).session as Frame).model).toBe('alpha-tts-realtime');
+    expect(upstream.connections[0]?.url).toBe('/api-ws/v1/realtime?model=secret-model');
+    expect(upstream.connections[0]?.received[0]?.session).toEqual({ ...session, model: 'secret-model' });
+    expect(JSON.stringify(client.events)).not.toContain('secret-model');
+  });
+
+  test('the settings may change until something was spoken', async () => {
+    await open();
+    await configure();
+    send('input_text_buffer.append', { text: 'Hi.' });
+    await configure({ volume: 0 });
+    send('input_text_buffer.commit');
+    await ofType('response.done');
+    const id = send('session.update', { session: { voice: 'Aria' } });
+    expect(await error()).toMatchObject({
+      code: 'invalid_value',
+      event_id: id,
+      message: expect.stringMatching(/synthesis/),
+    });
+  });
+});
+
+describe('a bad event is answered and the session stays open', () => {
+  const survives = async () => {
+    await configure();
+    send('input_text_buffer.append', { text: 'ok' });
+    send('session.finish');
+    expect((await client.closed).code).toBe(1000);
+  };
+
+  test.each([
+    ['text that is no JSON', 'hello', { code: 'invalid_event', param: null, event_id: null }],
+    ['an array', '[]', { code: 'invalid_event', param: null, event_id: null }],
+    ['a string', '"x"', { code: 'invalid_event', param: null, event_id: null }],
+    ['no type', '{"event_id":"a"}', { code: 'invalid_event', param: 'type', event_id: 'a' }],
+    [
+      'an unknown type',
+      '{"event_id":"a","type":"session.created"}',
+      { code: 'invalid_event', param: 'type', event_id: 'a' },
+    ],
+    [
+      'a type of the prototype',
+      '{"event_id":"a","type":"constructor"}',
+      { code: 'invalid_event', param: 'type', event_id: 'a' },
+    ],
+    [
+      'no event id',
+      '{"type":"session.finish"}',
+      { code: 'invalid_event', param: 'event_id', event_id: null },
+    ],
+    [
+      'an empty event id',
+      '{"event_id":"","type":"session.finish"}',
+      { code: 'invalid_value', param: 'event_id', event_id: null },
+    ],
+    [
+      'a long event id',
+      `{"event_id":"${'x'.repeat(513)}","type":"session.finish"}`,
+      { code: 'invalid_value', param: 'event_id', event_id: null },
+    ],
+    [
+      'a number for the event id',
+      '{"event_id":1,"type":"session.finish"}',
+      { code: 'invalid_event', param: 'event_id', event_id: null },
+    ],
+    [
+      'an update without a session',
+      '{"event_id":"a","type":"session.update"}',
+      { code: 'invalid_event', param: 'session', event_id: 'a' },
+    ],
+    [
+      'an append without text',
+      '{"event_id":"a","type":"input_text_buffer.append"}',
+      { code: 'invalid_event', param: 'text', event_id: 'a' },
+    ],
+    [
+      'a number for the text',
+      '{"event_id":"a","type":"input_text_buffer.append","text":1}',
+      { code: 'invalid_event', param: 'text', event_id: 'a' },
+    ],
+  ])('%s', async (_name, frame, expected) => {
+    await open();
+    client.send(frame);
+    expect(await error()).toEqual({
+      type: 'invalid_request_error',
+      message: expect.any(String),
+      ...expected,
+    });
+    await survives();
+  });
+
+  test.each([
+    [flash, { mode: 'commit' }, 'session.voice', 'invalid_event', /is required/],
+    [flash, { voice: '' }, 'session.voice', 'invalid_value', /fewer than 1/],
+    [flash, { voice: 'Aria', mode: 'x' }, 'session.mode', 'invalid_value', /server_commit, commit/],
+    [
+      flash,
+      { voice: 'Aria', sample_rate: 44100 },
+      'session.sample_rate',
+      'invalid_value',
+      /8000, 16000, 24000, 48000/,
+    ],
+    [flash, { voice: 'Aria', speech_rate: 2.1 }, 'session.speech_rate', 'invalid_value', /<= 2/],
+    [flash, { voice: 'Aria', volume: 101 }, 'session.volume', 'invalid_value', /<= 100/],
+    [flash, { voice: 'Aria', bit_rate: 5 }, 'session.bit_rate', 'invalid_value', />= 6/],
+    [
+      flash,
+      { voice: 'Aria', instructions: 'Fast.' },
+      'session.instructions',
+      'invalid_value',
+      /only instruct models/,
+    ],
+    [
+      flash,
+      { voice: 'Aria', optimize_instructions: true, instructions: 'x' },
+      'session.instructions',
+      'invalid_value',
+      /only instruct/,
+    ],
+    [
+      flash,
+      { voice: 'Aria', model: 'alpha3-tts-instruct-flash-realtime' },
+      'session.model',
+      'invalid_value',
+      /another connection/,
+    ],
+    [flash, { voice: 'Nobody' }, 'session.voice', 'invalid_value', /"Nobody" is not a voice/],
+    [
+      'alpha3-tts-instruct-flash-realtime',
+      { voice: 'Aria', optimize_instructions: true },
+      'session.instructions',
+      'invalid_event',
+      /required/,
+    ],
+    [
+      'alpha3-tts-vc-realtime-2026-01-15',
+      { voice: 'Aria' },
+      'session.voice',
+      'invalid_value',
+      /only a cloned one/,
+    ],
+    [
+      'alpha3-tts-vd-realtime-2026-01-15',
+      { voice: 'Aria' },
+      'session.voice',
+      'invalid_value',
+      /only a designed one/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', response_format: 'mp3' },
+      'session.response_format',
+      'invalid_value',
+      /only pcm/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', sample_rate: 48000 },
+      'session.sample_rate',
+      'invalid_value',
+      /only 24000/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', speech_rate: 1 },
+      'session.speech_rate',
+      'invalid_value',
+      /does not take it/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', volume: 50 },
+      'session.volume',
+      'invalid_value',
+      /does not take it/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', pitch_rate: 1 },
+      'session.pitch_rate',
+      'invalid_value',
+      /does not take it/,
+    ],
+    [
+      'alpha-tts-realtime',
+      { voice: 'Aria', bit_rate: 64 },
+      'session.bit_rate',
+      'invalid_value',
+      /does not take it/,
+    ],
+  ])('%s with %j', async (model, session, param, code, message) => {
+    await open(model);
+    const id = send('session.update', { session });
+    expect(await error()).toEqual({
+      type: 'invalid_request_error',
+      code,
+      message: expect.stringMatching(message),
+      param,
+      event_id: id,
+    });
+    await ofType('session.created');
+    expect(upstream.connections[0]?.received).toEqual([]);
+  });
+
+  test.each([
+    [
+      flash,
+      {
+        voice: 'Aria',
+        response_format: 'opus',
+        sample_rate: 48000,
+        bit_rate: 64,
+        volume: 0,
+        speech_rate: 0.5,
+      },
+    ],
+    [flash, { voice: 'Aria', optimize_instructions: false }],
+    [
+      'alpha3-tts-instruct-flash-realtime',
+      { voice: 'Bruno', instructions: 'Fast.', optimize_instructions: true },
+    ],
+    ['alpha-tts-realtime', { voice: 'Aria', response_format: 'pcm', sample_rate: 24000, enable_tn: true }],
+  ])('but %s takes %j', async (model, session) => {
+    await open(model);
+    expect(await configure({ mode: 'server_commit', ...session })).toMatchObject(session);
+  });
+
+  test('an event id used before', async () => {
+    await open();
+    const id = send('response.cancel');
+    send('response.cancel', { event_id: id });
+    expect(await error()).toMatchObject({ code: 'invalid_value', param: 'event_id', event_id: id });
+    await survives();
+  });
+
+  test('text and commit before session.updated', async () => {
+    await open();
+    const id = send('input_text_buffer.append', { text: 'Too early.' });
+    expect(await error()).toMatchObject({ code: 'session_not_ready', event_id: id });
+    send('input_text_buffer.commit');
+    expect(await error()).toMatchObject({ code: 'session_not_ready' });
+    await survives();
+    expect(seen()?.[0]).toBe('session.update');
+  });
+
+  test('anything after the finish', async () => {
+    // A provider that takes its time to finish.
+    await open(flash, { opened: (connection) => connection.send(created) });
+    send('session.finish');
+    for (const type of ['response.cancel', 'input_text_buffer.commit', 'session.finish']) {
+      send(type);
+      expect(await error()).toMatchObject({
+        code: 'invalid_value',
+        message: expect.stringMatching(/finish/),
+      });
+    }
+    expect(seen()).toEqual(['session.finish']);
+  });
+
+  test('an empty text adds nothing', async () => {
+    await open();
+    await configure();
+    send('input_text_buffer.append', { text: '' });
+    send('input_text_buffer.commit');
+    expect(await error()).toMatchObject({ code: 'empty_buffer' });
+    await survives();
+  });
+});
+
+const created = {
+  event_id: 'event_s1',
+  type: 'session.created',
+  session: { id: 'sess_1', object: 'realtime.session', model: flash },
+};
+
+describe('frames that end the connection', () => {
+  test('a binary frame: 1003', async () => {
+    await open();
+    client.socket.send(Buffer.from([1]));
+    expect((await client.closed).code).toBe(1003);
+  });
+
+  test('text that is not UTF-8: 1007', async () => {
+    await open();
+    client.socket.send(Buffer.from([0xff, 0xfe]), { binary: false });
+    expect((await client.closed).code).toBe(1007);
+  });
+
+  test('a frame above 1 MiB: 1009', async () => {
+    await open();
+    client.socket.on('error', () => {});
+    client.send('x'.repeat(1024 * 1024 + 1));
+    expect((await client.closed).code).toBe(1009);
+  });
+
+  test('a frame of 1 MiB is read', async () => {
+    await open();
+    client.send('x'.repeat(1024 * 1024));
+    expect(await error()).toMatchObject({ code: 'invalid_event' });
+  });
+});
+
+describe('the voice decides the channel', () => {
+  test('a voice of another channel moves the session there before it goes on', async () => {
+    await open();
+    await ofType('session.created');
+    expect(second.connections).toHaveLength(0);
+    await configure({ voice: 'Zoe' });
+    send('session.finish');
+    await client.closed;
+    expect(client.events.filter(({ type }) => type === 'session.created')).toHaveLength(1);
+    await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
+    expect(upstream.connections[0]?.received).toEqual([]);
+    expect(seen(second)).toEqual(['session.update', 'session.finish']);
+  });
+
+  test('settings that were made before go with it', async () => {
+    await open();
+    await configure({ volume: 7 });
+    send('session.update', { session: { voice: 'Zoe' } });
+    expect((await ofType('session.updated')).session).toMatchObject({
+      voice: 'Zoe',
+      mode: 'commit',
+      volume: 7,
+    });
+  });
+
+  test('text that waits cannot move', async () => {
+    await open();
+    await configure();
+    send('input_text_buffer.append', { text: 'Hi.' });
+    send('session.update', { session: { voice: 'Zoe' } });
+    expect(await error()).toMatchObject({ code: 'invalid_value', param: 'session.voice' });
+    expect(second.connections).toHaveLength(0);
+  });
+});
+
+describe('a provider that fails', () => {
+  const fatal = async (code: string, type: string, close: number) => {
+    expect(await error()).toEqual({ type, code, message: expect.any(String), param: null, event_id: null });
+    expect((await client.closed).code).toBe(close);
+    const told = JSON.stringify(client.events);
+    expect(told).not.toContain('127.0.0.1');
+    expect(told).not.toContain('upstream-key');
+    expect(told).not.toContain('recording');
+  };
+
+  test.each([500, 503, 401, 403, 404, 429, 302])(
+    'at the handshake with %i: the next channel is asked',
+    async (status) => {
+      upstream.refuse = status;
+      await open();
+      await ofType('session.created');
+      expect([upstream.connections.length, second.connections.length]).toEqual([0, 1]);
+    },
+  );
+
+  test.each([
+    [500, 'bad_response', 'api_error', 1011],
+    [401, 'bad_response', 'api_error', 1011],
+    [404, 'bad_response', 'api_error', 1011],
+    [429, 'rate_limit_exceeded', 'rate_limit_error', 1013],
+  ])('at every handshake with %i: %s', async (status, code, type, close) => {
+    upstream.refuse = status;
+    second.refuse = status;
+    await open();
+    await fatal(code, type, close);
+  });
+
+  test('that never answers the handshake', async () => {
+    upstream.refuse = 'hang';
+    second.refuse = 'hang';
+    await open();
+    // Once for each channel.
+    await vi.waitFor(() => {
+      target.timers.advance(5_000);
+      expect(client.events).toHaveLength(1);
+    });
+    await fatal('upstream_timeout', 'api_error', 1011);
+  });
+
+  const greetThen = (
+    act: (socket: { close(code?: number): void; terminate(): void; send(data: unknown): void }) => void,
+  ) => ({
+    opened: (connection: { send(frame: object): void; socket: Parameters<typeof act>[0] }) => {
+      connection.send(created);
+      act(connection.socket);
+    },
+  });
+
+  test.each([
+    ['hangs up', (socket: { close(): void }) => socket.close()],
+    ['drops', (socket: { terminate(): void }) => socket.terminate()],
+    ['sends no JSON', (socket: { send(data: unknown): void }) => socket.send('{"type":')],
+    ['sends no object', (socket: { send(data: unknown): void }) => socket.send('[1]')],
+    ['sends no type', (socket: { send(data: unknown): void }) => socket.send('{}')],
+    ['sends a binary frame', (socket: { send(data: unknown): void }) => socket.send(Buffer.from([1]))],
+    [
+      'sends more than 4 MiB',
+      (socket: { send(data: unknown): void }) => socket.send('x'.repeat(4 * 1024 * 1024 + 1)),
+    ],
+  ])('that %s', async (_name, act) => {
+    await open(flash, greetThen(act as Parameters<typeof greetThen>[0]));
+    await fatal('bad_response', 'api_error', 1011);
+  });
+
+  test('that closes with 1013 has no capacity', async () => {
+    await open(
+      flash,
+      greetThen((socket) => socket.close(1013)),
+    );
+    await fatal('rate_limit_exceeded', 'rate_limit_error', 1013);
+  });
+
+  const failing = (...errors: object[]) =>
+    open(flash, {
+      opened(connection) {
+        connection.send(created);
+        for (const one of errors) connection.send({ event_id: 'event_s2', type: 'error', error: one });
+      },
+    });
+
+  test.each([
+    [
+      {
+        code: 'invalid_value',
+        type: 'invalid_request_error',
+        message: 'No such voice.',
+        param: 'session.voice',
+        event_id: 'e1',
+      },
+      {},
+    ],
+    [
+      { code: 'InvalidParameter', message: 'No such voice.' },
+      { type: null, param: null, event_id: null },
+    ],
+    [
+      { code: 'invalid_value', message: 'see https://host.example/x' },
+      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+    ],
+    [
+      { code: 'invalid_value', message: 'worker 10.0.0.7 refused' },
+      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+    ],
+    [
+      { code: 'invalid_value', message: 'key upstream-key' },
+      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+    ],
+    [
+      { code: 'InternalError', message: 'stack at db-7' },
+      { type: null, param: null, event_id: null, message: 'The provider failed to handle the request.' },
+    ],
+    [
+      {},
+      {
+        type: null,
+        code: null,
+        param: null,
+        event_id: null,
+        message: 'The provider failed to handle the request.',
+      },
+    ],
+  ])('with the error %j: it stays open', async (given, change) => {
+    await failing(given);
+    expect(await error()).toEqual({ ...given, ...change });
+    send('session.update', { session: { voice: 'Aria' } });
+    await vi.waitFor(() => expect(seen()).toEqual(['session.update']));
+  });
+
+  test.each([
+    ['Throttling.RateQuota', 'rate_limit_exceeded', 'rate_limit_error', 1013],
+    ['InvalidApiKey', 'bad_response', 'api_error', 1011],
+    ['AccessDenied', 'bad_response', 'api_error', 1011],
+    ['Arrearage', 'bad_response', 'api_error', 1011],
+  ])('with the error %s: %s', async (given, code, type, close) => {
+    await failing({ code: given, message: 'account 7 of upstream-key' });
+    await fatal(code, type, close);
+  });
+
+  test('with an error and a hang-up: one event, then the close', async () => {
+    await open(flash, {
+      opened(connection) {
+        connection.send(created);
+        connection.send({ event_id: 'x', type: 'error', error: { code: 'InternalError', message: 'x' } });
+        connection.socket.close(1000);
+      },
+    });
+    expect((await client.closed).code).toBe(1011);
+    expect(client.events.filter(({ type }) => type === 'error')).toHaveLength(1);
+  });
+});

@@ -1,0 +1,190 @@
+import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
+import { describe, expect, it } from 'vitest';
+import type { ClipPlan } from '../../server/sandbox/media/clip/clip-plan.ts';
+import { captionPlace, counterPlace, referencePlaces } from '../../server/sandbox/media/clip/layout.ts';
+import { ClipPainter } from '../../server/sandbox/media/clip/painter.ts';
+import { renderClip, renderLastFrame } from '../../server/sandbox/media/clip/render-clip.ts';
+import { toRgb } from '../../server/sandbox/media/drawing/colours.ts';
+import { YuvPicture } from '../../server/sandbox/media/drawing/yuv-picture.ts';
+import { applyDelta } from './delta-frames.ts';
+import { plainClip, png } from './media-files.ts';
+
+const red = [220, 30, 30] as const;
+const green = [20, 160, 60] as const;
+const blue = [30, 60, 210] as const;
+
+async function inspect<Result>(file: Uint8Array, look: (input: Input) => Promise<Result>): Promise<Result> {
+  using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(file) });
+  return await look(input);
+}
+
+async function videoOf(input: Input): Promise<InputVideoTrack> {
+  const track = await input.getPrimaryVideoTrack();
+  if (!track) throw new Error('There is no video track');
+  return track;
+}
+
+/** The colour of one pixel of a painted frame. */
+function colourAt({ y, u, v, stride }: YuvPicture, x: number, row: number): readonly number[] {
+  const chroma = (row >> 1) * (stride >> 1) + (x >> 1);
+  return toRgb(y[row * stride + x] ?? 0, u[chroma] ?? 0, v[chroma] ?? 0);
+}
+
+function expectColour(actual: readonly number[], wanted: readonly number[], tolerance = 6): void {
+  for (const [index, value] of wanted.entries())
+    expect(Math.abs((actual[index] ?? 0) - value), `${actual} is not ${wanted}`).toBeLessThanOrEqual(
+      tolerance,
+    );
+}
+
+describe('file', () => {
+  it.each([
+    ['mp4', 1280, 720, 30, 60, true],
+    ['mp4', 480, 854, 24, 97, false],
+    ['mov', 720, 720, 24, 48, true],
+    ['mp4', 1920, 1080, 30, 61, false],
+    ['mp4', 1120, 480, 24, 24, true],
+  ] as const)(
+    '%s %ix%i at %i frames a second, %i frames, audio %s',
+    async (container, width, height, frameRate, frames, audio) => {
+      const file = await renderClip({ ...plainClip, container, width, height, frameRate, frames, audio });
+      await inspect(file, async (input) => {
+        const track = await videoOf(input);
+        expect((await input.getFormat()).name).toBe(container === 'mp4' ? 'MP4' : 'QuickTime File Format');
+        expect([await track.getDisplayWidth(), await track.getDisplayHeight()]).toEqual([width, height]);
+        const { packetCount, averagePacketRate } = await track.computePacketStats();
+        expect(packetCount).toBe(frames);
+        expect(averagePacketRate).toBeCloseTo(frameRate, 3);
+        expect(await track.getCodec()).toBe('avc');
+        expect(await track.computeDuration()).toBeCloseTo(frames / frameRate, 3);
+        const sound = await input.getPrimaryAudioTrack();
+        expect(await sound?.getCodec()).toBe(audio ? 'aac' : undefined);
+        // The whole file must be as long as its picture, to a frame.
+        expect(Math.abs((await input.computeDuration()) - frames / frameRate)).toBeLessThanOrEqual(
+          1 / frameRate,
+        );
+        if (sound) expect(await sound.computeDuration()).toBeGreaterThan(frames / frameRate - 0.1);
+      });
+    },
+  );
+
+  it('begins with a key frame and has one every second', async () => {
+    const file = await renderClip({ ...plainClip, frames: 60 });
+    const keys = await inspect(file, async (input) => {
+      const times: number[] = [];
+      for await (const packet of new EncodedPacketSink(await videoOf(input)).packets())
+        if (packet.type === 'key') times.push(packet.timestamp);
+      return times;
+    });
+    expect(keys).toEqual([0, 1, 2]);
+  });
+
+  it('is the same for the same plan and another for another seed or caption', async () => {
+    const plan = { ...plainClip, width: 320, height: 240, frames: 12 };
+    const [first, again, seed, caption] = await Promise.all(
+      [plan, plan, { ...plan, seed: 2 }, { ...plan, caption: 'Else' }].map(async (one) =>
+        Buffer.from(await renderClip(one)),
+      ),
+    );
+    expect(again?.equals(first ?? Buffer.alloc(0))).toBe(true);
+    expect(seed?.equals(first ?? Buffer.alloc(0))).toBe(false);
+    expect(caption?.equals(first ?? Buffer.alloc(0))).toBe(false);
+  });
+});
+
+describe('frames', () => {
+  it('are those that were painted: what is not sent again has not changed', async () => {
+    const plan: ClipPlan = {
+      ...plainClip,
+      frames: 40,
+      firstFrame: png(64, 36, red),
+      lastFrame: png(64, 36, blue),
+    };
+    const painter = await ClipPainter.create(plan);
+    const file = await renderClip(plan);
+    await inspect(file, async (input) => {
+      const shown = new YuvPicture(plan.width, plan.height);
+      let index = 0;
+      for await (const { data, type } of new EncodedPacketSink(await videoOf(input)).packets()) {
+        painter.paint(index);
+        if (type === 'key') {
+          // Key frames come from the codec, which is lossy; only what follows them can be compared exactly.
+          for (const plane of ['y', 'u', 'v'] as const) shown[plane].set(painter.canvas[plane]);
+        } else {
+          expect(applyDelta(shown, data), `frame ${index}`).toBeGreaterThan(0);
+          for (const plane of ['y', 'u', 'v'] as const)
+            expect(Buffer.compare(shown[plane], painter.canvas[plane]), `frame ${index}, ${plane}`).toBe(0);
+        }
+        index++;
+      }
+      expect(index).toBe(plan.frames);
+    });
+  });
+
+  it('show the references in their places', async () => {
+    const colours = [red, green, blue];
+    const references = colours.map((colour, index) => ({
+      label: `IMAGE ${index}`,
+      picture: png(300, 300, colour),
+    }));
+    const { canvas } = await ClipPainter.create({ ...plainClip, references });
+    for (const [index, { x, y, width, height }] of referencePlaces(plainClip, 3).entries())
+      expectColour(colourAt(canvas, x + width / 2, Math.round(y + height / 3)), colours[index] ?? []);
+  });
+
+  it('begin with the first frame and end with the last one', async () => {
+    const plan = { ...plainClip, firstFrame: png(64, 36, red), lastFrame: png(64, 36, blue) };
+    const painter = await ClipPainter.create(plan);
+    const corners = [
+      [20, 250],
+      [830, 250],
+    ] as const;
+    painter.paint(0);
+    for (const [x, y] of corners) expectColour(colourAt(painter.canvas, x, y), red);
+    for (let index = 1; index < 30; index++) painter.paint(index);
+    expectColour(colourAt(painter.canvas, 20, 250), blue);
+    expectColour(colourAt(painter.canvas, 830, 250), red);
+    for (let index = 30; index < plan.frames; index++) painter.paint(index);
+    for (const [x, y] of corners) expectColour(colourAt(painter.canvas, x, y), blue);
+  });
+
+  it('tell their number', async () => {
+    const painter = await ClipPainter.create(plainClip);
+    const place = counterPlace(plainClip);
+    const counter = () =>
+      Array.from({ length: 120 }, (_, x) => colourAt(painter.canvas, place.x + x, place.y + 8)[0]).join();
+    const seen = new Set<string>();
+    for (let index = 0; index < 10; index++) {
+      painter.paint(index);
+      seen.add(counter());
+    }
+    expect(seen.size).toBeGreaterThan(5);
+  });
+
+  it('carry the caption, and the watermark when asked', async () => {
+    const whitePixels = async (change: Partial<ClipPlan>, inCaption: boolean) => {
+      const { canvas } = await ClipPainter.create({ ...plainClip, ...change });
+      const { y: top } = captionPlace(plainClip);
+      let count = 0;
+      for (let y = inCaption ? top : 0; y < (inCaption ? canvas.height : 60); y++)
+        for (let x = inCaption ? 0 : canvas.width / 2; x < canvas.width; x++)
+          if ((canvas.y[y * canvas.stride + x] ?? 0) > 190) count++;
+      return count;
+    };
+    expect(await whitePixels({ caption: '' }, true)).toBe(0);
+    const short = await whitePixels({ caption: 'Hello' }, true);
+    expect(short).toBeGreaterThan(100);
+    expect(await whitePixels({ caption: 'Hello, 纸船 in the café' }, true)).toBeGreaterThan(short * 2);
+    expect(await whitePixels({ watermark: false }, false)).toBe(0);
+    expect(await whitePixels({ watermark: true }, false)).toBeGreaterThan(300);
+  });
+});
+
+it('the last frame is a picture of the end', async () => {
+  const plan = { ...plainClip, frames: 30, lastFrame: png(64, 36, green) };
+  const painter = await ClipPainter.create(plan);
+  for (let index = 0; index < plan.frames; index++) painter.paint(index);
+  const { encodePng } = await import('../../server/sandbox/media/pictures/png.ts');
+  const wanted = encodePng(painter.canvas.toRgba(), plan.width, plan.height);
+  expect(Buffer.compare(await renderLastFrame(plan), wanted)).toBe(0);
+});

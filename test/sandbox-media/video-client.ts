@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { type Exchange, sendJson } from '../../server/sandbox/http/exchange.ts';
+import { internalError, NativeError } from '../../server/sandbox/http/native-error.ts';
+import {
+  createVideoUpstream,
+  type VideoUpstream,
+  type VideoUpstreamOptions,
+} from '../../server/sandbox/video/video-upstream.ts';
+import { schemaProblems } from '../support/schemas.ts';
+
+/** Milliseconds that a task takes by the test's own clock. */
+export const taskTime = 10_000;
+
+export interface Reply<Body> {
+  status: number;
+  headers: Headers;
+  body: Body;
+}
+
+/** The video upstream behind a server of its own, and the clock that drives it. */
+export class VideoClient {
+  url = '';
+  /** Milliseconds since the epoch. */
+  time = Date.UTC(2026, 2, 1, 12);
+
+  advance(milliseconds: number): void {
+    this.time += milliseconds;
+  }
+
+  async send<Body>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply<Body>> {
+    const response = await fetch(this.url + path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, body: parse(text) as Body };
+  }
+
+  /** Polls until the answer is as wanted. For what ends by itself, not by the clock. */
+  async until<Body>(path: string, wanted: (body: Body) => boolean): Promise<Body> {
+    return await vi.waitFor(
+      async () => {
+        const { body } = await this.send<Body>('GET', path);
+        if (!wanted(body)) throw new Error(`Still ${JSON.stringify(body)}`);
+        return body;
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+  }
+
+  async download(url: string): Promise<{ bytes: Uint8Array; type: string | null }> {
+    const response = await fetch(url);
+    expect(response.status).toBe(200);
+    return {
+      bytes: new Uint8Array(await response.arrayBuffer()),
+      type: response.headers.get('content-type'),
+    };
+  }
+}
+
+function parse(text: string): unknown {
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Starts the upstream before the file's tests and stops it after them. */
+export function useVideoUpstream(options: VideoUpstreamOptions = {}): VideoClient {
+  const client = new VideoClient();
+  let upstream: VideoUpstream;
+  let server: Server;
+  beforeAll(async () => {
+    const { url: address, server: started } = await listen((request, response) => {
+      void answer(upstream, request, response);
+    });
+    server = started;
+    upstream = createVideoUpstream({
+      taskTime,
+      now: () => client.time,
+      allowPrivateUrls: true,
+      workers: 1,
+      ...options,
+    });
+    upstream.setAddress(address);
+    client.url = address;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    server.close();
+    await upstream.close();
+  });
+  return client;
+}
+
+/** The part of the sandbox's router that matters here; its errors are the native ones. */
+async function answer(
+  upstream: VideoUpstream,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://sandbox');
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  const services = undefined as unknown as Exchange['services'];
+  const exchange = { services, request, response, url, requestId: randomUUID(), signal: left.signal };
+  try {
+    const route = upstream.routes.find(
+      ({ methods, path }) => methods.includes(request.method ?? '') && path.test(url.pathname),
+    );
+    if (!route) throw new NativeError(404, 'NotFound', 'No such route');
+    await route.handler(exchange);
+  } catch (error) {
+    if (left.signal.aborted) return;
+    const refusal = error instanceof NativeError ? error : internalError(String(error));
+    sendJson(exchange, refusal.status, refusal.body(exchange.requestId), { ...refusal.headers });
+  }
+}
+
+async function listen(
+  handler: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<{ url: string; server: Server }> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
+}
+
+/** Files that the upstream can fetch; `address` of one that does not exist answers 404. */
+export interface FileHost {
+  address(name: string): string;
+  put(name: string, bytes: Uint8Array): string;
+  redirect(name: string, target: string): string;
+}
+
+/** Serves files for as long as the file's tests run. */
+export function useFileHost(): FileHost {
+  const files = new Map<string, Uint8Array | { target: string }>();
+  let base = '';
+  let server: Server;
+  beforeAll(async () => {
+    ({ url: base, server } = await listen((request, response) => {
+      const file = files.get(request.url ?? '');
+      if (!file) response.writeHead(404).end();
+      else if ('target' in file) response.writeHead(302, { location: file.target }).end();
+      else response.writeHead(200, { 'content-length': file.length }).end(file);
+    }));
+  });
+  afterAll(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = (name: string) => `${base}/${name}`;
+  return {
+    address,
+    put(name, bytes) {
+      files.set(`/${name}`, bytes);
+      return address(name);
+    },
+    redirect(name, target) {
+      files.set(`/${name}`, { target });
+      return address(name);
+    },
+  };
+}
+
+/** Holds an answer to a schema of the contract, whose shapes the upstream's are. */
+export function expectSchema(name: string, value: unknown): void {
+  expect(schemaProblems({ pointer: `#/components/schemas/${name}`, schema: {} }, value), name).toEqual([]);
+}

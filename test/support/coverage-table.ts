@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
+import { notImplemented } from '../../server/operations/not-implemented.ts';
+import { handlers } from '../../server/operations/registry.ts';
+
+const tests = new URL('../contract/', import.meta.url);
+
+export interface AreaCoverage {
+  area: string;
+  operations: OperationId[];
+  implemented: OperationId[];
+  /** Those whose contract test file exists. */
+  tested: OperationId[];
+}
+
+/** A handler of its own, not the one that answers 501. */
+export const isImplemented = (id: OperationId): boolean => handlers[id] !== notImplemented;
+
+/** Where the contract test of an operation stands, under test/contract. */
+export const testFile = (id: OperationId): string => `${operations[id].area}/${id}.test.ts`;
+
+/** What there is of each area, in the order of the contract. */
+export function coverage(): AreaCoverage[] {
+  const areas = [...new Set(operationIds.map((id) => operations[id].area))];
+  return areas.map((area) => {
+    const ids = operationIds.filter((id) => operations[id].area === area);
+    return {
+      area,
+      operations: ids,
+      implemented: ids.filter(isImplemented),
+      tested: ids.filter((id) => existsSync(fileURLToPath(new URL(testFile(id), tests)))),
+    };
+  });
+}

@@ -1,0 +1,30 @@
+import { coverage, isImplemented } from './coverage-table.ts';
+
+/** `npm run coverage`: how much of the contract is carried out and tested, by area. */
+const areas = coverage();
+const rows = areas.map(({ area, operations, implemented, tested }) => [
+  area,
+  String(operations.length),
+  String(implemented.length),
+  String(tested.length),
+]);
+const head = ['area', 'operations', 'implemented', 'contract-tested'];
+const widths = head.map((title, column) =>
+  Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+);
+const line = (row: string[]) =>
+  row
+    .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+    .join('  ');
+
+console.log(line(head));
+for (const row of rows) console.log(line(row));
+
+const all = areas.flatMap(({ operations }) => operations);
+const missing = all.filter((id) => !isImplemented(id));
+if (missing.length > 0)
+  console.log(`\nnot implemented, answered with 501:\n${missing.map((id) => `  ${id}`).join('\n')}`);
+const tested = areas.flatMap((one) => one.tested);
+console.log(
+  `\n${all.length - missing.length} of ${all.length} implemented, ${tested.length} of ${all.length} contract-tested`,
+);

@@ -1,0 +1,55 @@
+import { expect } from 'vitest';
+import type { DocumentedOperation } from './documented.ts';
+import { type Answer, jsonOf } from './exchange.ts';
+import { excerpt, violations } from './wire.ts';
+
+/** What the gateway's own refusal must say. */
+export interface Expected {
+  code?: string;
+  /** The field that the message blames. */
+  names?: string;
+  /** What the message must contain. */
+  says?: string[];
+}
+
+/** The answer itself, once it is known to be as documented. */
+export function checked(answer: Answer, operation: DocumentedOperation, how: { realMedia: boolean }): Answer {
+  expect(violations(operation, answer, how)).toEqual([]);
+  return answer;
+}
+
+// A message is `field: problem`; several are set apart by `; `.
+const fieldsOf = (message: string) => message.split('; ').map((part) => part.split(': ', 1)[0]);
+
+/** The gateway's own refusal in any family: status, code and message, and one request id in body and header. */
+export function expectRefusal(
+  answer: Answer,
+  status: number,
+  { code, names, says = [] }: Expected = {},
+): void {
+  expect(answer.status, excerpt(answer)).toBe(status);
+  const body = jsonOf(answer) as { error?: Record<string, string>; message?: string };
+  const { error, message = error?.message ?? '' } = body;
+  if (error !== undefined) {
+    expect(error.request_id).toBe(answer.headers.get('x-request-id'));
+    if (code !== undefined) expect(error.code).toBe(code);
+  }
+  if (names !== undefined) expect(fieldsOf(message), message).toContain(names);
+  for (const part of says) expect(message).toContain(part);
+}
+
+/** A provider's refusal on a native route: flat, with the provider's own request id. */
+export function expectRejection(answer: Answer, status: number, code: string): void {
+  expect(answer.status, excerpt(answer)).toBe(status);
+  const body = jsonOf(answer) as Record<string, string>;
+  expect(Object.keys(body).sort()).toEqual(['code', 'message', 'request_id']);
+  expect(body.code).toBe(code);
+  expect(body.request_id).not.toBe(answer.headers.get('x-request-id'));
+}
+
+/** The error of a request that belongs to no operation has the generic form. */
+export function expectOutside(answer: Answer, code: string): void {
+  const request_id = answer.headers.get('x-request-id');
+  expect(request_id).toMatch(/^req_/);
+  expect(jsonOf(answer)).toEqual({ error: { code, message: expect.any(String), request_id } });
+}

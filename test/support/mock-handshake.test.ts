@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documented } from './documented.ts';
+import { scripts } from './mock-sockets/scripts.ts';
+import { type Mock, startMock } from './prism.ts';
+import { schemaProblems } from './schemas.ts';
+import { type ConnectOptions, connect, HandshakeRefused } from './socket-client.ts';
+
+const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
+const inference = '/api-ws/v1/inference?model=voxa-v3-flash';
+
+let mock: Mock;
+beforeAll(async () => {
+  mock = await startMock();
+});
+afterAll(() => mock.close());
+
+async function refused(path: string, options: ConnectOptions): Promise<HandshakeRefused> {
+  const error = await connect(`${mock.url}${path}`, options).catch((reason: unknown) => reason);
+  if (error instanceof HandshakeRefused) return error;
+  throw new Error('the handshake was not refused');
+}
+
+function expectDocumented(operation: string, { status, body, headers }: HandshakeRefused): void {
+  const response = documented(operation).responses.find((one) => one.status === status);
+  const [media] = response?.content ?? [];
+  if (response === undefined || media === undefined) throw new Error(`${operation} documents no ${status}`);
+  expect(schemaProblems(media, body)).toEqual([]);
+  for (const { name } of response.headers) expect(headers[name]).toBeTruthy();
+  expect(headers['x-request-id']).toBe(body.error.request_id);
+}
+
+describe('the handshake', () => {
+  test.each([
+    [realtime, {}, 401, 'invalid_api_key'],
+    [inference, {}, 401, 'invalid_api_key'],
+    [inference, { protocols: ['realtime', 'x-insecure-api-key.sk-any'] }, 401, 'invalid_api_key'],
+    ['/v1/realtime', { key: 'k' }, 400, 'invalid_request'],
+    ['/api-ws/v1/inference?model=', { key: 'k' }, 400, 'invalid_request'],
+    ['/v1/realtime?model=voxa-v3-flash', { key: 'k' }, 400, 'invalid_request'],
+    ['/v1/realtime?model=none', { key: 'k' }, 404, 'model_not_found'],
+    [`${realtime}&mock_script=none`, { key: 'k' }, 400, 'invalid_request'],
+  ] as const)('%s with %j is answered with %i', async (path, options, status, code) => {
+    const answer = await refused(path, {
+      ...options,
+      protocols: [...('protocols' in options ? options.protocols : [])],
+    });
+    expect([answer.status, answer.body.error.code]).toEqual([status, code]);
+    expectDocumented(path.includes('inference') ? 'openInferenceSocket' : 'openRealtimeSocket', answer);
+  });
+
+  test.each([...scripts].filter(([, { refuse }]) => refuse !== undefined))('%s', async (name, { refuse }) => {
+    for (const [path, operation] of [
+      [realtime, 'openRealtimeSocket'],
+      [inference, 'openInferenceSocket'],
+    ] as const) {
+      const answer = await refused(path, { key: 'k', headers: { 'x-mock-script': name } });
+      expect(answer.status).toBe(refuse);
+      expectDocumented(operation, answer);
+    }
+  });
+
+  test('takes the key of a browser and never echoes it', async () => {
+    const protocols = ['realtime', 'x-insecure-api-key.sk-any'];
+    const client = await connect(`${mock.url}${realtime}`, { protocols });
+    expect(client.socket.protocol).toBe('realtime');
+    client.socket.close();
+  });
+
+  test.each([
+    ['a plain GET', realtime, {}, 426],
+    ['another protocol', realtime, { connection: 'upgrade', upgrade: 'h2c' }, 426],
+    ['a path that is no socket', '/healthz', { connection: 'upgrade', upgrade: 'websocket' }, 200],
+  ])('is none for %s', async (_, path, headers, status) => {
+    const sent = request(`${mock.url}${path}`, { headers: { authorization: 'Bearer k', ...headers } });
+    sent.end();
+    const [answer] = await once(sent, 'response');
+    answer.resume();
+    expect(answer.statusCode).toBe(status);
+  });
+});

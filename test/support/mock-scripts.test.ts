@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { append, finish, plain, run, text, update } from './mock-sockets/client-events.ts';
+import { serveSockets } from './mock-sockets/serve-sockets.ts';
+import { eventBundle } from './schemas.ts';
+
+const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
+const inference = '/api-ws/v1/inference?model=voxa-v3-flash';
+
+let mock: Awaited<ReturnType<typeof serveSockets>>;
+beforeAll(async () => {
+  mock = await serveSockets();
+});
+afterAll(() => mock.close());
+
+describe('error scripts', () => {
+  const channels = eventBundle.channels as Record<string, { description: string }>;
+  const sessions = [
+    {
+      channel: 'realtime',
+      path: realtime,
+      first: update({ voice: 'Aria' }),
+      talk: [append('Good day.'), plain('session.finish')],
+    },
+    { channel: 'inference', path: inference, first: run(), talk: [text('Good day.'), finish] },
+  ];
+
+  /** Everything a client hears that speaks and finishes, text frames unparsed. It closes when `enough` says so. */
+  async function hear({ path, first, talk }: (typeof sessions)[number], name: string, enough: RegExp) {
+    const socket = new WebSocket(`${mock.url}${path}&mock_script=${name}`, {
+      headers: { authorization: 'Bearer k' },
+    });
+    const heard: string[] = [];
+    socket.on('open', () => socket.send(JSON.stringify(first)));
+    socket.on('message', (data, binary) => {
+      const frame = binary ? 'audio' : (data as Buffer).toString('utf8');
+      heard.push(frame);
+      if (/session\.updated|task-started/.test(frame))
+        for (const next of talk) socket.send(JSON.stringify(next));
+      // The server reads what was sent before it reads the close.
+      if (enough.test(frame)) socket.close(1000);
+    });
+    const [code] = (await once(socket, 'close')) as [number];
+    return { code, heard, last: heard.at(-1) ?? '' };
+  }
+
+  const audio = /^audio$|response\.audio\.delta/;
+  const never = /^$/;
+
+  describe.each(sessions)('$channel', (session) => {
+    test('drop', async () => {
+      const { code, last } = await hear(session, 'drop', never);
+      expect([code, last]).toEqual([1006, expect.stringMatching(audio)]);
+    });
+
+    test('hang', async () => {
+      const { heard, last } = await hear(session, 'hang', audio);
+      expect(last).toMatch(audio);
+      expect(heard.filter((frame) => audio.test(frame))).toHaveLength(1);
+    });
+
+    test('garbage', async () => {
+      const { heard, last } = await hear(session, 'garbage', /session\.finished|task-finished/);
+      expect(heard.filter((frame) => frame === '{"type":')).toHaveLength(1);
+      expect(last).toMatch(/session\.finished|task-finished/);
+    });
+
+    test.each([
+      ['error', 1011],
+      ['timeout', 1011],
+      ['quota', 1008],
+      ['throttle', 1013],
+      ['restart', 1001],
+    ])('%s tells a documented error and closes with %i', async (name, close) => {
+      const { code, last } = await hear(session, name, never);
+      const event = JSON.parse(last) as { error?: { code: string }; header?: { error_code: string } };
+      const { code: told } = event.error ?? { code: event.header?.error_code };
+      const line = channels[session.channel]?.description
+        .split('\n')
+        .find((one) => one.startsWith('|') && one.includes(`\`${told}\``));
+      expect(code).toBe(close);
+      expect(line).toContain(String(close));
+    });
+
+    test.each([1000, 1001, 1008, 1011, 1013])('close-%i', async (close) => {
+      const { code, last } = await hear(session, `close-${close}`, never);
+      expect([code, last]).toEqual([close, expect.stringMatching(audio)]);
+      expect(channels[session.channel]?.description).toContain(`| ${close} |`);
+    });
+  });
+});

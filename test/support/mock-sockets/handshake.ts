@@ -1,0 +1,60 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type CatalogueModel, models, type Protocol } from '../../../generated/catalogue.ts';
+import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { documented } from '../documented.ts';
+import { filled } from './examples.ts';
+import { type Script, scripts } from './scripts.ts';
+
+export interface Refusal {
+  status: number;
+  /** In place of the words of the document's example. */
+  message?: string;
+}
+
+export interface Admission {
+  model: CatalogueModel;
+  script: Script | undefined;
+}
+
+/** The checks before the switch of protocols. Any key that is not empty is good. */
+export function admit({ url = '', headers }: IncomingMessage, protocol: Protocol): Admission | Refusal {
+  const query = new URL(url, 'http://mock').searchParams;
+  const named = query.get('mock_script') ?? headers['x-mock-script']?.toString();
+  const script = named === undefined ? undefined : scripts.get(named);
+  if (named !== undefined && script === undefined)
+    return { status: 400, message: `mock_script: must be one of ${[...scripts.keys()].join(', ')}.` };
+  if (script?.refuse !== undefined) return { status: script.refuse };
+  const bearer = /^Bearer +\S/i.test(headers.authorization ?? '');
+  // Browsers cannot set the header; only the realtime socket has another way.
+  const browser = /insecure-api-key\.[^\s,]/.test(headers['sec-websocket-protocol'] ?? '');
+  if (!bearer && !(browser && protocol === 'realtime')) return { status: 401 };
+  const id = query.get('model') ?? '';
+  if (id === '') return { status: 400, message: 'model: is required.' };
+  const model = models.find((one) => one.id === id);
+  if (model === undefined) return { status: 404 };
+  if (!model.protocols.includes(protocol))
+    return { status: 400, message: `model: ${id} is not served on this socket.` };
+  return { model, script };
+}
+
+/** Answers a handshake as the ordinary HTTP request that it still is, with the example of the OpenAPI document. */
+export function refuse(socket: Duplex, operationId: string, { status, message }: Refusal): void {
+  const response = documented(operationId).responses.find((one) => one.status === status);
+  const example = response?.content[0]?.examples[0]?.value;
+  if (response === undefined || example === undefined) throw new Error(`${operationId} has no ${status}`);
+  const requestId = `req_${crypto.randomUUID().replaceAll('-', '')}`;
+  const values: JsonObject = { 'error.request_id': requestId };
+  if (message !== undefined) values['error.message'] = message;
+  const body = JSON.stringify(filled(example, values));
+  const known: Record<string, string> = { 'x-request-id': requestId, 'retry-after': '1' };
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    ...response.headers.map(({ name }) => `${name}: ${known[name] ?? ''}`),
+    'content-type: application/json',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+  ];
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,102 @@
+import type { WebSocket } from 'ws';
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { EventValidator } from '../../../generated/event-validators.js';
+import type { JsonObject } from '../../../openapi/tools/document.ts';
+import type { Alarm, Timers } from '../../../server/timers.ts';
+import type { Breakable, Failure, Script } from './scripts.ts';
+
+/** What a session is begun with. */
+export interface Opening {
+  socket: WebSocket;
+  model: CatalogueModel;
+  /** What the document lets a client and the server send on this channel. */
+  client: EventValidator<unknown>;
+  server: EventValidator<unknown>;
+  script: Script | undefined;
+  timers: Timers;
+}
+
+/** Time between a setting and its confirmation, in milliseconds, so that a client that does not wait is caught. */
+const confirmAfter = 20;
+/** Longest time without a frame, or without a task, in milliseconds. */
+export const idleLimit = 60_000;
+
+/** The server's end of a mocked socket. Nothing leaves it that the document does not allow, scripts apart. */
+export abstract class MockSession implements Breakable {
+  protected readonly opening: Opening;
+  readonly #alarms = new Set<Alarm>();
+  #silence: Alarm | undefined;
+  #script: Script | undefined;
+  #over = false;
+
+  constructor(opening: Opening) {
+    this.opening = opening;
+    this.#script = opening.script;
+    opening.socket.on('message', (data, binary) => {
+      if (this.#over) return;
+      if (binary) this.close(1003, 'text frames only');
+      else this.take((data as Buffer).toString('utf8'));
+    });
+    opening.socket.on('close', () => this.hang());
+    // A frame that is too long or no UTF-8 is closed with its code by the library.
+    opening.socket.on('error', () => {});
+    this.allowSilence(idleLimit);
+  }
+
+  protected abstract take(text: string): void;
+  protected abstract tooQuiet(): void;
+  abstract fail(failure: Failure): void;
+
+  protected send(event: JsonObject): void {
+    if (this.#over) return;
+    const { server, socket } = this.opening;
+    if (server(event)) {
+      socket.send(JSON.stringify(event));
+      return;
+    }
+    const [error] = server.errors ?? [];
+    this.close(1011, `the mock is wrong: ${error?.instancePath} ${error?.message}`.slice(0, 120));
+  }
+
+  protected sendAudio(bytes: Buffer): void {
+    if (!this.#over) this.opening.socket.send(bytes);
+  }
+
+  /** A piece of audio has gone out: time for the script. */
+  protected spoke(): void {
+    const script = this.#script;
+    this.#script = undefined;
+    script?.act?.(this);
+  }
+
+  protected confirm(send: () => void): void {
+    if (!this.#over) this.#alarms.add(this.opening.timers.alarm(confirmAfter, send));
+  }
+
+  /** Begins to wait anew for the next sign of life. */
+  protected allowSilence(ms: number): void {
+    this.#silence?.cancel();
+    this.#silence = this.#over ? undefined : this.opening.timers.alarm(ms, () => this.tooQuiet());
+  }
+
+  close(code: number, reason?: string): void {
+    if (this.#over) return;
+    this.hang();
+    this.opening.socket.close(code, reason);
+  }
+
+  drop(): void {
+    this.hang();
+    this.opening.socket.terminate();
+  }
+
+  hang(): void {
+    this.#over = true;
+    this.#silence?.cancel();
+    for (const alarm of this.#alarms) alarm.cancel();
+  }
+
+  garble(): void {
+    this.opening.socket.send('{"type":');
+  }
+}

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { scripts } from './mock-sockets/scripts.ts';
+
+const program = fileURLToPath(new URL('./mock.ts', import.meta.url));
+const started: ChildProcess[] = [];
+
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL');
+});
+
+function start(...options: string[]) {
+  const child = spawn(process.execPath, [program, ...options]);
+  started.push(child);
+  return child;
+}
+
+async function listening(child: ReturnType<typeof start>): Promise<string> {
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const url = /^mock listening on (http:\/\/\S+)\n$/.exec(line.toString())?.[1];
+  if (url === undefined) throw new Error(`not the line of a mock: ${line.toString()}`);
+  return url;
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'answers once it has told its address, and ends on %s',
+  async (signal) => {
+    const child = start('--port', '0');
+    const answer = await fetch(`${await listening(child)}/healthz`);
+    expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }]);
+    child.kill(signal);
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  },
+);
+
+test('fails with a sentence when its port is taken', async () => {
+  const port = new URL(await listening(start('--port', '0'))).port;
+  const second = start('--port', port);
+  const [[message], [code]] = await Promise.all([once(second.stderr, 'data'), once(second, 'exit')]);
+  expect(String(message)).toContain('the mock cannot start: ');
+  expect(code).toBe(1);
+});
+
+test('fails with a sentence on a port that is none', async () => {
+  const child = start('--port', 'many');
+  const [[message], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
+  expect(String(message)).toContain('--port many');
+  expect(code).toBe(1);
+});
+
+test('lists its error scripts when asked for help', async () => {
+  const child = start('--help');
+  let help = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    help += chunk.toString();
+  });
+  expect((await once(child, 'close'))[0]).toBe(0);
+  for (const [name, { about }] of scripts) expect(help).toMatch(new RegExp(`${name} +${about}`));
+});

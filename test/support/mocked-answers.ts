@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import type { DocumentedOperation, Example } from './documented.ts';
+import { exchange, jsonOf, type Target } from './exchange.ts';
+import { checked } from './expectations.ts';
+import { excerpt } from './wire.ts';
+
+const how = { realMedia: false };
+
+/** Tests that the mock takes every documented request and gives every documented success. */
+export function testMockedAnswers(target: Target, operation: DocumentedOperation): void {
+  const successes = operation.responses.filter(({ status }) => status >= 200 && status < 400);
+  for (const { status, content } of successes) {
+    if (content.length === 0) testEmpty(target, operation, status);
+    for (const { mediaType, examples } of content) {
+      const named: (Example | undefined)[] = examples.length === 0 ? [undefined] : examples;
+      for (const example of named) testExample(target, operation, status, mediaType, example);
+    }
+  }
+  for (const { mediaType, examples } of operation.requests) {
+    for (const { name } of examples) {
+      test(`takes the documented request ${name} (${mediaType})`, async () => {
+        const answer = await exchange(target, operation, { example: name, mediaType });
+        expect(checked(answer, operation, how).status, excerpt(answer)).toBe(200);
+      });
+    }
+  }
+  if (successes.length === 0) {
+    test('426 to a request that is no socket', async () => {
+      expect(checked(await exchange(target, operation), operation, how).status).toBe(426);
+    });
+  }
+}
+
+function testEmpty(target: Target, operation: DocumentedOperation, status: number): void {
+  test(`${status}`, async () => {
+    const answer = await exchange(target, operation, { headers: { prefer: `code=${status}` } });
+    expect(checked(answer, operation, how).status).toBe(status);
+  });
+}
+
+/** Without an example the mock makes a body up, for which the media type must be right. */
+function testExample(
+  target: Target,
+  operation: DocumentedOperation,
+  status: number,
+  mediaType: string,
+  example: Example | undefined,
+): void {
+  test(`${status} ${example?.name ?? mediaType}`, async () => {
+    const prefer = example === undefined ? `code=${status}` : `code=${status}, example=${example.name}`;
+    const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
+    expect(checked(answer, operation, how).status).toBe(status);
+    if (example === undefined) expect(answer.headers.get('content-type')).toBe(mediaType);
+    else if (mediaType === 'application/json') expect(jsonOf(answer)).toEqual(example.value);
+    else expect(answer.body.toString('utf8')).toBe(example.value);
+  });
+}

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { type IncomingMessage, request as open } from 'node:http';
+import type { DocumentedOperation } from './documented.ts';
+import { type Answer, pathOf, type Target, type Variation } from './exchange.ts';
+
+type Heads = Readonly<Record<string, string | undefined>>;
+
+/** Sends the head of a request that announces a body of `size` bytes, and none of the body. */
+export const announceBody = (target: Target, operation: DocumentedOperation, size: number): Promise<Answer> =>
+  sendHead(target.url + pathOf(operation), operation.method, {
+    authorization: `Bearer ${target.key}`,
+    'content-type': 'application/json',
+    'content-length': String(size),
+  });
+
+/** Asks for a WebSocket and leaves as soon as the answer is there: 101, or the refusal with its body. */
+export const shakeHands = (
+  target: Target,
+  operation: DocumentedOperation,
+  variation: Variation = {},
+): Promise<Answer> =>
+  sendHead(target.url + pathOf(operation, variation), 'GET', {
+    authorization: `Bearer ${target.key}`,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': randomBytes(16).toString('base64'),
+    ...variation.headers,
+  });
+
+/** The part of HTTP that `fetch` does not do. */
+function sendHead(url: string, method: string, heads: Heads): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = Object.fromEntries(Object.entries(heads).filter(([, value]) => value !== undefined));
+    const request = open(url, { method, headers, agent: false });
+    request.on('upgrade', (response, socket) => {
+      socket.destroy();
+      resolve(answerOf(response, []));
+    });
+    request.on('response', (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        resolve(answerOf(response, chunks));
+        request.destroy();
+      });
+    });
+    request.on('error', reject);
+    request.flushHeaders();
+  });
+}
+
+function answerOf({ statusCode = 0, headersDistinct }: IncomingMessage, chunks: Buffer[]): Answer {
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  return { status: statusCode, headers, body: Buffer.concat(chunks) };
+}

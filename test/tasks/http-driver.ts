@@ -1,0 +1,41 @@
+import type { UpstreamRequest } from '../../server/channels/channel.ts';
+import { Failure } from '../../server/failure.ts';
+import { refusedBy, type Snapshot, type TaskDriver, type Upstream } from '../../server/tasks/driver.ts';
+import { taskCanceled } from '../../server/tasks/task-errors.ts';
+
+interface UpstreamState {
+  state: 'queued' | 'in_progress' | 'completed' | 'failed' | 'canceled';
+  progress?: number;
+  seconds?: number;
+}
+
+/** Speaks to a `TaskUpstream`. */
+export function httpDriver(node: string, resubmitSafe: boolean): TaskDriver {
+  async function ask(
+    { channel, signal }: Upstream,
+    request: Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
+  ): Promise<unknown> {
+    const { status, body } = await channel.request({ ...request, headers: { 'x-node': node }, signal });
+    const answer = await body.json();
+    if (status !== 200) throw refusedBy(status, new Failure(status, 'refused', 'The upstream refused.'));
+    return answer;
+  }
+  return {
+    resubmitSafe,
+    async submit({ id: key, facts: { prompt } }, _request, upstream) {
+      const answer = await ask(upstream, { method: 'POST', path: '/tasks', body: { key, prompt } });
+      return { upstreamId: (answer as { id: string }).id };
+    },
+    async poll({ upstreamId }, upstream): Promise<Snapshot> {
+      const answer = await ask(upstream, { method: 'GET', path: `/tasks/${upstreamId}` });
+      const { state, progress, seconds = 0 } = answer as UpstreamState;
+      if (state === 'completed') return { state, result: {}, usage: { units: seconds } };
+      if (state === 'failed') return { state, error: { code: 'no', message: 'No.' } };
+      if (state === 'canceled') return { state: 'failed', error: taskCanceled };
+      return { state, progress };
+    },
+    async cancel({ upstreamId }, upstream) {
+      await ask(upstream, { method: 'POST', path: `/tasks/${upstreamId}/cancel` });
+    },
+  };
+}

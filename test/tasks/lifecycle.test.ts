@@ -1,0 +1,323 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../server/store/store.ts';
+import type { Snapshot } from '../../server/tasks/driver.ts';
+import { engines, Place } from '../store/engines.ts';
+import { NOW, Rig } from './rig.ts';
+import { driverError } from './scripted-driver.ts';
+
+const done: Snapshot = { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
+const day = 86_400_000;
+
+describe.each(engines)('a task and its owner on %s', (engine) => {
+  let place: Place;
+  let store: Store;
+  let rig: Rig;
+  beforeAll(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  beforeEach(async () => {
+    rig = await Rig.make(place, store);
+  });
+  afterEach(() => rig.close());
+  afterAll(() => place.remove());
+
+  describe('reading', () => {
+    test('is for the owner and the format it was made in', async () => {
+      const task = await rig.submit();
+      expect(await rig.tasks.read(rig.name(task))).toMatchObject({ id: task.id });
+      for (const name of [
+        rig.name(task, { userId: rig.token.userId + 1 }),
+        rig.name(task, { format: 'generic' }),
+        rig.name({ id: 'up-1' }),
+        rig.name({ id: 'task_00000000000000000000000000000000' }),
+      ]) {
+        expect(await rig.tasks.read(name)).toBeUndefined();
+        expect(await rig.tasks.cancel(name)).toBeUndefined();
+        expect(await rig.tasks.remove(name)).toBe('not_found');
+      }
+    });
+
+    test('of a task that was not asked about for a while asks once, however many read', async () => {
+      const task = await rig.submit();
+      rig.driver.onPoll = () => ({ state: 'in_progress', progress: 30 });
+      rig.clock.jump(1_999);
+      expect(await rig.tasks.read(rig.name(task))).toMatchObject({ progress: 0 });
+      expect(rig.driver.polled).toEqual([]);
+      rig.clock.jump(1);
+      const read = await Promise.all(Array.from({ length: 50 }, () => rig.tasks.read(rig.name(task))));
+      expect(rig.driver.polled).toHaveLength(1);
+      expect(new Set(read.map((one) => one?.progress))).toEqual(new Set([30]));
+      // It was not the poller's turn, so the poller asks no later for it.
+      expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: NOW + 3_000 });
+    });
+
+    test('joins a poll that is on its way', async () => {
+      const task = await rig.submit();
+      let end: (snapshot: Snapshot) => void = () => {};
+      rig.driver.onPoll = () =>
+        new Promise((resolve) => {
+          end = resolve;
+        });
+      const polled = rig.step(2_000);
+      await rig.settled();
+      const read = rig.tasks.read(rig.name(task));
+      await rig.settled();
+      end(done);
+      expect(await read).toMatchObject({ state: 'completed' });
+      expect(rig.driver.polled).toHaveLength(1);
+      await polled;
+    });
+
+    test('waits a second at the most', async () => {
+      const task = await rig.submit();
+      rig.driver.onPoll = () => new Promise(() => {});
+      rig.clock.jump(2_000);
+      const read = rig.tasks.read(rig.name(task));
+      await rig.advance(1_000);
+      expect(await read).toMatchObject({ state: 'queued' });
+    });
+
+    test('asks nobody about a task that is final, in another process, failing, or not upstream yet', async () => {
+      const [final, taken, failing] = [await rig.submit(), await rig.submit(), await rig.submit()];
+      rig.driver.onPoll = ({ id }) => {
+        if (id === failing.id) throw driverError('retryable');
+        return id === final.id ? done : new Promise<Snapshot>(() => {});
+      };
+      rig.clock.jump(1_000);
+      void rig.engine().runDue();
+      await rig.settled();
+      expect(rig.driver.polled).toHaveLength(3);
+      rig.driver.resubmitSafe = true;
+      rig.driver.onSubmit = () => {
+        throw driverError('unknown');
+      };
+      const submitted = rig.submit();
+      await rig.advance(2_000);
+      const unknown = await submitted;
+      rig.clock.jump(5_000);
+      for (const task of [final, taken, failing, unknown]) await rig.tasks.read(rig.name(task));
+      expect(rig.driver.polled).toHaveLength(3);
+      expect(rig.driver.submitted).toHaveLength(6);
+    });
+  });
+
+  describe('canceling', () => {
+    test('stops a queued task and gives everything back', async () => {
+      const task = await rig.submit();
+      const canceled = await rig.tasks.cancel(rig.name(task));
+      expect(canceled).toMatchObject({
+        canceled: true,
+        task: { state: 'failed', error: { code: 'task_canceled' }, completedAt: NOW },
+      });
+      expect(rig.driver.canceled).toEqual(['up-1']);
+      expect(rig.changes.at(-1)).toEqual({ id: task.id, state: 'failed', progress: 0 });
+      expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ canceled: false });
+      expect(await rig.step(15_000)).toBe(0);
+      await rig.expectBooks({});
+    });
+
+    test('leaves alone what runs, what is over and what the upstream will not stop', async () => {
+      const task = await rig.submit();
+      rig.driver.onCancel = () => {
+        throw driverError('rejected');
+      };
+      expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({
+        canceled: false,
+        task: { state: 'queued' },
+      });
+      rig.driver.onPoll = () => ({ state: 'in_progress' });
+      await rig.step(1_000);
+      expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ canceled: false });
+      rig.driver.onPoll = () => done;
+      await rig.step(1_000);
+      expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ task: { state: 'completed' } });
+      expect(rig.driver.canceled).toHaveLength(1);
+      await rig.expectBooks({ charged: 50 });
+    });
+
+    test('tells when the upstream did not answer, and the task goes on', async () => {
+      const task = await rig.submit();
+      rig.driver.onCancel = () => {
+        throw driverError('unknown');
+      };
+      await expect(rig.tasks.cancel(rig.name(task))).rejects.toMatchObject({ status: 418, code: 'unknown' });
+      expect(await rig.stored(task)).toMatchObject({ state: 'queued' });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('is refused where the upstream cannot stop tasks', async () => {
+      const task = await rig.submit();
+      const { submit, poll } = rig.driver;
+      const driver = { resubmitSafe: false, submit: submit.bind(rig.driver), poll: poll.bind(rig.driver) };
+      const unable = rig.engine({ drivers: new Map([['scripted', driver]]) });
+      expect(await unable.cancel(rig.name(task))).toMatchObject({ canceled: false });
+    });
+
+    test('is settled once when a poller finds out at the same time', async () => {
+      const task = await rig.submit();
+      let end: (snapshot: Snapshot) => void = () => {};
+      rig.driver.onPoll = () =>
+        new Promise((resolve) => {
+          end = resolve;
+        });
+      const polled = rig.step(1_000);
+      await rig.settled();
+      const canceled = await rig.tasks.cancel(rig.name(task));
+      end({ state: 'failed', error: { code: 'CANCELED', message: 'Canceled.' } });
+      await polled;
+      expect(canceled).toMatchObject({ canceled: true });
+      expect(await rig.stored(task)).toMatchObject({ error_code: 'task_canceled' });
+      expect(await rig.log()).toHaveLength(1);
+      await rig.expectBooks({});
+    });
+  });
+
+  test('a task that is not final by its deadline is asked about once more, then it has expired', async () => {
+    const [lost, saved] = [await rig.submit({ lifetimeMs: 5_000 }), await rig.submit({ lifetimeMs: 5_000 })];
+    const failing = await rig.submit({ lifetimeMs: 5_000 });
+    rig.driver.onPoll = ({ id }) => {
+      if (id === failing.id) throw driverError('retryable');
+      return { state: 'in_progress', progress: 9 };
+    };
+    await rig.tasks.start();
+    await rig.advance(4_999);
+    const before = rig.driver.polled.length;
+    rig.driver.onPoll = ({ id }) => {
+      if (id === failing.id) throw driverError('retryable');
+      return id === saved.id ? done : { state: 'in_progress', progress: 10 };
+    };
+    await rig.advance(1);
+    expect(rig.driver.polled.slice(before)).toHaveLength(3);
+    for (const task of [lost, failing]) {
+      expect(await rig.stored(task)).toMatchObject({
+        state: 'failed',
+        error_code: 'task_expired',
+        completed_at: NOW + 5_000,
+      });
+    }
+    expect(await rig.stored(saved)).toMatchObject({ state: 'completed' });
+    expect(rig.driver.canceled.toSorted()).toEqual(['up-1', 'up-3']);
+    await rig.tasks.stop();
+    await rig.expectBooks({ charged: 50 });
+  });
+
+  test('a task whose channel is configured no more waits for it until its deadline', async () => {
+    const task = await rig.submit({ channels: [rig.channel('two')], lifetimeMs: day });
+    const without = rig.engine({ channels: { names: ['one'], named: () => undefined } });
+    expect(await rig.step(day - 1, without)).toBe(0);
+    expect(await without.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
+    rig.clock.jump(1);
+    expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
+    expect(await without.runHousekeeping()).toEqual({ pruned: 0, expired: 1 });
+    expect(await rig.stored(task)).toMatchObject({ state: 'failed', error_code: 'task_expired' });
+    await rig.expectBooks({});
+  });
+
+  test('records are kept a week after their end, then they go, a bounded number at a time', async () => {
+    rig.driver.onPoll = () => done;
+    await Promise.all(Array.from({ length: 60 }, () => rig.submit()));
+    await rig.step(1_000);
+    const open = await rig.submit({ lifetimeMs: 30 * day });
+    rig.clock.jump(7 * day - 1);
+    const later = rig.engine();
+    expect(await later.runHousekeeping()).toMatchObject({ pruned: 0 });
+    rig.clock.jump(1);
+    const finalBy = NOW + 1_000;
+    expect(await rig.store.run('pruneTasks', { finalBy, limit: 25 })).toBe(25);
+    expect(await later.runHousekeeping()).toMatchObject({ pruned: 35 });
+    const left = await rig.store.read.selectFrom('tasks').select('id').execute();
+    expect(left).toEqual([{ id: open.id }]);
+    expect(await rig.ledger()).toHaveLength(61);
+    await rig.expectBooks({ held: 50, charged: 3_000 });
+  });
+
+  test('a started engine keeps house by itself, again and again', async () => {
+    rig.driver.onPoll = () => done;
+    const keeper = rig.engine({ timing: { keepMs: 1_500, housekeepingMs: 1_000 } });
+    await keeper.start();
+    await keeper.submit(rig.order());
+    const kept = () => rig.store.read.selectFrom('tasks').select('id').execute();
+    await rig.advance(2_000);
+    expect(await kept()).toHaveLength(1);
+    await rig.advance(1_000);
+    expect(await kept()).toEqual([]);
+    await keeper.stop();
+  });
+
+  test('removing is for final tasks only', async () => {
+    const task = await rig.submit({ idempotencyKey: 'k' });
+    expect(await rig.tasks.remove(rig.name(task))).toBe('not_final');
+    rig.driver.onPoll = () => done;
+    await rig.step(1_000);
+    expect(await rig.tasks.remove(rig.name(task))).toBe('removed');
+    expect(await rig.tasks.remove(rig.name(task))).toBe('not_found');
+    expect(await rig.tasks.read(rig.name(task))).toBeUndefined();
+    await rig.expectBooks({ charged: 50 });
+  });
+
+  describe('listing', () => {
+    const owner = () => ({ userId: rig.token.userId, format: 'videos' as const });
+
+    test('goes from page to page, in either order, through tasks of the same moment', async () => {
+      const made: string[] = [];
+      for (let index = 0; index < 9; index += 1) {
+        if (index % 3 === 0) rig.clock.jump(1);
+        made.push((await rig.submit()).id);
+      }
+      await rig.submit({ format: 'generic' });
+      for (const order of ['asc', 'desc'] as const) {
+        const seen: string[] = [];
+        for (let after: string | undefined; ; after = seen.at(-1)) {
+          const page = await rig.tasks.list({
+            ...owner(),
+            order,
+            limit: 4,
+            ...(after === undefined ? {} : { after }),
+          });
+          seen.push(...(page?.tasks ?? []).map(({ id }) => id));
+          if (page?.hasMore !== true) break;
+        }
+        expect(seen.toSorted()).toEqual(made.toSorted());
+        const rows = await Promise.all(seen.map((id) => rig.stored({ id })));
+        const times = rows.map(({ created_at }) => created_at);
+        expect(times).toEqual(
+          times.toSorted((left, right) => (order === 'asc' ? left - right : right - left)),
+        );
+      }
+    });
+
+    test('knows no cursor but the owner’s own', async () => {
+      const other = await rig.submit({ format: 'generic' });
+      expect(await rig.tasks.list({ ...owner(), limit: 1, after: other.id })).toBeUndefined();
+      expect(await rig.tasks.list({ ...owner(), limit: 1 })).toEqual({ tasks: [], hasMore: false });
+    });
+
+    test('filters and counts', async () => {
+      const [first, second, third] = [await rig.submit(), await rig.submit(), await rig.submit()];
+      await rig.submit({ model: { id: 'gamma3.0-video-prime', unit: 'seconds' } });
+      await rig.tasks.cancel(rig.name(first));
+      rig.driver.onPoll = ({ id }) =>
+        id === second.id ? done : { state: 'failed', error: { code: 'no', message: 'No.' } };
+      await rig.step(1_000);
+      const ids = async (filter: object) => {
+        const { tasks, total } = await rig.tasks.page({ ...owner(), offset: 0, limit: 10, ...filter });
+        expect(tasks).toHaveLength(total);
+        return tasks.map(({ id }) => id).toSorted();
+      };
+      const model = ['gamma3.0-video'];
+      expect(await ids({ models: model })).toHaveLength(3);
+      expect(await ids({ states: ['completed'] })).toEqual([second.id]);
+      expect(await ids({ states: ['queued', 'in_progress'] })).toEqual([]);
+      expect(await ids({ errorCodes: ['task_canceled'] })).toEqual([first.id]);
+      expect(await ids({ models: model, exceptErrorCodes: ['task_canceled'] })).toEqual(
+        [second.id, third.id].toSorted(),
+      );
+      expect(await ids({ exceptErrorCodes: [] })).toHaveLength(4);
+      expect(await ids({ ids: [third.id, first.id, 'task_x'] })).toEqual([first.id, third.id].toSorted());
+      expect(await ids({ ids: [] })).toEqual([]);
+      expect(await ids({ createdFrom: NOW + 1 })).toEqual([]);
+      expect(await rig.tasks.page({ ...owner(), offset: 3, limit: 10 })).toMatchObject({ total: 4 });
+    });
+  });
+});

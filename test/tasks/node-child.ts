@@ -1,0 +1,37 @@
+import { hashKey } from '../../server/store/keys.ts';
+import { openStore, type StoreOptions } from '../../server/store/store.ts';
+import { type NodeOptions, openNode } from './node.ts';
+
+export interface ChildOptions extends Omit<NodeOptions, 'token'> {
+  store: StoreOptions;
+  /** Default: a new one, with `quota`. */
+  token?: NodeOptions['token'];
+  quota: number;
+  /** Tasks to submit, all at once. */
+  prompts: string[];
+}
+
+// A gateway of its own process. It says on stdout what it was told is done, and ends only by being killed.
+const options = JSON.parse(process.argv[2] ?? '') as ChildOptions;
+const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
+const store = await openStore(options.store);
+const token = options.token ?? (await makeToken());
+tell('token', token.id, token.userId);
+
+const { tasks, order } = openNode(store, { ...options, token });
+await tasks.start();
+await Promise.all(
+  options.prompts.map(async (prompt) => {
+    const { task } = await tasks.submit(order(prompt));
+    tell('submitted', task.id);
+    if (prompt !== 'hold') return;
+    await tasks.cancel({ id: task.id, userId: token.userId, format: 'videos' });
+    tell('canceled', task.id);
+  }),
+);
+
+async function makeToken() {
+  const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+  const key = { name: 'a key', keyHash: hashKey('key'), keyHint: 'sk', remainQuota: options.quota, now: 1 };
+  return store.run('createToken', { userId: user.id, ...key });
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { pino } from 'pino';
+import { Channels } from '../../server/channels/channels.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { TaskOptions } from '../../server/tasks/environment.ts';
+import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import { Tasks } from '../../server/tasks/tasks.ts';
+import { channelTo } from '../support/upstream.ts';
+import { httpDriver } from './http-driver.ts';
+
+export interface NodeOptions {
+  name: string;
+  upstreamUrl: string;
+  resubmitSafe: boolean;
+  token: { id: number; userId: number };
+  timing?: TaskOptions['timing'];
+}
+
+/** Quota per second. */
+export const RATE = 10;
+
+/** A gateway as far as tasks go, on a real clock with short pauses. */
+export function openNode(store: Store, options: NodeOptions, clock: () => number = Date.now) {
+  const { name, upstreamUrl, resubmitSafe, token, timing } = options;
+  const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
+  const tasks = new Tasks({
+    store,
+    drivers: new Map([['http', httpDriver(name, resubmitSafe)]]),
+    channels: { names: ['one'], named: (channel) => channels.named(channel) },
+    rate: () => RATE,
+    logger: pino({ level: 'fatal' }),
+    clock,
+    timing: {
+      firstPollMs: 10,
+      longestPollMs: 40,
+      longestRetryMs: 40,
+      claimGapMs: 5,
+      idleMs: 20,
+      submitLimitMs: 15_000,
+      ...timing,
+    },
+  });
+  const order = (prompt: string): TaskOrder => ({
+    requestId: randomUUID(),
+    caller: {
+      tokenId: token.id,
+      userId: token.userId,
+      tokenName: 'a key',
+      group: 'default',
+      modelLimits: null,
+    },
+    operation: 'createVideo',
+    format: 'videos',
+    driver: 'http',
+    model: { id: 'gamma3.0-video', unit: 'seconds' },
+    channels: channels.serving('native', 'gamma3.0-video', 'default'),
+    request: { prompt },
+    facts: { prompt },
+    expectedUnits: 5,
+  });
+  return {
+    tasks,
+    order,
+    async close() {
+      await tasks.stop();
+      await channels.close();
+    },
+  };
+}

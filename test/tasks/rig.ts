@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pino } from 'pino';
+import { expect } from 'vitest';
+import type { Channel } from '../../server/channels/channel.ts';
+import { Channels } from '../../server/channels/channels.ts';
+import type { TaskName, TaskRecord } from '../../server/store/queries/tasks.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { TaskOptions } from '../../server/tasks/environment.ts';
+import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import { Tasks } from '../../server/tasks/tasks.ts';
+import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
+import { onServer, type Place } from '../store/engines.ts';
+import { channelTo } from '../support/upstream.ts';
+import { ScriptedDriver } from './scripted-driver.ts';
+import { TestClock } from './test-clock.ts';
+
+export const NOW = 1_800_000_000_000;
+export const QUOTA = 100_000;
+/** Quota per unit. */
+export const RATE = 10;
+
+const channelNames = ['one', 'two'];
+
+/** A task engine on a real store, with a clock that stands still and an upstream that does as it is told. */
+export class Rig {
+  readonly place: Place;
+  readonly store: Store;
+  readonly clock = new TestClock(NOW);
+  readonly driver = new ScriptedDriver(this.clock.now);
+  readonly changes: { id: string; state: string; progress: number }[] = [];
+  readonly channels: Channels;
+  readonly token: TokenRecord;
+  readonly tasks: Tasks;
+  #busy = 0;
+  readonly #reading = new Set<unknown>();
+
+  private constructor(place: Place, store: Store, token: TokenRecord) {
+    this.place = place;
+    this.store = this.watched(store);
+    this.token = token;
+    this.channels = new Channels(
+      channelNames.map((name) => channelTo('http://127.0.0.1:9', { name })),
+      this.clock.now,
+    );
+    this.tasks = this.engine();
+  }
+
+  /** In an empty store: opening one for every test would take longer than the tests. */
+  static async make(place: Place, store: Store): Promise<Rig> {
+    await wipe(place);
+    return new Rig(place, store, await makeToken(store, { remainQuota: QUOTA }));
+  }
+
+  close(): Promise<void> {
+    return this.channels.close();
+  }
+
+  /** Another engine on the same store, as a second process would be. */
+  engine(options: Partial<TaskOptions> = {}): Tasks {
+    return new Tasks({
+      store: this.store,
+      drivers: new Map([['scripted', this.driver]]),
+      channels: { names: channelNames, named: (name) => this.channels.named(name) },
+      rate: () => RATE,
+      logger: pino({ level: 'silent' }),
+      onChange: ({ id, state, progress }) => this.changes.push({ id, state, progress }),
+      clock: this.clock.now,
+      timers: this.clock,
+      random: () => 0,
+      ...options,
+      // What is due is known without looking; every look costs a test time.
+      timing: { idleMs: 60_000, ...options.timing },
+    });
+  }
+
+  channel(name: string): Channel {
+    const channel = this.channels.named(name);
+    if (channel === undefined) throw new Error(`there is no channel ${name}`);
+    return channel;
+  }
+
+  order(change: Partial<TaskOrder> = {}): TaskOrder {
+    const { id, userId, name } = this.token;
+    return {
+      requestId: randomUUID(),
+      caller: { tokenId: id, userId, tokenName: name, group: 'default', modelLimits: null },
+      operation: 'createVideo',
+      format: 'videos',
+      driver: 'scripted',
+      model: { id: 'gamma3.0-video', unit: 'seconds' },
+      channels: [this.channel('one')],
+      request: { prompt: 'a kite' },
+      facts: { seconds: '5' },
+      expectedUnits: 5,
+      ...change,
+    };
+  }
+
+  async submit(change: Partial<TaskOrder> = {}): Promise<TaskRecord> {
+    return (await this.tasks.submit(this.order(change))).task;
+  }
+
+  name(task: { id: string }, change: Partial<TaskName> = {}): TaskName {
+    return { id: task.id, userId: this.token.userId, format: 'videos', ...change };
+  }
+
+  /** The task as it is on disk. */
+  async stored({ id }: { id: string }) {
+    const row = await this.store.read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
+    if (row === undefined) throw new Error(`there is no task ${id}`);
+    return row;
+  }
+
+  /** Lets time pass and takes one step with every task that is due then. */
+  async step(ms: number, tasks: Tasks = this.tasks): Promise<number> {
+    this.clock.jump(ms);
+    return tasks.runDue();
+  }
+
+  /** Lets time pass for an engine that was started. */
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms, () => this.settled());
+  }
+
+  /** Resolves when the store has nothing to do and nothing follows from what it did. */
+  async settled(): Promise<void> {
+    let quiet = 0;
+    while (quiet < 3) {
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+      quiet = this.#busy === 0 && this.#reading.size === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  /** Nothing lost, nothing doubled; and what the key has left and spent is as told. */
+  async expectBooks({ held = 0, charged = 0 }: { held?: number; charged?: number }): Promise<void> {
+    await expectBalanced(this.store, this.token);
+    expect(await balanceOf(this.store, this.token)).toEqual({
+      remain_quota: QUOTA - held - charged,
+      used_quota: charged,
+    });
+  }
+
+  ledger() {
+    return ledgerRows(this.store);
+  }
+
+  log() {
+    return logRows(this.store);
+  }
+
+  /** The store, with count of the commands and queries that are running. */
+  watched(store: Store): Store {
+    return {
+      engine: store.engine,
+      read: store.read.withPlugin({
+        transformQuery: ({ node, queryId }) => {
+          this.#reading.add(queryId);
+          return node;
+        },
+        transformResult: async ({ result, queryId }) => {
+          this.#reading.delete(queryId);
+          return result;
+        },
+      }),
+      close: () => store.close(),
+      run: (name, args) => {
+        this.#busy += 1;
+        const result = store.run(name, args);
+        const done = () => {
+          this.#busy -= 1;
+        };
+        result.then(done, done);
+        return result;
+      },
+    };
+  }
+}
+
+async function wipe({ engine, options }: Place): Promise<void> {
+  const tables = ['tasks', 'request_log', 'ledger', 'tokens', 'users'];
+  if (engine === 'postgres') {
+    const names = tables.map((table) => `${options.schema}.${table}`);
+    await onServer((client) => client.query(`truncate ${names.join(', ')}`));
+    return;
+  }
+  const file = new DatabaseSync(join(options.dataDir, 'unigate.db'), { timeout: 5_000 });
+  file.exec(`begin immediate; ${tables.map((table) => `delete from ${table};`).join(' ')} commit`);
+  file.close();
+}

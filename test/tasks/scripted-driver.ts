@@ -1,0 +1,59 @@
+import { Failure } from '../../server/failure.ts';
+import type { TaskRecord } from '../../server/store/queries/tasks.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  type DriverErrorKind,
+  type Snapshot,
+  type Submission,
+  type TaskDriver,
+  type Upstream,
+} from '../../server/tasks/driver.ts';
+
+/** A driver without an upstream: it does what the test says, and notes what it was asked. */
+export class ScriptedDriver implements TaskDriver {
+  resubmitSafe: boolean;
+  readonly submitted: { id: string; channel: string; request: unknown }[] = [];
+  readonly polled: { id: string; at: number }[] = [];
+  readonly canceled: string[] = [];
+  /** Upstream ids by task id, as an upstream that honours idempotency keys has them. */
+  readonly upstream = new Map<string, string>();
+  onSubmit: (task: TaskRecord, upstream: Upstream) => Submission | Promise<Submission> = (task) =>
+    this.make(task);
+  onPoll: (task: AcceptedTask, upstream: Upstream) => Snapshot | Promise<Snapshot> = () => ({
+    state: 'queued',
+  });
+  onCancel: (task: AcceptedTask) => void | Promise<void> = () => {};
+  readonly #clock: () => number;
+
+  constructor(clock: () => number, { resubmitSafe = false } = {}) {
+    this.#clock = clock;
+    this.resubmitSafe = resubmitSafe;
+  }
+
+  make({ id }: { id: string }): Submission {
+    const upstreamId = this.upstream.get(id) ?? `up-${this.upstream.size + 1}`;
+    this.upstream.set(id, upstreamId);
+    return { upstreamId };
+  }
+
+  async submit(task: TaskRecord, request: unknown, upstream: Upstream): Promise<Submission> {
+    this.submitted.push({ id: task.id, channel: upstream.channel.name, request });
+    return this.onSubmit(task, upstream);
+  }
+
+  async poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot> {
+    this.polled.push({ id: task.id, at: this.#clock() });
+    return this.onPoll(task, upstream);
+  }
+
+  async cancel(task: AcceptedTask): Promise<void> {
+    this.canceled.push(task.upstreamId);
+    return this.onCancel(task);
+  }
+}
+
+/** An error of a driver, told to the client as 418 with the kind as its code. */
+export function driverError(kind: DriverErrorKind, retryAfter?: number): DriverError {
+  return new DriverError(kind, new Failure(418, kind, `it was ${kind}`, { retryAfter }));
+}

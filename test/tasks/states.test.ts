@@ -1,0 +1,271 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { Snapshot } from '../../server/tasks/driver.ts';
+import { engines, Place } from '../store/engines.ts';
+import { NOW, QUOTA, Rig } from './rig.ts';
+import { driverError } from './scripted-driver.ts';
+
+const done = (seconds: number): Snapshot => ({
+  state: 'completed',
+  result: { url: 'https://files.example/clip.mp4' },
+  usage: { units: seconds },
+});
+const failure: Snapshot = { state: 'failed', error: { code: 'content_moderated', message: 'Not that.' } };
+
+const pollOf = (id: string, attempt: number): TaskPoll => ({
+  id,
+  attempt,
+  state: 'in_progress',
+  progress: 50,
+  result: null,
+  failures: 0,
+  pollInterval: 1_000,
+  polledAt: NOW,
+  nextPollAt: NOW,
+  now: NOW,
+});
+
+describe.each(engines)('the states of a task on %s', (engine) => {
+  let place: Place;
+  let store: Store;
+  let rig: Rig;
+  beforeAll(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  beforeEach(async () => {
+    rig = await Rig.make(place, store);
+  });
+  afterEach(() => rig.close());
+  afterAll(() => place.remove());
+
+  const poll = (snapshot: Snapshot) => {
+    rig.driver.onPoll = () => snapshot;
+    return rig.step(15_000);
+  };
+
+  test('a new task is on disk with its reservation, under an id of its own', async () => {
+    const task = await rig.submit({ callbackUrl: 'https://client.example/hook' });
+    expect(task.id).toMatch(/^task_[0-9a-f]{32}$/);
+    expect(task).toMatchObject({
+      upstreamId: 'up-1',
+      state: 'queued',
+      progress: 0,
+      facts: { seconds: '5' },
+      callbackUrl: 'https://client.example/hook',
+      createdAt: NOW,
+      completedAt: null,
+      expiresAt: null,
+      nextPollAt: NOW + 1_000,
+    });
+    expect(rig.driver.submitted).toEqual([{ id: task.id, channel: 'one', request: { prompt: 'a kite' } }]);
+    expect(await rig.ledger()).toMatchObject([
+      { request_id: task.requestId, kind: 'task', state: 'open', reserved: 50, unit: 'seconds' },
+    ]);
+    expect(rig.changes).toEqual([{ id: task.id, state: 'queued', progress: 0 }]);
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('without enough quota nothing is written and nobody is asked', async () => {
+    const refused = rig.submit({ expectedUnits: QUOTA / 10 + 1 });
+    await expect(refused).rejects.toMatchObject({ status: 403, code: 'insufficient_user_quota' });
+    expect(rig.driver.submitted).toEqual([]);
+    expect(await rig.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);
+    expect(await rig.ledger()).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  test('queued, in progress, completed: charged for what was made, with the log', async () => {
+    const task = await rig.submit();
+    await poll({ state: 'queued', progress: 0 });
+    expect(await rig.stored(task)).toMatchObject({ state: 'queued', started_at: null, updated_at: NOW });
+    await poll({ state: 'in_progress', progress: 40, result: { note: 'half way' } });
+    expect(await rig.stored(task)).toMatchObject({
+      state: 'in_progress',
+      progress: 40,
+      started_at: NOW + 30_000,
+      updated_at: NOW + 30_000,
+      result: '{"note":"half way"}',
+    });
+    await poll({
+      ...done(4.5),
+      usage: { units: 4.5, inputTokens: 7, outputTokens: 11 },
+    } as Snapshot);
+    const final = await rig.tasks.read(rig.name(task));
+    expect(final).toMatchObject({
+      state: 'completed',
+      progress: 100,
+      result: { url: 'https://files.example/clip.mp4' },
+      error: null,
+      startedAt: NOW + 30_000,
+      completedAt: NOW + 45_000,
+      expiresAt: NOW + 45_000 + 86_400_000,
+      nextPollAt: null,
+      leaseOwner: null,
+    });
+    expect(await rig.log()).toMatchObject([
+      {
+        request_id: task.requestId,
+        operation: 'createVideo',
+        channel: 'one',
+        status: 200,
+        error_code: null,
+        unit: 'seconds',
+        units: 4.5,
+        prompt_tokens: 7,
+        completion_tokens: 11,
+        quota: 45,
+        duration_ms: 45_000,
+      },
+    ]);
+    expect(rig.changes.map(({ state, progress }) => [state, progress])).toEqual([
+      ['queued', 0],
+      ['in_progress', 40],
+      ['completed', 100],
+    ]);
+    await rig.expectBooks({ charged: 45 });
+  });
+
+  test('neither state nor progress goes back, and progress is 100 only when it is done', async () => {
+    const task = await rig.submit();
+    const seen: [string, number][] = [];
+    for (const snapshot of [
+      { state: 'in_progress', progress: 60 },
+      { state: 'queued', progress: 10 },
+      { state: 'in_progress', progress: 100 },
+      { state: 'in_progress' },
+      { state: 'in_progress', progress: Number.NaN },
+    ] as const) {
+      await poll(snapshot);
+      const { state, progress } = await rig.stored(task);
+      seen.push([state, progress]);
+    }
+    expect(seen).toEqual([
+      ['in_progress', 60],
+      ['in_progress', 60],
+      ['in_progress', 99],
+      ['in_progress', 99],
+      ['in_progress', 99],
+    ]);
+    await poll(done(5));
+    expect(await rig.stored(task)).toMatchObject({ state: 'completed', progress: 100 });
+  });
+
+  test('an upstream that starts at once, or is done at the first poll, is no exception', async () => {
+    rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), state: 'in_progress', progress: 5 });
+    const task = await rig.submit();
+    expect(task).toMatchObject({ state: 'in_progress', progress: 5, startedAt: NOW });
+    rig.driver.onSubmit = (one) => rig.driver.make(one);
+    const other = await rig.submit();
+    await poll(done(5));
+    expect(await rig.stored(other)).toMatchObject({ state: 'completed', started_at: NOW + 15_000 });
+    await rig.expectBooks({ charged: 100 });
+  });
+
+  test.each([
+    ['queued', [failure]],
+    ['in progress', [{ state: 'in_progress', progress: 70 }, failure]],
+  ] as [string, Snapshot[]][])('one that fails while %s gives everything back', async (_, snapshots) => {
+    const task = await rig.submit();
+    for (const snapshot of snapshots) await poll(snapshot);
+    const final = await rig.tasks.read(rig.name(task));
+    expect(final).toMatchObject({
+      state: 'failed',
+      progress: snapshots.length === 1 ? 0 : 70,
+      error: { code: 'content_moderated', message: 'Not that.' },
+    });
+    expect(await rig.log()).toMatchObject([{ error_code: 'content_moderated', quota: 0, units: 0 }]);
+    await rig.expectBooks({});
+  });
+
+  test('an upstream that has no such task any more fails it with its own words', async () => {
+    const task = await rig.submit();
+    rig.driver.onPoll = () => {
+      throw driverError('rejected');
+    };
+    await rig.step(1_000);
+    expect(await rig.stored(task)).toMatchObject({
+      state: 'failed',
+      error_code: 'rejected',
+      error_message: 'it was rejected',
+    });
+    await rig.expectBooks({});
+  });
+
+  test.each([
+    ['nothing', undefined],
+    ['a negative figure', { units: -1 }],
+    ['no number', { units: Number.NaN }],
+    ['more than can be counted', { units: Number.MAX_SAFE_INTEGER }],
+    ['half a token', { units: 1, inputTokens: 0.5 }],
+  ])('where the upstream tells %s, what was reserved is charged', async (_, usage) => {
+    const task = await rig.submit();
+    await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
+    expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    await rig.expectBooks({ charged: 50 });
+  });
+
+  test('the price is that of the day it was made', async () => {
+    await rig.submit();
+    const dearer = rig.engine({ rate: () => 1_000 });
+    rig.driver.onPoll = () => done(3);
+    await rig.step(1_000, dearer);
+    await rig.expectBooks({ charged: 30 });
+  });
+
+  test('more may be charged than was held', async () => {
+    await rig.submit();
+    await poll(done(12));
+    await rig.expectBooks({ charged: 120 });
+  });
+
+  test.each([
+    ['completed', done(5), 50],
+    ['failed', failure, 0],
+  ] as const)('what is %s never changes', async (_, end, charged) => {
+    const task = await rig.submit();
+    await poll(end);
+    const before = await rig.stored(task);
+    const books = await rig.ledger();
+    const { id, attempt } = before;
+    const now = rig.clock.now() + 1;
+    const other = { id, result: null, expiresAt: now, now };
+    const charge = { quota: 7, units: 7, inputTokens: 0, outputTokens: 0 };
+    const error = { code: 'late', message: 'late' };
+    for (const by of [attempt, null]) {
+      const finish = { ...other, attempt: by };
+      expect(await rig.store.run('finishTask', { ...finish, error, charge: null })).toBeUndefined();
+      expect(await rig.store.run('finishTask', { ...finish, error: null, charge })).toBeUndefined();
+    }
+    expect(await rig.store.run('recordPolls', [pollOf(id, attempt)])).toEqual([false]);
+    const accepted = {
+      id,
+      attempt,
+      upstreamId: 'other',
+      state: 'queued',
+      progress: 0,
+      nextPollAt: now,
+      now,
+    } as const;
+    expect(await rig.store.run('acceptTask', accepted)).toBeUndefined();
+    expect(await rig.store.run('moveTask', { id, attempt, channel: 'two' })).toBe(false);
+    const refused = { id, attempt, channel: 'one', status: 500, errorCode: 'late', now };
+    expect(await rig.store.run('dropTask', refused)).toBe(false);
+    expect(await rig.store.run('claimTask', { id, attempt, owner: 'o', now, until: now })).toBeUndefined();
+    expect((await rig.tasks.cancel(rig.name(task)))?.canceled).toBe(false);
+    expect(await rig.step(86_400_000)).toBe(0);
+    expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
+    expect(await rig.stored(task)).toEqual(before);
+    expect(await rig.ledger()).toEqual(books);
+    await rig.expectBooks({ charged });
+  });
+
+  test('the database itself lets nothing end a task but what closes its books', async () => {
+    const { id, attempt } = await rig.submit();
+    const state = 'completed' as 'queued';
+    const ended = rig.store.run('recordPolls', [{ ...pollOf(id, attempt), state }]);
+    await expect(ended).rejects.toThrow(/tasks_due/);
+    expect(await rig.stored({ id })).toMatchObject({ state: 'queued', progress: 0 });
+  });
+});

@@ -1,0 +1,346 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import type { Store } from '../../server/store/store.ts';
+import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
+import { engines, Place } from '../store/engines.ts';
+import { NOW, Rig } from './rig.ts';
+import { driverError } from './scripted-driver.ts';
+
+describe.each(engines)('submitting on %s', (engine) => {
+  let place: Place;
+  let store: Store;
+  let rig: Rig;
+  beforeAll(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  beforeEach(async () => {
+    rig = await Rig.make(place, store);
+  });
+  afterEach(() => rig.close());
+  afterAll(() => place.remove());
+
+  const both = () => [rig.channel('one'), rig.channel('two')];
+  const rows = () => rig.store.read.selectFrom('tasks').selectAll().execute();
+  const asked = () => rig.driver.submitted.map(({ channel }) => channel);
+
+  test('a rejection is told as it came, gives all back and leaves no task', async () => {
+    const rejected = driverError('rejected');
+    rig.driver.onSubmit = () => {
+      rig.clock.jump(80);
+      throw rejected;
+    };
+    await expect(rig.submit({ channels: both() })).rejects.toBe(rejected.failure);
+    expect(asked()).toEqual(['one']);
+    expect(await rows()).toEqual([]);
+    expect(await rig.log()).toMatchObject([
+      {
+        operation: 'createVideo',
+        channel: 'one',
+        status: 418,
+        error_code: 'rejected',
+        quota: 0,
+        duration_ms: 80,
+      },
+    ]);
+    expect(rig.changes).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  test('a channel that certainly did nothing is followed by the next', async () => {
+    rig.driver.onSubmit = async (task, { channel }) => {
+      if (channel.name === 'one') throw driverError('retryable');
+      expect(await rig.stored(task)).toMatchObject({ channel: 'two' });
+      return rig.driver.make(task);
+    };
+    const task = await rig.submit({ channels: both() });
+    expect(asked()).toEqual(['one', 'two']);
+    expect(await rig.stored(task)).toMatchObject({ channel: 'two', upstream_id: 'up-1' });
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('when no channel takes it the last word is told', async () => {
+    rig.driver.onSubmit = (_task, { channel }) => {
+      throw refusedBy(429, new Failure(429, channel.name, 'Busy.', { retryAfter: 1 }));
+    };
+    await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 429, code: 'two' });
+    await expect(rig.submit({ channels: [] })).rejects.toMatchObject({ code: 'get_channel_failed' });
+    expect(await rows()).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  test('an unknown outcome is never tried again where that is not safe', async () => {
+    rig.driver.onSubmit = (task) => {
+      rig.driver.make(task);
+      throw new Error('the connection broke');
+    };
+    await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 502 });
+    expect(asked()).toEqual(['one']);
+    expect(await rows()).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  test('where it is safe, the same channel is asked again with the same id', async () => {
+    rig.driver.resubmitSafe = true;
+    let tries = 0;
+    rig.driver.onSubmit = (task) => {
+      const made = rig.driver.make(task);
+      tries += 1;
+      // Throttling after an unknown outcome does not make it a known one.
+      if (tries < 3) throw tries === 1 ? new Error('the connection broke') : driverError('retryable');
+      return made;
+    };
+    const submitted = rig.submit({ channels: both() });
+    await rig.advance(1_000);
+    const task = await submitted;
+    expect(rig.driver.submitted.map(({ id, channel }) => [id, channel])).toEqual(
+      [1, 2, 3].map(() => [task.id, 'one']),
+    );
+    expect(rig.driver.upstream.size).toBe(1);
+    expect(task.upstreamId).toBe('up-1');
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('what stays unknown is given to the client as queued, and submitted on until it is known', async () => {
+    rig.driver.resubmitSafe = true;
+    rig.driver.onSubmit = (task) => {
+      rig.driver.make(task);
+      throw new Error('the connection broke');
+    };
+    const submitted = rig.submit();
+    await rig.advance(1_000);
+    const task = await submitted;
+    expect(task).toMatchObject({ state: 'queued', upstreamId: null });
+    expect(asked()).toHaveLength(3);
+    expect(await rig.stored(task)).toMatchObject({ request: '{"prompt":"a kite"}', lease_owner: null });
+    await rig.step(1_000);
+    expect(asked()).toHaveLength(4);
+    rig.driver.onSubmit = (one) => rig.driver.make(one);
+    await rig.step(2_000);
+    expect(rig.driver.submitted.at(-1)).toEqual({
+      id: task.id,
+      channel: 'one',
+      request: { prompt: 'a kite' },
+    });
+    expect(await rig.stored(task)).toMatchObject({ upstream_id: 'up-1', request: null, failures: 0 });
+    expect(rig.driver.upstream.size).toBe(1);
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('an outcome that stays unknown too long is given up, and so is what is rejected in the end', async () => {
+    rig.driver.resubmitSafe = true;
+    rig.driver.onSubmit = () => {
+      throw new Error('the connection broke');
+    };
+    const submitted = Promise.all([rig.submit(), rig.submit({ idempotencyKey: 'k' })]);
+    await rig.advance(1_000);
+    const [first, second] = await submitted;
+    rig.driver.onSubmit = ({ id }) => {
+      throw id === second.id ? driverError('rejected') : new Error('the connection broke');
+    };
+    await rig.step(60_000);
+    expect(await rig.stored(second)).toMatchObject({
+      state: 'failed',
+      error_code: 'rejected',
+      request: null,
+      idempotency_key: null,
+    });
+    await rig.step(600_000);
+    expect(await rig.stored(first)).toMatchObject({ state: 'failed', error_code: 'submission_unconfirmed' });
+    await rig.expectBooks({});
+  });
+
+  test('a submission cut off by the end of its process is found again', async () => {
+    // The lease of a process that is gone: nothing else of it is left.
+    const lost = async (resubmitSafe: boolean) => {
+      rig.driver.resubmitSafe = resubmitSafe;
+      let reached: (task: { id: string }) => void = () => {};
+      const begun = new Promise<{ id: string }>((resolve) => {
+        reached = resolve;
+      });
+      rig.driver.onSubmit = (task) => {
+        rig.driver.make(task);
+        reached(task);
+        return new Promise<Submission>(() => {});
+      };
+      void rig.engine({ owner: 'gone' }).submit(rig.order());
+      return begun;
+    };
+    const unsafe = await lost(false);
+    expect(await rig.step(134_999)).toBe(0);
+    await rig.step(1);
+    expect(await rig.stored(unsafe)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
+    expect(asked()).toHaveLength(1);
+    const safe = await lost(true);
+    rig.driver.onSubmit = (task) => rig.driver.make(task);
+    await rig.step(135_000);
+    expect(await rig.stored(safe)).toMatchObject({ state: 'queued', upstream_id: 'up-2' });
+    expect(rig.driver.upstream.size).toBe(2);
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('a submission answered after its task was given up is taken back upstream', async () => {
+    let answer: () => void = () => {};
+    rig.driver.onSubmit = (task) =>
+      new Promise((resolve) => {
+        answer = () => resolve(rig.driver.make(task));
+      });
+    const slow = rig.engine({ timing: { submitLimitMs: 1_000_000, leaseMarginMs: -999_000 } });
+    const submitted = slow.submit(rig.order());
+    await rig.settled();
+    await rig.step(1_000);
+    answer();
+    const { task } = await submitted;
+    expect(task).toMatchObject({ state: 'failed', error: { code: 'submission_interrupted' } });
+    expect(rig.driver.canceled).toEqual(['up-1']);
+    await rig.expectBooks({});
+  });
+
+  test('a second process that got the same upstream task by the same key is left in peace', async () => {
+    rig.driver.resubmitSafe = true;
+    const answers: (() => void)[] = [];
+    rig.driver.onSubmit = (task) =>
+      new Promise((resolve) => {
+        answers.push(() => resolve(rig.driver.make(task)));
+      });
+    const slow = rig.engine({ timing: { submitLimitMs: 1_000_000, leaseMarginMs: -999_000 } });
+    const submitted = slow.submit(rig.order());
+    await rig.settled();
+    const resumed = rig.step(1_000);
+    await rig.settled();
+    expect(answers).toHaveLength(2);
+    for (const answer of answers.toReversed()) {
+      answer();
+      await rig.settled();
+    }
+    await resumed;
+    expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
+    expect(rig.driver.canceled).toEqual([]);
+  });
+
+  test('a queued task can be canceled while its submission is on the way', async () => {
+    let answer: () => void = () => {};
+    rig.driver.onSubmit = (task) =>
+      new Promise((resolve) => {
+        answer = () => resolve(rig.driver.make(task));
+      });
+    const submitted = rig.submit();
+    await rig.settled();
+    const [row] = await rows();
+    const canceled = await rig.tasks.cancel(rig.name({ id: row?.id ?? '' }));
+    expect(canceled).toMatchObject({ canceled: true, task: { error: { code: 'task_canceled' } } });
+    answer();
+    expect(await submitted).toMatchObject({ state: 'failed', error: { code: 'task_canceled' } });
+    expect(rig.driver.canceled).toEqual(['up-1']);
+    await rig.expectBooks({});
+  });
+
+  test('a provider that never answers is given up, with the quota', async () => {
+    rig.driver.onSubmit = () => new Promise(() => {});
+    const submitted = rig.submit();
+    const told = expect(submitted).rejects.toMatchObject({ status: 504 });
+    await rig.advance(120_000);
+    await told;
+    expect(await rows()).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  describe('with an idempotency key', () => {
+    test('the same request gives the same task, another one is refused, another user or format is free', async () => {
+      const first = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
+      const again = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
+      expect(again).toEqual({ task: first.task, replayed: true });
+      const other = rig.order({ idempotencyKey: 'k', request: { prompt: 'a ship' } });
+      await expect(rig.tasks.submit(other)).rejects.toMatchObject({
+        status: 400,
+        code: 'idempotency_key_reused',
+      });
+      await rig.submit({ idempotencyKey: 'k', format: 'generic' });
+      const { caller } = rig.order();
+      await rig.submit({ idempotencyKey: 'k', caller: { ...caller, userId: caller.userId + 1 } });
+      expect(rig.driver.upstream.size).toBe(3);
+      expect(await rig.ledger()).toHaveLength(3);
+    });
+
+    test('a repeat waits for the one that is still on its way', async () => {
+      let answer: () => void = () => {};
+      rig.driver.onSubmit = (task) =>
+        new Promise((resolve) => {
+          answer = () => resolve(rig.driver.make(task));
+        });
+      const orders = [1, 2, 3].map(() => rig.tasks.submit(rig.order({ idempotencyKey: 'k' })));
+      await rig.settled();
+      answer();
+      const made = await Promise.all(orders);
+      expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
+      expect(made.map(({ task }) => task.upstreamId)).toEqual(['up-1', 'up-1', 'up-1']);
+      expect(made.filter(({ replayed }) => replayed)).toHaveLength(2);
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('two processes make one task of it', async () => {
+      const [left, right] = [rig.engine(), rig.engine()];
+      const made = await Promise.all(
+        Array.from({ length: 10 }, (_, index) =>
+          (index % 2 === 0 ? left : right).submit(rig.order({ idempotencyKey: 'k' })),
+        ),
+      );
+      expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
+      expect(asked()).toHaveLength(1);
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('a refused request leaves its key for another try', async () => {
+      rig.driver.onSubmit = () => {
+        throw driverError('retryable');
+      };
+      await expect(rig.submit({ idempotencyKey: 'k' })).rejects.toMatchObject({ code: 'retryable' });
+      rig.driver.onSubmit = (task) => rig.driver.make(task);
+      expect((await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }))).replayed).toBe(false);
+      await rig.expectBooks({ held: 50 });
+    });
+  });
+
+  test('the request is kept only where it may be needed again, the key never is', async () => {
+    const seen: (string | null)[] = [];
+    rig.driver.onSubmit = async (task) => {
+      seen.push((await rig.stored(task)).request);
+      return rig.driver.make(task);
+    };
+    const first = await rig.submit();
+    rig.driver.resubmitSafe = true;
+    const second = await rig.submit();
+    expect(seen).toEqual([null, '{"prompt":"a kite"}']);
+    expect((await rig.stored(first)).request).toBeNull();
+    expect((await rig.stored(second)).request).toBeNull();
+    expect(first.createdAt).toBe(NOW);
+  });
+});
+
+describe('the kinds of error', () => {
+  const failure = new Failure(502, 'bad', 'Bad.');
+  test.each([
+    [400, 'rejected', false],
+    [404, 'rejected', false],
+    [401, 'retryable', false],
+    [403, 'retryable', false],
+    [429, 'retryable', false],
+    [500, 'unknown', true],
+    [502, 'unknown', true],
+    [503, 'retryable', true],
+    [504, 'unknown', true],
+  ])('status %i is %s', (status, kind, channelFailed) => {
+    expect(refusedBy(status, failure)).toMatchObject({ kind, channelFailed, failure });
+  });
+
+  test.each([
+    [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'retryable', 502],
+    [Object.assign(new Error(), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'retryable', 504],
+    [Object.assign(new Error(), { code: 'ECONNRESET' }), 'unknown', 502],
+    [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504],
+    [new TypeError('a bug'), 'unknown', 502],
+    [failure, 'unknown', 502],
+  ])('%o on the way is %s', (error, kind, status) => {
+    expect(asDriverError(error)).toMatchObject({ kind, channelFailed: true, failure: { status } });
+  });
+});

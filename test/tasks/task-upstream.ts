@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+
+interface UpstreamTask {
+  /** The id of the gateway's task. */
+  key: string;
+  prompt: string;
+  canceled: boolean;
+  /** The nodes that polled it, in order. */
+  polledBy: string[];
+}
+
+/** Seconds that a finished task took. */
+export const SECONDS = 4;
+
+/**
+ * An upstream that outlives the gateways it serves. By its prompt a task is finished (`ok`) or has failed (`fail`)
+ * at its third poll, or waits to be canceled (`hold`).
+ */
+export class TaskUpstream {
+  readonly tasks = new Map<string, UpstreamTask>();
+  /** Submissions by key. */
+  readonly submitted = new Map<string, number>();
+  readonly #honoursKeys: boolean;
+  #server: RecordingUpstream | undefined;
+
+  private constructor(honoursKeys: boolean) {
+    this.#honoursKeys = honoursKeys;
+  }
+
+  /** `honoursKeys`: a second submission of one key gives the task of the first. */
+  static async start(honoursKeys: boolean): Promise<TaskUpstream> {
+    const upstream = new TaskUpstream(honoursKeys);
+    upstream.#server = await startUpstream(({ path, headers, body }, response) => {
+      const [status, answer] = upstream.#answer(path, String(headers['x-node']), body);
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    return upstream;
+  }
+
+  get url(): string {
+    return this.#server?.url ?? '';
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close();
+  }
+
+  #answer(path: string, node: string, body: unknown): [number, object] {
+    const [, , id = '', action] = path.split('/');
+    if (id === '') return [200, this.#submit(body as { key: string; prompt: string })];
+    const task = this.tasks.get(id);
+    if (task === undefined) return [404, {}];
+    if (action === 'cancel') {
+      if (task.prompt !== 'hold' || task.canceled) return [409, {}];
+      task.canceled = true;
+      return [200, {}];
+    }
+    task.polledBy.push(node);
+    if (task.prompt === 'hold') return [200, { state: task.canceled ? 'canceled' : 'queued' }];
+    if (task.polledBy.length < 3) return [200, { state: 'in_progress', progress: task.polledBy.length * 30 }];
+    return [200, { state: task.prompt === 'fail' ? 'failed' : 'completed', seconds: SECONDS }];
+  }
+
+  #submit({ key, prompt }: { key: string; prompt: string }): object {
+    this.submitted.set(key, (this.submitted.get(key) ?? 0) + 1);
+    if (this.#honoursKeys) {
+      for (const [id, task] of this.tasks) if (task.key === key) return { id };
+    }
+    const id = randomUUID();
+    this.tasks.set(id, { key, prompt, canceled: false, polledBy: [] });
+    return { id };
+  }
+}

@@ -1,0 +1,50 @@
+import type { Alarm, Timers } from '../../server/timers.ts';
+
+interface Pending {
+  at: number;
+  ring: () => void;
+}
+
+/** A clock that stands still until it is told to go on. */
+export class TestClock implements Timers {
+  #now: number;
+  readonly #pending = new Set<Pending>();
+
+  constructor(now: number) {
+    this.#now = now;
+  }
+
+  readonly now = (): number => this.#now;
+
+  alarm(ms: number, ring: () => void): Alarm {
+    const pending: Pending = { at: this.#now + ms, ring };
+    this.#pending.add(pending);
+    return {
+      refresh: () => {
+        pending.at = this.#now + ms;
+        this.#pending.add(pending);
+      },
+      cancel: () => this.#pending.delete(pending),
+    };
+  }
+
+  /** Only sets the time: nothing rings. */
+  jump(ms: number): void {
+    this.#now += ms;
+  }
+
+  /** Lets alarms ring in their order, and waits after each until `settled`. */
+  async advance(ms: number, settled: () => Promise<void>): Promise<void> {
+    const end = this.#now + ms;
+    await settled();
+    for (;;) {
+      const [next] = [...this.#pending].sort((left, right) => left.at - right.at);
+      if (next === undefined || next.at > end) break;
+      this.#pending.delete(next);
+      this.#now = Math.max(this.#now, next.at);
+      next.ring();
+      await settled();
+    }
+    this.#now = end;
+  }
+}

@@ -1,0 +1,105 @@
+// What the client accepts and gives. Nothing here runs: `tsc` checks it.
+import type {
+  Answer,
+  CallArguments,
+  CallableOperation,
+  components,
+  events,
+  HttpClient,
+  Model,
+  NativeSpeechResponse,
+  SpeechAudio,
+  SpeechEvent,
+} from '../../client/index.ts';
+import { APIError, RateLimitError, Unigate } from '../../client/index.ts';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Equal, Expect } from './equal.types.ts';
+
+type Schemas = components['schemas'];
+const client = new Unigate();
+const speech = { model: 'voxa-v2', voice: 'voxanna', input: 'Hello.' };
+
+// Speech.
+const audio = await client.speech.create({ ...speech, response_format: 'mp3', stream: true });
+export type Audio = Expect<Equal<typeof audio, SpeechAudio>>;
+const bytes: Uint8Array = await audio.bytes();
+for await (const chunk of audio) bytes.set(chunk);
+// @ts-expect-error the voice is required
+await client.speech.create({ model: 'voxa-v2', input: 'Hello.' });
+// @ts-expect-error events have a method of their own
+await client.speech.create({ ...speech, stream_format: 'sse' });
+// @ts-expect-error nothing produces aac
+await client.speech.create({ ...speech, response_format: 'aac' });
+await client.speech.create(speech, { timeout: 1_000, maxRetries: 0, signal: AbortSignal.timeout(5) });
+
+for await (const event of client.speech.events(speech)) {
+  const id: string = event.request_id;
+  void id;
+  // Events narrow by their tag.
+  if ('type' in event.output && event.output.type === 'sentence-end') {
+    const sentence: events.SpokenSentence = event.output.sentence;
+    void sentence;
+  }
+}
+// Error events are thrown, so they are not among the events.
+export type NoErrors = Expect<Equal<Extract<SpeechEvent, { code: string }>, never>>;
+
+const spoken = await client.speech.synthesize({ model: 'voxa-v2', input: { text: 'Hi.', voice: 'v' } });
+export type Spoken = Expect<Equal<typeof spoken, NativeSpeechResponse>>;
+const either = await client.speech.multimodal({ model: 'alpha-tts', input: { text: 'Hi.', voice: 'v' } });
+export type Either = Expect<Equal<typeof either, NativeSpeechResponse | Schemas['BetaSpeechResponse']>>;
+const models = await client.models.list();
+export type Models = Expect<Equal<typeof models, Model[]>>;
+
+// Every operation but the sockets can be called by its id.
+export type Sockets = Expect<
+  Equal<Exclude<OperationId, CallableOperation>, 'openInferenceSocket' | 'openRealtimeSocket'>
+>;
+// @ts-expect-error a socket is not opened with a call
+await client.call('openRealtimeSocket', { params: { query: { model: 'm' } } });
+// @ts-expect-error there is no such operation
+await client.call('createSpeach');
+// @ts-expect-error the body is required
+await client.call('createEmbedding');
+// @ts-expect-error the path parameter is required
+await client.call('getVideo');
+// @ts-expect-error the path parameter has another name
+await client.call('getVideo', { params: { path: { id: 'x' } } });
+
+const list = await client.call('listModels');
+export type List = Expect<Equal<typeof list, Schemas['ModelList']>>;
+const video = await client.call('getVideo', { params: { path: { task_id: 'x' } } });
+export type Video = Expect<Equal<typeof video, Schemas['VideoTask']>>;
+const content = await client.call('downloadVideoContent', { params: { path: { task_id: 'x' } } });
+export type Content = Expect<Equal<typeof content, ArrayBuffer>>;
+const stream = await client.call('createSpeech', { body: speech, parseAs: 'stream' });
+export type Stream = Expect<Equal<typeof stream, ReadableStream<Uint8Array>>>;
+const { data, requestId } = await client.callWithReply('listModels', { timeout: 5 });
+export type Reply = Expect<
+  Equal<[typeof data, typeof requestId], [Schemas['ModelList'], string | undefined]>
+>;
+export type Health = Expect<Equal<Answer<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthStatus']>>;
+
+// The raw client knows every path, also those of the compatible prefixes.
+export type Raw = Expect<Equal<typeof client.http, HttpClient>>;
+const tracks = await client.http.GET('/sigma/v1/mv-3.5/fetch/{task_id}', {
+  params: { path: { task_id: 'x' } },
+});
+if (tracks.error) void tracks.error.error.message;
+// @ts-expect-error no such path
+await client.http.GET('/v2/models');
+
+// Errors.
+try {
+  await client.models.list();
+} catch (error) {
+  if (error instanceof RateLimitError) error.headers.get('retry-after');
+  if (error instanceof APIError) {
+    const facts: [number, string | undefined, string | undefined] = [
+      error.status,
+      error.code,
+      error.requestId,
+    ];
+    void facts;
+  }
+}

@@ -1,0 +1,38 @@
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Tests that speak to the two shared targets: the mock and a running gateway. */
+const contract = ['test/contract/**/*.test.ts', 'test/spec/examples.test.ts'];
+
+export default defineConfig({
+  test: {
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'contract',
+          include: contract,
+          globalSetup: 'test/support/targets.ts',
+          // One file after the other, since they share the gateway. They keep no state of their own between files,
+          // so one worker reads the contract once for all of them.
+          fileParallelism: false,
+          isolate: false,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...contract],
+          // The default leaves one core idle, half of a small machine.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
