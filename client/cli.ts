@@ -3,7 +3,7 @@ import { listModels } from './commands/models.ts';
 import { speak } from './commands/speak.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { listVoices } from './commands/voices.ts';
-import { APIError } from './errors.ts';
+import { APIError, RealtimeError, TaskFailedError } from './errors.ts';
 import { Unigate } from './unigate.ts';
 
 const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -63,6 +63,10 @@ function describe(error: unknown): string {
   if (error instanceof APIError) {
     const { status, code, message, requestId } = error;
     return `${code ?? 'error'} (${status}): ${message}${requestId ? ` [request ${requestId}]` : ''}`;
+  }
+  if (error instanceof RealtimeError || error instanceof TaskFailedError) {
+    const { code, message, requestId } = error;
+    return `${code ?? 'error'}: ${message}${requestId ? ` [request ${requestId}]` : ''}`;
   }
   if (error instanceof UsageError) return `${error.message} See unigate --help.`;
   return error instanceof Error ? error.message : String(error);

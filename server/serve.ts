@@ -12,6 +12,7 @@ import { Prices } from './models/prices.ts';
 import { contractDocuments } from './operations/service/contract-documents.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
+import type { OpenSockets } from './realtime/open-sockets.ts';
 import { startSandbox } from './sandbox/sandbox.ts';
 import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
@@ -25,6 +26,8 @@ export interface RunningGateway {
   /** A key made on this start because there was none; told once, kept nowhere. */
   newKey: string | undefined;
   gateway: Gateway;
+  /** The sockets that are open, or whose books are. */
+  sockets: OpenSockets;
   /**
    * Takes no more requests and sockets, lets running ones finish for up to `patience` milliseconds, and closes the
    * books.
@@ -97,6 +100,7 @@ export async function serve(
       url: addressOf(server, settings),
       newKey,
       gateway,
+      sockets,
       async close(patience = 30_000) {
         gateway.draining = true;
         clearInterval(sweep);

@@ -9,12 +9,15 @@ export const USAGE = `unigate speaks through a Unigate gateway.
 speak:
   -o, --output FILE      where the audio goes; - is standard output
       --voice VOICE      id of a voice of the model
-      --model MODEL      default alpha3-tts-flash
+      --model MODEL      default alpha3-tts-flash; with --realtime alpha3-tts-flash-realtime, with
+                         --duplex voxa-v3-flash
       --format FORMAT    wav, mp3, pcm, opus or flac; default from the file's extension
       --instructions TEXT  how to speak, for instruct models
       --speed FACTOR     1 is normal
       --sample-rate HZ
       --stream           take the audio as it is made
+      --realtime         over a realtime socket, which speaks while the text still comes
+      --duplex           the same over an inference socket
 
 everywhere:
       --base-url URL     default UNIGATE_BASE_URL, or http://127.0.0.1:8080
@@ -47,12 +50,25 @@ const own = {
   speed: text,
   'sample-rate': text,
   stream: flag,
+  realtime: flag,
+  duplex: flag,
   json: flag,
 } as const;
 
 type Name = keyof typeof own;
 const commands: Record<'speak' | 'models' | 'voices', Name[]> = {
-  speak: ['output', 'voice', 'model', 'format', 'instructions', 'speed', 'sample-rate', 'stream'],
+  speak: [
+    'output',
+    'voice',
+    'model',
+    'format',
+    'instructions',
+    'speed',
+    'sample-rate',
+    'stream',
+    'realtime',
+    'duplex',
+  ],
   models: ['json'],
   voices: ['model', 'json'],
 };

@@ -1,11 +1,18 @@
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
 
+/** What a file begins with, when its length without it is known, and before. */
+export type FileHead = (bytes?: number) => Uint8Array;
+
 /**
  * Writes chunks to a file that appears only when it is whole: into `<file>.<pid>.part` first, which is removed when
  * the chunks end in an error. The place is opened before the first chunk is asked for, so that nothing is paid for and
- * then lost. What is not a plain file, such as a pipe or a device, is written to as it is.
+ * then lost. What is not a plain file, such as a pipe or a device, is written to as it is. Where the chunks begin with a `head`, a plain file gets it anew with the length.
  */
-export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+export async function saveFile(
+  path: string,
+  chunks: AsyncIterable<Uint8Array>,
+  head?: FileHead,
+): Promise<void> {
   const target = await realpath(path).catch(() => path);
   const present = await stat(target).catch(() => undefined);
   if (present?.isDirectory()) throw new Error(`${path} is a folder.`);
@@ -13,7 +20,7 @@ export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>):
 
   const part = `${target}.${process.pid}.part`;
   try {
-    await write(part, chunks);
+    await write(part, chunks, head);
     await rename(part, target);
   } catch (error) {
     await rm(part, { force: true });
@@ -21,10 +28,15 @@ export async function saveFile(path: string, chunks: AsyncIterable<Uint8Array>):
   }
 }
 
-async function write(path: string, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+async function write(path: string, chunks: AsyncIterable<Uint8Array>, head?: FileHead): Promise<void> {
   const file = await open(path, 'w');
   try {
     await file.writeFile(chunks);
+    if (head) {
+      const { size } = await file.stat();
+      const known = head(size - head().byteLength);
+      await file.write(known, 0, known.byteLength, 0);
+    }
   } finally {
     await file.close();
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RealtimeError, SocketClosedError, Unigate } from '../../client/index.ts';
 import { playDialogue } from './dialogues.ts';
+import { collect } from './socket-server.ts';
 
 async function open(name: string) {
   const dialogue = await playDialogue(name);
@@ -30,7 +31,7 @@ describe('the examples of the realtime channel', () => {
     expect(confirmed).toMatchObject({ id: 'sess_4Jx9QmT2', voice: 'Aria' });
     await session.append('Good ');
     await session.append('day.');
-    const audio = await Array.fromAsync(session.audio());
+    const audio = await collect(session.audio());
     await reading;
     expect(hex(audio)).toEqual(['000001000200', '030004000500', '060007000800']);
     expect(await session.close()).toEqual({ characters: 18 });
@@ -71,7 +72,7 @@ describe('the examples of the realtime channel', () => {
     await session.clear();
     const audio = session.audio();
     await session.commit();
-    const error = await settled(Array.fromAsync(audio));
+    const error = await settled(collect(audio));
     expect(error).toBeInstanceOf(RealtimeError);
     expect(error).toMatchObject({
       name: 'RealtimeError',
@@ -85,7 +86,7 @@ describe('the examples of the realtime channel', () => {
     await session.append('The train leaves.');
     await session.commit();
     await session.finish();
-    expect(hex(await Array.fromAsync(session.audio()))).toEqual(['4f6767530002']);
+    expect(hex(await collect(session.audio()))).toEqual(['4f6767530002']);
     expect(await session.close()).toEqual({ characters: 17 });
     expect(dialogue.problems).toEqual([]);
   });
@@ -93,7 +94,7 @@ describe('the examples of the realtime channel', () => {
   it('refusals: update is told of its own error only', async () => {
     const { dialogue, session } = await open('realtime-refusals');
     await session.append('Too early.');
-    expect(await settled(Array.fromAsync(session.audio()))).toMatchObject({ code: 'session_not_ready' });
+    expect(await settled(collect(session.audio()))).toMatchObject({ code: 'session_not_ready' });
     const refused = { voice: 'Clio', sample_rate: 48000 } as const;
     expect(await settled(session.update(refused))).toMatchObject({
       constructor: RealtimeError,
@@ -116,7 +117,7 @@ describe('the examples of the realtime channel', () => {
     })();
     expect(await settled(reading)).toMatchObject({ code: 'bad_response' });
     expect(hex(chunks)).toEqual(['000001000200']);
-    expect(await settled(Array.fromAsync(session.events))).toMatchObject({ code: 'bad_response' });
+    expect(await settled(collect(session.events))).toMatchObject({ code: 'bad_response' });
     expect(await settled(session.close())).toMatchObject({
       constructor: RealtimeError,
       code: 'bad_response',

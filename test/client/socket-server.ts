@@ -11,6 +11,8 @@ export interface Accepted {
   request: IncomingMessage;
   /** The text frames so far, parsed. */
   received: Frame[];
+  /** The code with which the client closed it. */
+  closed: Promise<number>;
   send(event: object): void;
 }
 
@@ -34,6 +36,7 @@ export async function startSocketServer(script: Script = {}) {
       socket,
       request,
       received: [],
+      closed: once(socket, 'close').then(([code]) => code as number),
       send: (event) => socket.send(JSON.stringify(event)),
     };
     all.push(accepted);
@@ -55,13 +58,9 @@ export async function startSocketServer(script: Script = {}) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, all };
 }
 
-/** Resolves when the peer has closed the socket; gives the code. */
-export async function closeCodeOf({ socket }: Accepted): Promise<number> {
-  if (socket.readyState === socket.CLOSED) return socketCode(socket);
-  const [code] = (await once(socket, 'close')) as [number];
-  return code;
-}
-
-function socketCode(socket: WebSocket): number {
-  return (socket as unknown as { _closeCode: number })._closeCode;
+/** All that an iterable gives. */
+export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
 }

@@ -224,6 +224,31 @@ describe.each(engines)('custom voices on %s', (engine) => {
     expect(seenBy(route)).toBe(0);
   });
 
+  test('a beta voice cloned on the multimodal route belongs to its maker, and its id is taken', async () => {
+    const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';
+    const model = 'beta/speech-02-hd';
+    const input = {
+      action: 'voice_clone',
+      text: 'Hi',
+      voice_id: `narrator-${engine}`,
+      audio_url: 'https://files.example/a.wav',
+    };
+    expect((await post(target.url, target.key, multimodal, { model, input })).status).toBe(200);
+    const again = await post(target.url, stranger, multimodal, { model, input });
+    expect([again.status, await again.json()]).toEqual([
+      400,
+      { error: expect.objectContaining({ message: expect.stringMatching(/^input.voice_id: .* is taken/) }) },
+    ]);
+    const speak = (key: string, other = model) =>
+      post(target.url, key, multimodal, {
+        model: other,
+        input: { text: 'Hi', voice_setting: { voice_id: input.voice_id } },
+      });
+    expect((await speak(target.key)).status).toBe(200);
+    expect((await speak(target.key, 'beta/speech-2.8-hd')).status).toBe(400);
+    expect((await speak(stranger)).status).toBe(400);
+  });
+
   test('a refusal passes unchanged and costs nothing', async () => {
     refusal = { status: 400, body: '{"code":"InvalidURL","message":"no","request_id":"q"}' };
     const { key, id } = await makeKey(target, { quota: 50 });

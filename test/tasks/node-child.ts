@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { hashKey } from '../../server/store/keys.ts';
 import { openStore, type StoreOptions } from '../../server/store/store.ts';
 import { type NodeOptions, openNode } from './node.ts';
@@ -17,6 +18,9 @@ const tell = (...words: (string | number)[]) => process.stdout.write(`${words.jo
 const store = await openStore(options.store);
 const token = options.token ?? (await makeToken());
 tell('token', token.id, token.userId);
+
+// One that is killed would not leave what it has compiled to the next.
+flushCompileCache();
 
 const { tasks, order } = openNode(store, { ...options, token });
 await tasks.start();

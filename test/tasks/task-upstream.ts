@@ -15,13 +15,14 @@ export const SECONDS = 4;
 
 /**
  * An upstream that outlives the gateways it serves. By its prompt a task is finished (`ok`) or has failed (`fail`)
- * at its third poll, or waits to be canceled (`hold`).
+ * at its third poll, is finished once `release` was called (`late`), or waits to be canceled (`hold`).
  */
 export class TaskUpstream {
   readonly tasks = new Map<string, UpstreamTask>();
   /** Submissions by key. */
   readonly submitted = new Map<string, number>();
   readonly #honoursKeys: boolean;
+  #released = false;
   #server: RecordingUpstream | undefined;
 
   private constructor(honoursKeys: boolean) {
@@ -42,6 +43,11 @@ export class TaskUpstream {
     return this.#server?.url ?? '';
   }
 
+  /** Lets the late ones come to their end. */
+  release(): void {
+    this.#released = true;
+  }
+
   async close(): Promise<void> {
     await this.#server?.close();
   }
@@ -58,7 +64,8 @@ export class TaskUpstream {
     }
     task.polledBy.push(node);
     if (task.prompt === 'hold') return [200, { state: task.canceled ? 'canceled' : 'queued' }];
-    if (task.polledBy.length < 3) return [200, { state: 'in_progress', progress: task.polledBy.length * 30 }];
+    const running = task.prompt === 'late' ? !this.#released : task.polledBy.length < 3;
+    if (running) return [200, { state: 'in_progress', progress: Math.min(90, task.polledBy.length * 30) }];
     return [200, { state: task.prompt === 'fail' ? 'failed' : 'completed', seconds: SECONDS }];
   }
 

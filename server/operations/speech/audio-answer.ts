@@ -17,7 +17,8 @@ import { readUsage } from '../../providers/native/usage.ts';
 import { parseAnswer } from './native-answer.ts';
 import type { SpeechAnswer } from './speak.ts';
 
-const contentTypes: Readonly<Record<AudioFormat, string>> = {
+/** Media type by format. */
+export const contentTypes: Readonly<Record<AudioFormat, string>> = {
   mp3: 'audio/mpeg',
   wav: 'audio/wav',
   pcm: 'audio/pcm',
@@ -85,7 +86,8 @@ async function* decoded(
     await metering.charge(audio.usage ?? metering.expected, { channel: channel.name, status: 200 });
 }
 
-async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** A stream whose first piece was taken already. */
+export async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }

@@ -1,9 +1,11 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import { type SpeechWish, toNative } from '../../providers/native/speech-request.ts';
+import { type SpeechWish, speechPaths, toNative } from '../../providers/native/speech-request.ts';
 import { answerWithAudio, answerWithFile } from './audio-answer.ts';
+import { overSocket } from './bridge.ts';
 import { answerNatively } from './native-answer.ts';
-import { modelFor, speak } from './speak.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 
 const fields = {
   text: 'input',
@@ -16,7 +18,7 @@ const fields = {
 export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const { body } = request;
   const model = modelFor(request, body.model);
-  if (!model.protocols.includes('synthesizer')) requireProtocol(model, 'multimodal');
+  if (!speaks(model)) requireProtocol(model, 'multimodal');
   const extraInput = body.extra_body?.input ?? {};
   const wish: SpeechWish = {
     text: body.input,
@@ -29,28 +31,37 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     extraParameters: body.extra_body?.parameters,
   };
   const native = toNative(model, wish);
-  const answer =
-    wish.streaming === 'events'
-      ? answerNatively(reply, model)
-      : wish.streaming === 'audio'
-        ? answerWithAudio(reply, model, native.format)
-        : answerWithFile(reply, model, native.format, request.signal);
+  const job: SpeechJob = {
+    operation: 'createSpeech',
+    model,
+    speech: {
+      text: wish.text,
+      voice: wish.voice,
+      instructions: wish.instructions,
+      optimizeInstructions: extraInput.optimize_instructions === true,
+      fields,
+    },
+    ssml: extraInput.enable_ssml === true,
+    native,
+  };
+  const { format } = native;
+  if (native.route === 'inference') {
+    await speak(request, job, overSocket(request, reply, job, format, wish.streaming === 'events'));
+    return;
+  }
+  const answer = {
+    no: () => answerWithFile(reply, model, format, request.signal),
+    audio: () => answerWithAudio(reply, model, format),
+    events: () => answerNatively(reply, model),
+  }[wish.streaming]();
   await speak(
     request,
-    {
-      operation: 'createSpeech',
-      model,
-      speech: {
-        text: wish.text,
-        voice: wish.voice,
-        instructions: wish.instructions,
-        optimizeInstructions: extraInput.optimize_instructions === true,
-        fields,
-      },
-      ssml: extraInput.enable_ssml === true,
-      native,
-      events: wish.streaming !== 'no',
-    },
-    answer,
+    job,
+    overHttp(request, job, speechPaths[native.route], wish.streaming !== 'no', answer),
   );
 };
+
+/** Whether some way of speaking a text at once leads to the model. */
+function speaks({ protocols }: CatalogueModel): boolean {
+  return protocols.includes('synthesizer') || protocols.includes('inference');
+}

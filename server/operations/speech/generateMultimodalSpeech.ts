@@ -1,8 +1,11 @@
+import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../failure.ts';
-import type { Handler } from '../../http/handler.ts';
-import { requireProtocol } from '../../models/catalogue.ts';
+import type { Handler, OperationRequest } from '../../http/handler.ts';
+import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
+import { speechPaths } from '../../providers/native/speech-request.ts';
+import { findVoice } from '../../store/queries/voices.ts';
 import { answerNatively } from './native-answer.ts';
-import { modelFor, speak } from './speak.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 
 /** The alpha HTTP models and the beta models on their own route; body, events and refusals are the provider's. */
 export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = async (request, reply) => {
@@ -16,27 +19,61 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
   if (beta && voice === '' && input.action === undefined && (input.timbre_weights ?? []).length === 0) {
     throw invalid('input.voice_setting.voice_id', 'is required without timbre_weights.');
   }
+  const job: SpeechJob = {
+    operation: 'generateMultimodalSpeech',
+    model,
+    speech: {
+      text: input.text,
+      voice,
+      instructions: input.instructions,
+      optimizeInstructions: input.optimize_instructions ?? false,
+      fields: {
+        text: 'input.text',
+        voice: beta ? 'input.voice_setting.voice_id' : 'input.voice',
+        instructions: 'input.instructions',
+        optimizeInstructions: 'input.optimize_instructions',
+      },
+    },
+    ssml: false,
+    native: { route: 'multimodal', body: { ...body, input: { ...input } } },
+  };
+  const clone =
+    beta && input.action !== undefined ? await cloning(request, model, input.voice_id ?? '') : undefined;
+  const events = clone === undefined && request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
-    {
-      operation: 'generateMultimodalSpeech',
-      model,
-      speech: {
-        text: input.text,
-        voice,
-        instructions: input.instructions,
-        optimizeInstructions: input.optimize_instructions ?? false,
-        fields: {
-          text: 'input.text',
-          voice: beta ? 'input.voice_setting.voice_id' : 'input.voice',
-          instructions: 'input.instructions',
-          optimizeInstructions: 'input.optimize_instructions',
-        },
-      },
-      ssml: false,
-      native: { route: 'multimodal', body: { ...body, input: { ...input } } },
-      events: request.headers['x-native-sse'] === 'enable',
-    },
-    answerNatively(reply, model),
+    job,
+    overHttp(request, job, speechPaths.multimodal, events, answerNatively(reply, model, clone)),
   );
 };
+
+/**
+ * What to note when a beta voice has been cloned: it belongs to the caller, the model and the channel.
+ *
+ * @throws Failure 400 when the id is taken, whoever has it.
+ */
+async function cloning(
+  { gateway, caller }: OperationRequest<'generateMultimodalSpeech'>,
+  model: CatalogueModel,
+  voiceId: string,
+): Promise<(channel: string) => Promise<void>> {
+  const taken = invalid('input.voice_id', `${quoted(voiceId)} is taken; choose another id.`);
+  const system = systemVoices(model).some(({ id }) => id === voiceId);
+  if (system || (await findVoice(gateway.store.read, voiceId)) !== undefined) throw taken;
+  return async (channel) => {
+    const now = gateway.clock();
+    const saved = await gateway.store.run('saveVoice', {
+      voice_id: voiceId,
+      user_id: caller.userId,
+      service: 'voice_clone',
+      target_model: model.id,
+      channel,
+      status: 'OK',
+      name: voiceId,
+      facts: '{}',
+      created_at: now,
+      updated_at: now,
+    });
+    if (!saved) throw taken;
+  };
+}

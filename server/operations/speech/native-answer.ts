@@ -13,8 +13,15 @@ import type { SpeechAnswer } from './speak.ts';
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
 const small = 1024 * 1024;
 
-/** Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. */
-export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel): SpeechAnswer {
+/**
+ * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. `keep` notes what a
+ * successful JSON answer brought into being, before it is charged and told.
+ */
+export function answerNatively(
+  reply: Reply<OperationId>,
+  model: CatalogueModel,
+  keep: (channel: string) => Promise<void> = async () => {},
+): SpeechAnswer {
   return async (answered, metering, watch) => {
     const { response, channel } = answered;
     if (response.status !== 200) {
@@ -25,7 +32,7 @@ export function answerNatively(reply: Reply<OperationId>, model: CatalogueModel)
     const events = contentType.startsWith('text/event-stream');
     const split = events ? undefined : await splitBody(response, small);
     if (split !== undefined && split.rest === undefined) {
-      await settleWhole(split.head, model, metering, channel.name);
+      await settleWhole(split.head, model, metering, channel.name, keep);
       reply.bytes(200, contentType, split.head);
       return;
     }
@@ -66,11 +73,13 @@ async function settleWhole(
   model: CatalogueModel,
   metering: Metering,
   channel: string,
+  keep: (channel: string) => Promise<void>,
 ): Promise<void> {
   const answer = parseAnswer(bytes);
   const outcome = { channel, status: 200 };
   const failed = betaFailure(field(answer, 'output'));
   const usage = readUsage(model.unit, field(answer, 'usage'));
+  if (failed === undefined) await keep(channel);
   if (failed !== undefined) await metering.refund({ ...outcome, errorCode: failed.code });
   else if (usage !== undefined) await metering.charge(usage, outcome);
   else if (audioSource(answer) !== undefined) await metering.charge(metering.expected, outcome);

@@ -1,5 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
+import type { Channel } from '../../channels/channel.ts';
 import { type Answered, requestInTurn, unanswered } from '../../channels/failover.ts';
 import { channelsForVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
@@ -8,7 +9,7 @@ import { Metering, type Usage } from '../../ledger/metering.ts';
 import { countCharacters, estimateSpeechTokens } from '../../ledger/usage.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
-import { type NativeSpeechRequest, speechPaths } from '../../providers/native/speech-request.ts';
+import type { NativeSpeechRequest } from '../../providers/native/speech-request.ts';
 
 /** A speech request that is ready to go upstream. */
 export interface SpeechJob {
@@ -18,8 +19,6 @@ export interface SpeechJob {
   /** The text is SSML, whose tags are not billed. */
   ssml: boolean;
   native: Pick<NativeSpeechRequest, 'route' | 'body'>;
-  /** Native events instead of one JSON answer. */
-  events: boolean;
 }
 
 /** What has gone out to the client so far, for the bill of a call that the client breaks off. */
@@ -28,7 +27,20 @@ export interface Progress {
   readonly delivered: boolean;
 }
 
-/** Sends the answer out. It charges by itself as soon as all is delivered, and says how far it has come before that. */
+/** How far a call has come. */
+export interface Course {
+  /** Name of the channel that took it; empty before. */
+  channel: string;
+  progress: Progress | undefined;
+}
+
+/**
+ * Goes upstream and sends the answer out. It charges by itself as soon as all is delivered, and keeps the course
+ * up to date before that.
+ */
+export type SpeechRun = (channels: readonly Channel[], metering: Metering, course: Course) => Promise<void>;
+
+/** Sends the answer of an HTTP upstream out, as `SpeechRun` says. */
 export type SpeechAnswer = (
   answered: Answered,
   metering: Metering,
@@ -43,14 +55,14 @@ export function modelFor(request: OperationRequest<OperationId>, id: string): Ca
 }
 
 /**
- * Speaks: checks what depends on the model, holds quota, asks the channels in turn, and lets `answer` pass the
- * result on. Whatever goes wrong gives the quota back; a client that leaves in the middle pays for what the
- * upstream has counted by then, or for the whole text where the upstream counts it when it takes it.
+ * Speaks: checks what depends on the model, holds quota, and lets `run` do the work. Whatever goes wrong gives the
+ * quota back; a client that leaves in the middle pays for what the upstream has counted by then, or for the whole
+ * text where the upstream counts it when it takes it.
  */
 export async function speak(
   request: OperationRequest<OperationId>,
   job: SpeechJob,
-  answer: SpeechAnswer,
+  run: SpeechRun,
 ): Promise<void> {
   const { gateway, caller, signal } = request;
   const { model } = job;
@@ -65,25 +77,11 @@ export async function speak(
     expectedUnits: expectedUnits(job),
     startedAt: request.startedAt,
   });
-  let channel = '';
-  let progress: Progress | undefined;
+  const course: Course = { channel: '', progress: undefined };
   try {
-    const answered = await requestInTurn(
-      gateway.channels.order(channels),
-      (one) => ({
-        method: 'POST',
-        path: speechPaths[job.native.route],
-        ...(job.events ? { headers: { 'X-Native-SSE': 'enable' } } : {}),
-        body: { ...job.native.body, model: one.upstreamModel(model.id) },
-        signal,
-      }),
-      gateway.logger,
-    );
-    channel = answered.channel.name;
-    await answer(answered, metering, (started) => {
-      progress = started;
-    });
+    await run(gateway.channels.order(channels), metering, course);
   } catch (error) {
+    const { channel, progress } = course;
     const left = signal.aborted;
     if (left && progress?.delivered) {
       const outcome = { channel, status: 499, errorCode: 'client_closed_request' };
@@ -95,6 +93,33 @@ export async function speak(
     await metering.refund({ channel, status, errorCode: code });
     throw failure;
   }
+}
+
+/** Asks the channels in turn over HTTP at `path`, for events or for one JSON answer, and passes the answer on. */
+export function overHttp(
+  { gateway, signal }: OperationRequest<OperationId>,
+  { model, native }: SpeechJob,
+  path: string,
+  events: boolean,
+  answer: SpeechAnswer,
+): SpeechRun {
+  return async (channels, metering, course) => {
+    const answered = await requestInTurn(
+      channels,
+      (channel) => ({
+        method: 'POST',
+        path,
+        ...(events ? { headers: { 'X-Native-SSE': 'enable' } } : {}),
+        body: { ...native.body, model: channel.upstreamModel(model.id) },
+        signal,
+      }),
+      gateway.logger,
+    );
+    course.channel = answered.channel.name;
+    await answer(answered, metering, (progress) => {
+      course.progress = progress;
+    });
+  };
 }
 
 function expectedUnits({ model, speech, ssml }: SpeechJob): number {

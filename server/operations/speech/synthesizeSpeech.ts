@@ -1,7 +1,8 @@
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
+import { speechPaths } from '../../providers/native/speech-request.ts';
 import { answerNatively } from './native-answer.ts';
-import { modelFor, speak } from './speak.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 
 /** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {
@@ -15,16 +16,17 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
     instructions: 'input.instruction',
     optimizeInstructions: '',
   };
+  const job: SpeechJob = {
+    operation: 'synthesizeSpeech',
+    model,
+    speech: { text, voice, instructions: body.input.instruction, optimizeInstructions: false, fields },
+    ssml,
+    native: { route: 'synthesizer', body: { ...body, input: { ...body.input } } },
+  };
+  const events = request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
-    {
-      operation: 'synthesizeSpeech',
-      model,
-      speech: { text, voice, instructions: body.input.instruction, optimizeInstructions: false, fields },
-      ssml,
-      native: { route: 'synthesizer', body: { ...body, input: { ...body.input } } },
-      events: request.headers['x-native-sse'] === 'enable',
-    },
-    answerNatively(reply, model),
+    job,
+    overHttp(request, job, speechPaths.synthesizer, events, answerNatively(reply, model)),
   );
 };

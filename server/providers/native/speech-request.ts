@@ -19,7 +19,8 @@ export interface SpeechWish {
 
 /** A native request, and the form of the audio it will bring. */
 export interface NativeSpeechRequest {
-  route: 'synthesizer' | 'multimodal';
+  /** `inference`: over the duplex socket, because the model has no HTTP route. */
+  route: 'synthesizer' | 'multimodal' | 'inference';
   body: { model: string; input: Record<string, unknown>; parameters?: Record<string, unknown> };
   format: AudioFormat;
 }
@@ -36,14 +37,19 @@ export const speechPaths = {
  * @throws Failure 400 when the model has no way to do what is asked.
  */
 export function toNative(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
-  if (model.protocols.includes('synthesizer')) return toSynthesizer(model, wish);
+  if (model.protocols.includes('synthesizer')) return toSynthesizer('synthesizer', model, wish);
+  if (model.protocols.includes('inference')) return toSynthesizer('inference', model, wish);
   return model.family === 'beta' ? toBeta(model, wish) : toAlpha(model, wish);
 }
 
-function toSynthesizer(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+function toSynthesizer(
+  route: 'synthesizer' | 'inference',
+  model: CatalogueModel,
+  wish: SpeechWish,
+): NativeSpeechRequest {
   requireNativeSpeed(wish.speed);
   const format = chooseFormat(model, wish, wish.extraInput.format, ['mp3', 'wav', 'pcm', 'opus'], 'mp3');
-  return request('synthesizer', model, wish, format, {
+  return request(route, model, wish, format, {
     ...wish.extraInput,
     text: wish.text,
     voice: wish.voice,

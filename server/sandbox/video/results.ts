@@ -56,7 +56,7 @@ export class ResultFiles {
     this.#capacity = capacity;
   }
 
-  /** Promises a file and returns its URL. `make` must always give the same bytes. */
+  /** Promises a file and returns its URL. `make` must always give the same file. */
   add(extension: string, expiresAt: number, make: () => Promise<Uint8Array>): string {
     this.#dropExpired();
     const id = randomUUID();

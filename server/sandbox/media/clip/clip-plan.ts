@@ -6,7 +6,7 @@ export interface Reference {
   picture?: Uint8Array;
 }
 
-/** All that decides a clip: the same plan always gives the same bytes. */
+/** All that decides a clip: the same plan always gives the same pictures and sound. */
 export interface ClipPlan {
   /** In pixels, both even. */
   width: number;

@@ -3,6 +3,8 @@ import { BufferSource, EncodedPacketSink, Input, MP4 } from 'mediabunny';
 import type { YuvPicture } from '../drawing/yuv-picture.ts';
 import type { FrameSize } from './clip-plan.ts';
 
+let encoders = 0;
+
 /** Encodes pictures as H.264 frames that stand by themselves. */
 export class KeyFrameEncoder {
   readonly #encoder: H264MP4Encoder;
@@ -13,6 +15,8 @@ export class KeyFrameEncoder {
 
   static async create({ width, height }: FrameSize): Promise<KeyFrameEncoder> {
     const encoder = await h264.createH264MP4Encoder();
+    // The file system is one for all encoders of the thread.
+    encoder.outputFilename = `${encoders++}.mp4`;
     encoder.width = width;
     encoder.height = height;
     encoder.speed = 10;
@@ -31,7 +35,6 @@ export class KeyFrameEncoder {
     const { FS, outputFilename } = this.#encoder;
     this.#encoder.finalize();
     const file = FS.readFile(outputFilename);
-    // The file system is one for all encoders of the thread.
     FS.unlink(outputFilename);
     return await readPackets(file);
   }

@@ -1,0 +1,36 @@
+import { extname } from 'node:path';
+import type { SpeechRequest } from '../speech.ts';
+import { type Options, UsageError } from './command-line.ts';
+
+export type Format = NonNullable<SpeechRequest['response_format']>;
+
+const FORMATS: Readonly<Record<Format, readonly string[]>> = {
+  wav: ['.wav'],
+  mp3: ['.mp3'],
+  pcm: ['.pcm', '.raw'],
+  opus: ['.opus', '.ogg'],
+  flac: ['.flac'],
+};
+
+export const allFormats = Object.keys(FORMATS) as Format[];
+
+/** The format that was asked for, else that of the file's extension, else undefined. */
+export function readFormat<Known extends Format>(
+  asked: string | undefined,
+  output: string,
+  formats: readonly Known[],
+): Known | undefined {
+  if (asked === undefined)
+    return formats.find((name) => FORMATS[name].includes(extname(output).toLowerCase()));
+  const format = formats.find((name) => name === asked);
+  if (!format) throw new UsageError(`--format: one of ${formats.join(', ')}.`);
+  return format;
+}
+
+export function readNumber(options: Options, name: 'speed' | 'sample-rate'): number | undefined {
+  const text = options[name];
+  if (text === undefined) return undefined;
+  const number = Number(text);
+  if (text.trim() === '' || !Number.isFinite(number)) throw new UsageError(`--${name}: not a number.`);
+  return number;
+}

@@ -1,0 +1,96 @@
+import { createInterface } from 'node:readline';
+import { addAbortSignal } from 'node:stream';
+import type { RealtimeSessionOptions } from '../../generated/events.ts';
+import type { InferenceTaskOptions } from '../inference/inference-task.ts';
+import type { SpokenText } from '../sockets/speak-through.ts';
+import type { Unigate } from '../unigate.ts';
+import { wavHeader } from '../wav-header.ts';
+import { readFormat, readNumber } from './audio-options.ts';
+import { type Options, UsageError } from './command-line.ts';
+import { deliverAudio } from './deliver-audio.ts';
+import type { Terminal } from './terminal.ts';
+
+const FORMATS = ['pcm', 'wav', 'mp3', 'opus'] as const;
+const WAV_SAMPLE_RATE = 24_000;
+
+interface Speech {
+  voice: string;
+  format: (typeof FORMATS)[number] | undefined;
+  sampleRate: number | undefined;
+  speed: number | undefined;
+  instructions: string | undefined;
+}
+
+/** `unigate speak --realtime` and `--duplex`: sends the text as it comes and writes the audio as it is made. */
+export async function speakLive(
+  client: Unigate,
+  text: string,
+  options: Options & { output: string; voice: string },
+  terminal: Terminal,
+  signal: AbortSignal,
+): Promise<void> {
+  if (options.realtime && options.duplex) throw new UsageError('Give --realtime or --duplex.');
+  if (text.trim() === '') throw new UsageError('The text is empty.');
+  const format = readFormat(options.format, options.output, FORMATS);
+  const sampleRate = readNumber(options, 'sample-rate');
+  const speech: Speech = {
+    voice: options.voice,
+    format,
+    sampleRate,
+    speed: readNumber(options, 'speed'),
+    instructions: options.instructions,
+  };
+  // Each response of a session is a WAV file of its own, so one file of all is made from PCM.
+  const wavRate = format === 'wav' ? (sampleRate ?? WAV_SAMPLE_RATE) : undefined;
+  if (wavRate !== undefined) Object.assign(speech, { format: 'pcm', sampleRate: wavRate });
+  const head = wavRate === undefined ? undefined : (bytes?: number) => wavHeader(wavRate, bytes);
+
+  const pieces = text === '-' ? readLines(terminal, signal) : text;
+  const receive = options.realtime ? receiveRealtime : receiveDuplex;
+  const audio = receive(client, options.model, pieces, speech, signal);
+  try {
+    await deliverAudio(audio, options.output, options, terminal, signal, head);
+  } finally {
+    // A text that still comes must not keep the process alive.
+    if (text === '-') terminal.stdin.destroy();
+  }
+}
+
+async function* receiveRealtime(
+  client: Unigate,
+  model = 'alpha3-tts-flash-realtime',
+  text: SpokenText,
+  { voice, format, sampleRate, speed, instructions }: Speech,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const session = await client.realtime(model, { signal });
+  yield* session.speak(text, {
+    voice,
+    response_format: format,
+    sample_rate: sampleRate as RealtimeSessionOptions['sample_rate'],
+    speech_rate: speed,
+    instructions,
+  });
+}
+
+async function* receiveDuplex(
+  client: Unigate,
+  model = 'voxa-v3-flash',
+  text: SpokenText,
+  { voice, format, sampleRate, speed, instructions }: Speech,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const connection = await client.inference(model, { signal });
+  yield* connection.speak(text, {
+    voice,
+    format,
+    sample_rate: sampleRate as InferenceTaskOptions['sample_rate'],
+    rate: speed,
+    instruction: instructions,
+  });
+  await connection.close();
+}
+
+async function* readLines({ stdin }: Terminal, signal: AbortSignal): AsyncGenerator<string, void> {
+  for await (const line of createInterface({ input: addAbortSignal(signal, stdin) })) yield `${line}\n`;
+}

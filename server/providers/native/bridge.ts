@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { createWebSocketStream, type WebSocket } from 'ws';
+import type { Unit } from '../../../generated/catalogue.ts';
+import { Failure } from '../../failure.ts';
+import type { Usage } from '../../ledger/metering.ts';
+import { field, providerFailure, rejectionFailure } from './rejection.ts';
+import { readUsage } from './usage.ts';
+
+/** What comes over a bridged synthesis: a sentence event of the duplex protocol, or audio. */
+export type BridgedPiece = { output: Record<string, unknown> } | { audio: Buffer };
+
+/** One synthesis over the duplex socket, for a model that has no HTTP route. */
+export class BridgedSpeech {
+  readonly #socket: WebSocket;
+  readonly #model: string;
+  readonly #unit: Unit;
+  readonly #input: Readonly<Record<string, unknown>>;
+  #usage: Usage | undefined;
+  #delivered = false;
+
+  /** `model` is the provider's name of it; `input` the native synthesizer input, `text` included. */
+  constructor(socket: WebSocket, model: string, unit: Unit, input: Readonly<Record<string, unknown>>) {
+    this.#socket = socket;
+    this.#model = model;
+    this.#unit = unit;
+    this.#input = input;
+  }
+
+  /** The last cumulative figure that the provider told. */
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  get delivered(): boolean {
+    return this.#delivered;
+  }
+
+  /**
+   * Speaks the text, and hands out what comes, no faster than it is taken.
+   *
+   * @throws Failure when the task fails, or the socket ends before it.
+   */
+  async *pieces(): AsyncGenerator<BridgedPiece> {
+    const frames = createWebSocketStream(this.#socket, { readableObjectMode: true });
+    const taskId = randomUUID();
+    const send = (action: string, payload: object) =>
+      this.#socket.send(
+        JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload }),
+      );
+    const { text, ...parameters } = this.#input;
+    try {
+      send('run-task', {
+        task_group: 'audio',
+        task: 'tts',
+        function: 'SpeechSynthesizer',
+        model: this.#model,
+        parameters: { text_type: 'PlainText', ...parameters },
+        input: {},
+      });
+      for await (const frame of frames as AsyncIterable<Buffer | string>) {
+        if (typeof frame !== 'string') {
+          this.#delivered = true;
+          yield { audio: frame };
+          continue;
+        }
+        const { event, header, payload } = parseFrame(frame);
+        this.#usage = readUsage(this.#unit, field(payload, 'usage')) ?? this.#usage;
+        if (event === 'task-started') {
+          send('continue-task', { input: { text } });
+          send('finish-task', { input: {} });
+        } else if (event === 'result-generated') {
+          yield { output: { ...(field(payload, 'output') as object | undefined) } };
+        } else if (event === 'task-failed') {
+          throw taskFailure(header);
+        } else if (event === 'task-finished') {
+          return;
+        }
+      }
+      throw new Failure(502, 'bad_response', 'The provider broke the synthesis off.');
+    } finally {
+      frames.destroy();
+      this.#socket.terminate();
+    }
+  }
+}
+
+function parseFrame(text: string): { event: unknown; header: unknown; payload: unknown } {
+  try {
+    const frame: unknown = JSON.parse(text);
+    const header = field(frame, 'header');
+    return { event: field(header, 'event'), header, payload: field(frame, 'payload') };
+  } catch (cause) {
+    throw new Failure(502, 'bad_response', 'The provider sent a frame that is not JSON.', { cause });
+  }
+}
+
+function taskFailure(header: unknown): Failure {
+  const code = field(header, 'error_code');
+  const message = field(header, 'error_message');
+  const name = typeof code === 'string' ? code : '';
+  if (!/^(InvalidParameter|DataInspectionFailed|BadRequest|Throttling)/.test(name))
+    return providerFailure(502);
+  return rejectionFailure({
+    status: name.startsWith('Throttling') ? 429 : 400,
+    body: Buffer.alloc(0),
+    code: name,
+    message: typeof message === 'string' ? message : undefined,
+    retryAfter: undefined,
+  });
+}

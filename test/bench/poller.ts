@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { Channels } from '../../server/channels/channels.ts';
+import { hashKey } from '../../server/store/keys.ts';
+import { openStore, type Store } from '../../server/store/store.ts';
+import type { TaskDriver } from '../../server/tasks/driver.ts';
+import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import { Tasks } from '../../server/tasks/tasks.ts';
+import { channelTo } from '../support/upstream.ts';
+import { cores } from './processes.ts';
+
+// How late polls are with many tasks in flight: node test/bench/poller.ts [--tasks 10000] [--rate 200] [--seconds 60]
+// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own that it leaves behind.
+
+const { values } = parseArgs({
+  options: {
+    tasks: { type: 'string', default: '10000' },
+    /** New tasks a second until all are there. */
+    rate: { type: 'string', default: '200' },
+    /** Of measuring when all are there. */
+    seconds: { type: 'string', default: '60' },
+    channels: { type: 'string', default: '4' },
+  },
+});
+const count = Number(values.tasks);
+const rate = Number(values.rate);
+const seconds = Number(values.seconds);
+const channelNames = Array.from({ length: Number(values.channels) }, (_, index) => `channel-${index}`);
+
+/** Milliseconds of an upstream's answer, from and to. */
+const latency = [30, 70] as const;
+/** Milliseconds that a task takes, from and to. */
+const life = [60_000, 300_000] as const;
+
+const between = ([from, to]: readonly [number, number]) => from + Math.random() * (to - from);
+
+if (cores !== undefined && process.env.BENCH_PINNED === undefined) {
+  const self = [process.execPath, '--expose-gc', fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const env = { ...process.env, BENCH_PINNED: cores.measured };
+  const { status } = spawnSync('taskset', ['-c', cores.measured, ...self], { stdio: 'inherit', env });
+  process.exit(status ?? 1);
+}
+
+/** When each task is due, as the engine itself wrote it. */
+const due = new Map<string, number>();
+let lateness: number[] = [];
+const endAt = new Map<string, number>();
+let finished = 0;
+
+const driver: TaskDriver = {
+  resubmitSafe: true,
+  async submit({ id }) {
+    await pause(between(latency));
+    endAt.set(id, Date.now() + between(life));
+    return { upstreamId: `up-${id}` };
+  },
+  async poll({ id }) {
+    lateness.push(Date.now() - (due.get(id) ?? 0));
+    await pause(between(latency));
+    const left = (endAt.get(id) ?? 0) - Date.now();
+    if (left <= 0) return { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
+    return { state: 'in_progress', progress: Math.max(0, 90 - left / 3_000) };
+  },
+};
+
+const dataDir = await mkdtemp(join(tmpdir(), 'unigate-poller-'));
+const databaseUrl = process.env.DATABASE_URL;
+const opened = await openStore({
+  dataDir,
+  ...(databaseUrl === undefined ? {} : { databaseUrl, schema: `bench_${Date.now()}` }),
+});
+const store: Store = {
+  ...opened,
+  run(name, args) {
+    if (name === 'recordPolls') {
+      for (const { id, nextPollAt } of args as { id: string; nextPollAt: number }[]) due.set(id, nextPollAt);
+    } else if (name === 'acceptTask') {
+      const { id, nextPollAt } = args as { id: string; nextPollAt: number };
+      due.set(id, nextPollAt);
+    }
+    return opened.run(name, args);
+  },
+};
+const user = await store.run('createUser', { name: 'bench', group: 'default', now: Date.now() });
+const token = await store.run('createToken', {
+  userId: user.id,
+  name: 'bench',
+  keyHash: hashKey(randomUUID()),
+  keyHint: 'sk',
+  remainQuota: 1_000_000_000,
+  now: Date.now(),
+});
+const channels = new Channels(
+  channelNames.map((name) => channelTo('http://127.0.0.1:9', { name })),
+  Date.now,
+);
+let made = 0;
+let running = true;
+const tasks = new Tasks({
+  store,
+  drivers: new Map([['bench', driver]]),
+  channels: { names: channelNames, named: (name) => channels.named(name) },
+  rate: () => 1,
+  logger: pino({ level: 'error' }),
+  onChange: ({ id, state }) => {
+    if (state !== 'completed') return;
+    finished += 1;
+    due.delete(id);
+    endAt.delete(id);
+    // As many as before stay in flight.
+    if (running) void submit();
+  },
+});
+
+function submit() {
+  const channel = channels.named(channelNames[made % channelNames.length] ?? '');
+  made += 1;
+  const order: TaskOrder = {
+    requestId: randomUUID(),
+    caller: { tokenId: token.id, userId: user.id, tokenName: 'bench', group: 'default', modelLimits: null },
+    operation: 'createVideo',
+    format: 'videos',
+    driver: 'bench',
+    model: { id: 'gamma3.0-video', unit: 'seconds' },
+    channels: channel === undefined ? [] : [channel],
+    request: { prompt: 'a kite over the sea' },
+    facts: { prompt: 'a kite over the sea', seconds: '5', size: '720P' },
+    expectedUnits: 5,
+  };
+  return tasks.submit(order);
+}
+
+let cpuBefore = process.cpuUsage();
+let timeBefore = Date.now();
+
+function report(phase: string): void {
+  const sorted = lateness.toSorted((left, right) => left - right);
+  const at = (share: number) =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  const inTime = sorted.filter((late) => late <= 1_000).length / Math.max(1, sorted.length);
+  const elapsed = Date.now() - timeBefore;
+  const cpu = process.cpuUsage(cpuBefore);
+  globalThis.gc?.();
+  const { rss, heapUsed } = process.memoryUsage();
+  console.log(
+    [
+      phase.padEnd(10),
+      `${due.size} in flight`,
+      `${Math.round((sorted.length / elapsed) * 1_000)} polls/s`,
+      `late ms p50 ${at(0.5)} p95 ${at(0.95)} p99 ${at(0.99)} max ${at(1)}`,
+      `${(inTime * 100).toFixed(2)} % within 1 s`,
+      `cpu ${Math.round(((cpu.user + cpu.system) / 1_000 / elapsed) * 100)} %`,
+      `heap ${Math.round(heapUsed / 2 ** 20)} MB rss ${Math.round(rss / 2 ** 20)} MB`,
+      `${finished} done`,
+    ].join(' | '),
+  );
+  lateness = [];
+  cpuBefore = process.cpuUsage();
+  timeBefore = Date.now();
+}
+
+console.log(
+  `${store.engine}, ${count} tasks, ${channelNames.length} channels, core ${process.env.BENCH_PINNED ?? 'any'}`,
+);
+await tasks.start();
+const startedAt = Date.now();
+const submitting: Promise<unknown>[] = [];
+while (made < count) {
+  const wanted = Math.min(count, Math.ceil(((Date.now() - startedAt) / 1_000) * rate));
+  while (made < wanted) submitting.push(submit());
+  await pause(10);
+}
+await Promise.all(submitting);
+report('filling');
+for (let slice = 1; slice <= Math.ceil(seconds / 10); slice += 1) {
+  await pause(10_000);
+  report(`${slice * 10} s`);
+}
+running = false;
+await tasks.stop();
+await channels.close();
+await store.close();
+await rm(dataDir, { recursive: true });

@@ -1,0 +1,281 @@
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import {
+  type EventValidator,
+  validateInferenceServerEvent,
+  validateRealtimeServerEvent,
+} from '../../generated/event-validators.js';
+import { logRows, makeKey } from '../server/books.ts';
+import { engines } from '../store/engines.ts';
+import { delivered } from '../support/manual-timers.ts';
+import { seeded } from '../support/seeded.ts';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import {
+  type Frame,
+  type SocketUpstream,
+  startSocketUpstream,
+  type UpstreamConnection,
+} from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
+import { makeDatabase, type TestDatabase } from './database.ts';
+import { event, inferenceScript } from './inference-script.ts';
+import { realtimeScript } from './realtime-script.ts';
+import { type SocketGateway, startSocketGateway } from './start.ts';
+
+const seed = 20_260_801;
+const rounds = 120;
+const closeCodes = [1000, 1001, 1003, 1006, 1007, 1008, 1009, 1011, 1013];
+const taskIds = Array.from({ length: 6 }, (_, index) => `5d2f0c3e8b7a4f169a3d2c1b0e9f8a7${index}`);
+
+describe.each(engines)('any order of frames on %s', (engine) => {
+  let database: TestDatabase;
+  let upstream: SocketUpstream;
+  let target: SocketGateway;
+  let client: SocketClient;
+  /** What the gateway itself calls its own failure. */
+  let errors: string[];
+  /** Largest figure that the upstream has reported, by task; a session has one. */
+  let reported: Map<string, number>;
+  let random: () => number;
+
+  beforeAll(async () => {
+    errors = [];
+    const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
+    database = await makeDatabase(engine);
+    upstream = await startSocketUpstream();
+    target = await startSocketGateway(
+      { databaseUrl: database.url, channels: [channelTo(upstream.url)] },
+      logger,
+    );
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+    await database.remove();
+  });
+
+  const below = (limit: number) => Math.floor(random() * limit);
+  const pick = <T>(...values: T[]): T => values[below(values.length)] as T;
+
+  /** Notes every figure that goes out with a frame, under the task that runs. */
+  const noting = (task: () => string) => (text: string) => {
+    const figures = [...text.matchAll(/"characters":(\d+)/g)].map(([, figure]) => Number(figure));
+    for (const figure of figures) reported.set(task(), Math.max(reported.get(task()) ?? 0, figure));
+  };
+  const watched = (connection: UpstreamConnection, note: (text: string) => void): UpstreamConnection => ({
+    ...connection,
+    send(frame) {
+      note(JSON.stringify(frame));
+      if (connection.socket.readyState === connection.socket.OPEN) connection.send(frame);
+    },
+  });
+  const mischief = (connection: UpstreamConnection) =>
+    pick(
+      () => connection.socket.send('{'),
+      () => connection.socket.send('{"type":5}'),
+      () => connection.socket.send(Buffer.from([1, 2])),
+      () => connection.socket.close(pick(1000, 1011, 1013)),
+      () => connection.socket.terminate(),
+    )();
+
+  /** The socket is at its end, and so are its books: each entry closed once, for no more than was reported. */
+  const balanced = async (token: { id: number }, quota: number, validate: EventValidator<unknown>) => {
+    client.socket.terminate();
+    expect(closeCodes).toContain((await client.closed).code);
+    for (const one of client.events) expect(validate(one), JSON.stringify([one, validate.errors])).toBe(true);
+    const requestId = String(client.headers['x-request-id']);
+    await vi.waitFor(() => expect(target.running.sockets.size).toBe(0));
+    const rows = await target.gateway.store.read
+      .selectFrom('ledger')
+      .selectAll()
+      .where('token_id', '=', token.id)
+      .execute();
+    for (const row of rows) {
+      const task = row.request_id === requestId ? '' : row.request_id.slice(requestId.length + 1);
+      expect(row.charged ?? 0).toBeLessThanOrEqual(reported.get(task) ?? 0);
+      expect(row.state).toBe(row.charged === null ? 'refunded' : 'settled');
+    }
+    const spent = rows.reduce((sum, { charged }) => sum + (charged ?? 0), 0);
+    const record = await target.gateway.store.read
+      .selectFrom('tokens')
+      .selectAll()
+      .where('id', '=', token.id)
+      .executeTakeFirstOrThrow();
+    expect([record.remain_quota, record.used_quota]).toEqual([quota - spent, spent]);
+    const logs = (await logRows(target)).filter(({ token_id: id }) => id === token.id);
+    expect(logs.map(({ request_id: id }) => id).sort()).toEqual(rows.map(({ request_id: id }) => id).sort());
+    expect(errors).toEqual([]);
+    return spent;
+  };
+
+  test('a realtime session', async () => {
+    random = seeded(seed);
+    let spent = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      reported = new Map();
+      const quota = pick(0, 15, 60, 10_000);
+      const token = await makeKey(target, { quota });
+      const play = realtimeScript({ pieces: below(3) });
+      const wrapped = new WeakMap<UpstreamConnection, UpstreamConnection>();
+      upstream.script = {
+        opened(connection) {
+          const one = watched(
+            connection,
+            noting(() => ''),
+          );
+          wrapped.set(connection, one);
+          if (random() < 0.97) play.opened?.(one);
+          else mischief(connection);
+        },
+        frame(connection, frame) {
+          const one = wrapped.get(connection);
+          const fate = random();
+          if (one === undefined || fate < 0.03) return;
+          if (fate < 0.05) mischief(connection);
+          else if (fate < 0.1)
+            one.send({
+              event_id: 'e',
+              type: 'error',
+              error: pick<object>({}, { code: 'invalid_value', message: 'x' }, { code: 'Throttling' }),
+            });
+          else if (fate < 0.13)
+            one.send({
+              event_id: 'd',
+              type: 'response.done',
+              response: { id: 'r', status: 'failed', usage: { characters: below(5) } },
+            });
+          else play.frame?.(one, frame);
+        },
+      };
+      client = await connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key: token.key });
+      client.socket.on('error', () => {});
+      let ids = 0;
+      const send = (type: string, fields: object = {}) => {
+        if (random() < 0.97) ids += 1;
+        client.send({ event_id: `event_${ids}`, type, ...fields });
+      };
+      const update = () =>
+        send('session.update', { session: { voice: 'Aria', mode: pick('commit', 'server_commit') } });
+      const append = () => send('input_text_buffer.append', { text: 'x'.repeat(below(12)) });
+      const commit = () => send('input_text_buffer.commit');
+      if (random() < 0.8) update();
+      for (let step = below(24); step > 0; step -= 1) {
+        if (client.socket.readyState !== client.socket.OPEN) break;
+        if (random() < 0.5) await delivered([client.socket]);
+        pick(
+          append,
+          append,
+          append,
+          append,
+          append,
+          commit,
+          commit,
+          commit,
+          update,
+          () => send('input_text_buffer.clear'),
+          () => send('response.cancel'),
+          () => random() < 0.3 && send('session.finish'),
+          () =>
+            random() < 0.3 &&
+            client.send(
+              pick('{', '[]', '{"type":"x"}', '{"event_id":"a","type":"session.update","session":{}}'),
+            ),
+          () => random() < 0.1 && client.socket.send(Buffer.from([1])),
+          () => random() < 0.2 && client.socket.close(),
+          () => random() < 0.1 && target.timers.advance(pick(10_000, 61_000)),
+        )();
+      }
+      if (random() < 0.5) await delivered([client.socket]);
+      spent += await balanced(token, quota, validateRealtimeServerEvent as EventValidator<unknown>);
+    }
+    expect(spent).toBeGreaterThan(0);
+  });
+
+  test('a duplex socket', async () => {
+    random = seeded(seed + 1);
+    let spent = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      reported = new Map();
+      const quota = pick(0, 15, 60, 10_000);
+      const token = await makeKey(target, { quota });
+      const play = inferenceScript();
+      const numbers = new Map<string, string>();
+      upstream.script = {
+        frame(connection, frame) {
+          const { action, task_id: id } = frame.header as { action: string; task_id: string };
+          if (action === 'run-task') numbers.set(id, String(numbers.size + 1));
+          const one = Object.assign(
+            watched(
+              connection,
+              noting(() => numbers.get(id) ?? ''),
+            ),
+            { socket: connection.socket },
+          );
+          const fate = random();
+          if (fate < 0.03) return;
+          if (fate < 0.05) mischief(connection);
+          else if (fate < 0.08)
+            one.send({
+              header: {
+                task_id: id,
+                event: 'task-failed',
+                error_code: pick('InvalidParameter', 'InternalError', 'Throttling.X'),
+                error_message: 'x',
+              },
+              payload: {},
+            });
+          else if (fate < 0.1) one.send(event(id, 'task-finished', { usage: { characters: below(5) } }));
+          else play.frame?.(one, frame);
+        },
+      };
+      client = await connect(`${target.url}/api-ws/v1/inference?model=voxa-v1`, { key: token.key });
+      client.socket.on('error', () => {});
+      const left = [...taskIds];
+      let task = left[0] ?? '';
+      let seen = -1;
+      const frame = (action: string, payload: object, id = task) =>
+        client.send({ header: { action, task_id: id, streaming: 'duplex' }, payload });
+      const run = () => {
+        task = left.shift() ?? task;
+        const parameters = { text_type: 'PlainText', voice: 'v', enable_ssml: random() < 0.1 };
+        frame('run-task', {
+          task_group: 'audio',
+          task: 'tts',
+          function: 'SpeechSynthesizer',
+          parameters,
+          input: {},
+        });
+      };
+      const say = () => frame('continue-task', { input: { text: 'x'.repeat(below(12)) } });
+      const finish = () => frame('finish-task', { input: {} });
+      for (let step = 3 + below(20), next: Action = 'run'; step > 0; step -= 1) {
+        if (client.socket.readyState !== client.socket.OPEN) break;
+        // Mostly in order, since anything else ends the socket.
+        for (let trips = random() < 0.9 ? 20 : 0; trips > 0 && client.events.length === seen; trips -= 1)
+          await delivered([client.socket, ...upstream.connections.slice(-1).map(({ socket }) => socket)]);
+        seen = client.events.length;
+        const acts: Record<Action, () => void> = { run, say, finish };
+        if (random() < 0.93) acts[next]();
+        else
+          pick<() => unknown>(
+            run,
+            say,
+            finish,
+            () => frame('continue-task', { input: {} }),
+            () => client.send(pick('{', '{}', '[]')),
+            () => client.socket.send(Buffer.from([1])),
+            () => client.socket.close(),
+            () => client.socket.terminate(),
+            () => target.timers.advance(pick(10_000, 24_000, 61_000)),
+          )();
+        next = next === 'finish' ? 'run' : pick<Action>('say', 'say', 'finish');
+      }
+      if (random() < 0.5) await delivered([client.socket]);
+      spent += await balanced(token, quota, validateInferenceServerEvent as EventValidator<unknown>);
+      upstream.connections.length = 0;
+    }
+    expect(spent).toBeGreaterThan(0);
+  });
+});
+
+type Action = 'run' | 'say' | 'finish';

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ledgerRows, post } from './books.ts';
+
+let target: TestGateway;
+beforeAll(async () => {
+  target = await startTestGateway();
+});
+afterAll(() => target.close());
+
+const speak = (body: object) =>
+  post(target.url, target.key, '/v1/audio/speech', {
+    model: 'voxa-v1',
+    input: 'Good morning. And good night.',
+    voice: 'voxanna',
+    ...body,
+  });
+const characters = 'Good morning. And good night.'.length;
+
+test('voxa-v1 speaks over the duplex socket, as bytes', async () => {
+  const reply = await speak({ response_format: 'wav', extra_body: { input: { sample_rate: 16000 } } });
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+  const bytes = Buffer.from(await reply.arrayBuffer());
+  expect(bytes.subarray(0, 4).toString('latin1')).toBe('RIFF');
+  expect(bytes.readUInt32LE(24)).toBe(16000);
+  const seconds = (bytes.length - 44) / 2 / 16000;
+  expect(seconds).toBeGreaterThan(1);
+  expect(seconds).toBeLessThan(6);
+  expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: characters });
+});
+
+test('streamed, and as the native events of its siblings', async () => {
+  const pcm = await speak({ response_format: 'pcm', stream: true });
+  expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
+  const events = await speak({ stream: true, stream_format: 'sse' });
+  expect(events.headers.get('content-type')).toContain('text/event-stream');
+  const text = await events.text();
+  expect(text.startsWith('id:1\nevent:result\n:HTTP_STATUS/200\ndata:{')).toBe(true);
+  const data = [...text.matchAll(/^data:(.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''));
+  expect(data.map(({ output }) => output.type)).toEqual(
+    expect.arrayContaining(['sentence-begin', 'sentence-synthesis', 'sentence-end']),
+  );
+  expect(data.some(({ output }) => output.audio.data.length > 100)).toBe(true);
+  expect(data.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters } });
+  expect((await ledgerRows(target)).map(({ state }) => state)).not.toContain('open');
+});
+
+test('a refusal of the provider is a 4xx, a broken socket a 502; neither is charged', async () => {
+  const refused = await speak({ input: 'Hello [[reject]]' });
+  expect(refused.status).toBe(400);
+  expect(await refused.json()).toMatchObject({ error: { code: 'DataInspectionFailed' } });
+  expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'refunded' });
+  const throttled = await speak({ input: 'Hello [[throttle]]' });
+  expect([throttled.status, throttled.headers.get('retry-after')]).toEqual([429, '1']);
+  const failed = await speak({ input: 'Hello [[error]]' });
+  expect(failed.status).toBe(502);
+  expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'refunded' });
+});

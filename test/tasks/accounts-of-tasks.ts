@@ -1,0 +1,30 @@
+import { expect } from 'vitest';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { expectBalanced, ledgerRows, logRows } from '../store/books.ts';
+import { RATE } from './node.ts';
+import { SECONDS, type TaskUpstream } from './task-upstream.ts';
+
+export function taskRows(store: Store) {
+  return store.read.selectFrom('tasks').selectAll().orderBy('request_id').execute();
+}
+
+/** All tasks are final, none was doubled upstream, and every unit of quota is accounted for, once. */
+export async function expectAllRight(
+  store: Store,
+  upstream: TaskUpstream,
+  token: { id: number; userId: number },
+  quota: number,
+): Promise<void> {
+  const keys = [...upstream.tasks.values()].map(({ key }) => key);
+  expect(new Set(keys).size).toBe(keys.length);
+  const tasks = await taskRows(store);
+  const books = tasks.map(({ request_id, state }) =>
+    state === 'completed' ? [request_id, 'settled', SECONDS * RATE] : [request_id, 'refunded', null],
+  );
+  const ledger = await ledgerRows(store);
+  expect(ledger.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(books);
+  const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
+  expect(logged).toEqual(tasks.map((task) => task.request_id));
+  await expectBalanced(store, { ...token, unlimitedQuota: false, remainQuota: quota } as TokenRecord);
+}

@@ -1,0 +1,60 @@
+import { expect, test, vi } from 'vitest';
+import { makeToken } from '../store/books.ts';
+import { engines, Place } from '../store/engines.ts';
+import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
+import { Child } from './child.ts';
+import { TaskUpstream } from './task-upstream.ts';
+
+const QUOTA = 1_000_000;
+/** Of each node. */
+const COUNT = 60;
+
+test.runIf(engines.includes('postgres'))(
+  'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
+  { timeout: 60_000 },
+  async () => {
+    const place = await Place.make('postgres');
+    const upstream = await TaskUpstream.start(false);
+    const store = await place.open();
+    const token = await makeToken(store, { remainQuota: QUOTA });
+    const prompts = Array.from({ length: COUNT }, (_, index) => ['ok', 'late', 'fail'][index % 3] ?? 'ok');
+    const start = (name: string) =>
+      new Child({
+        name,
+        store: place.options,
+        upstreamUrl: upstream.url,
+        resubmitSafe: false,
+        token: { id: token.id, userId: token.userId },
+        quota: 0,
+        prompts,
+        // Short, so that the other soon takes over; long enough for a busy machine.
+        timing: { pollLimitMs: 1_000, submitLimitMs: 5_000, leaseMarginMs: 500, longestPollMs: 100 },
+      });
+    const [left, right] = [start('left'), start('right')];
+    const open = async () => (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
+    // All is made and both have worked at it; what is left open is polled by both all the time.
+    const halfDone = async () => {
+      expect([...left.named('submitted'), ...right.named('submitted')]).toHaveLength(2 * COUNT);
+      const polls = [...upstream.tasks.values()].flatMap(({ polledBy }) => polledBy);
+      expect(new Set(polls)).toEqual(new Set(['left', 'right']));
+      expect(await open()).toHaveLength((2 * COUNT) / 3);
+    };
+    try {
+      await vi.waitFor(halfDone, { timeout: 20_000, interval: 20 });
+      left.kill();
+      expect(await left.ended()).toEqual([null, 'SIGKILL']);
+      upstream.release();
+      await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 30_000, interval: 50 });
+    } finally {
+      right.kill();
+      await right.ended();
+      await upstream.close();
+    }
+    await expectAllRight(store, upstream, token, QUOTA);
+    const states = (await taskRows(store)).map(({ state }) => state);
+    expect(states.filter((state) => state === 'completed')).toHaveLength((2 * COUNT * 2) / 3);
+    const shared = [...upstream.tasks.values()].filter(({ polledBy }) => new Set(polledBy).size === 2);
+    expect(shared).not.toEqual([]);
+    await place.remove();
+  },
+);
