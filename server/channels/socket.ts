@@ -58,7 +58,7 @@ export async function openSocketInTurn(
 export function openSocket(channel: Channel, request: SocketRequest): Promise<WebSocket> {
   const { path, model, signal, timers = systemTimers } = request;
   const { wsUrl, key } = channel.settings;
-  const query = new URLSearchParams({ model: channel.upstreamModel(model) });
+  const query = `model=${encodeURIComponent(channel.upstreamModel(model))}`;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = new WebSocket(`${wsUrl}${channel.upstreamPath(path)}?${query}`, {

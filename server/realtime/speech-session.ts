@@ -7,7 +7,7 @@ import type { Usage } from '../ledger/metering.ts';
 import { TextHold } from '../ledger/text-hold.ts';
 import { TextEstimate } from '../ledger/usage.ts';
 import type { Connection } from './connection.ts';
-import { inner, isAudioDelta, type JsonObject, parseObject } from './frames.ts';
+import { inner, isAudioDelta, isServerEvent, type JsonObject, parseObject } from './frames.ts';
 import { SeenIds } from './seen-ids.ts';
 import {
   errorEvent,
@@ -161,7 +161,7 @@ export class SpeechSession extends SocketSession {
       return;
     }
     const event = binary ? undefined : parseObject(data.toString('utf8'));
-    if (event === undefined || typeof event.type !== 'string')
+    if (event === undefined || !isServerEvent(event))
       return this.#fatal('bad_response', 'The provider sent something unusable.');
     this.#state = serverMoves[this.#state][event.type as MovingServerEvent] ?? this.#state;
     this.#failedLast = event.type === 'error';

@@ -2,6 +2,8 @@ import type { TaskEnvironment } from './environment.ts';
 
 interface Lane {
   running: number;
+  /** The last claim took all it could, so more may be due. */
+  hungry: boolean;
   pausedUntil: number;
 }
 
@@ -23,6 +25,7 @@ export class Lanes {
       if (pausedUntil > this.#env.clock()) nextRoomAt = Math.min(nextRoomAt, pausedUntil);
       const limit = this.room(channel);
       if (limit > 0) lanes.push({ channel, limit });
+      else this.#lane(channel).hungry = true;
     }
     return { lanes, nextRoomAt };
   }
@@ -40,13 +43,23 @@ export class Lanes {
     lane.pausedUntil = Math.max(lane.pausedUntil, this.#env.clock() + ms);
   }
 
-  /** Takes a place, and gives the function to leave it, which says whether it was the last one free. */
+  /** Notes how many a claim gave. True when more may be due and there is room for them. */
+  claimed(channel: string, { limit, given }: { limit: number; given: number }): boolean {
+    const lane = this.#lane(channel);
+    lane.hungry = given === limit;
+    return lane.hungry && this.room(channel) > 0;
+  }
+
+  /** Takes a place, and gives the function to leave it, which says whether another task waits for it. */
   enter(channel: string): () => boolean {
     const lane = this.#lane(channel);
+    let left = false;
     lane.running += 1;
     return () => {
+      if (left) return false;
+      left = true;
       lane.running -= 1;
-      return lane.running + 1 >= this.#env.pollsPerChannel && this.#healthy(channel);
+      return lane.hungry && this.#healthy(channel);
     };
   }
 
@@ -57,7 +70,7 @@ export class Lanes {
   #lane(channel: string): Lane {
     let lane = this.#lanes.get(channel);
     if (lane === undefined) {
-      lane = { running: 0, pausedUntil: Number.NEGATIVE_INFINITY };
+      lane = { running: 0, hungry: false, pausedUntil: Number.NEGATIVE_INFINITY };
       this.#lanes.set(channel, lane);
     }
     return lane;

@@ -76,12 +76,12 @@ export class Poller {
     const running = this.#inFlight.get(task.id);
     if (running !== undefined) return running;
     if (this.#lanes.room(task.channel) === 0) return undefined;
-    return this.#take(task.id, task.channel, async () => {
+    return this.#take(task.id, task.channel, async (answered) => {
       const { id, attempt } = task;
       const { owner, store, clock } = this.#env;
       const now = clock();
       const claimed = await store.run('claimTask', { id, attempt, owner, now, until: this.#leaseEnd(now) });
-      return claimed && this.#step.take(claimed, { early: true });
+      return claimed && this.#step.take(claimed, { early: true, answered });
     });
   }
 
@@ -113,7 +113,14 @@ export class Poller {
       until: this.#leaseEnd(now),
     });
     fault('poll:claimed');
-    const steps = tasks.map((task) => this.#take(task.id, task.channel, () => this.#step.take(task)));
+    const steps = tasks.map((task) =>
+      this.#take(task.id, task.channel, (answered) => this.#step.take(task, { answered })),
+    );
+    const given = Map.groupBy(tasks, ({ channel }) => channel);
+    const more = lanes.filter(({ channel, limit }) =>
+      this.#lanes.claimed(channel, { limit, given: given.get(channel)?.length ?? 0 }),
+    );
+    if (more.length > 0) return { steps, nextDueAt: now };
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };
   }
 
@@ -122,9 +129,17 @@ export class Poller {
     return now + pollLimitMs + leaseMarginMs;
   }
 
-  #take(id: string, channel: string, step: () => Promise<number | undefined>): Promise<void> {
+  /** The place is free again as soon as the upstream has answered: what follows is between us and the store. */
+  #take(
+    id: string,
+    channel: string,
+    step: (answered: () => void) => Promise<number | undefined>,
+  ): Promise<void> {
     const leave = this.#lanes.enter(channel);
-    const taken = step()
+    const answered = () => {
+      if (leave()) this.wake();
+    };
+    const taken = step(answered)
       .then(
         (dueAt) => {
           if (dueAt !== undefined) this.wake(dueAt);
@@ -137,7 +152,7 @@ export class Poller {
       )
       .finally(() => {
         if (this.#inFlight.get(id) === taken) this.#inFlight.delete(id);
-        if (leave()) this.wake();
+        answered();
       });
     this.#inFlight.set(id, taken);
     return taken;

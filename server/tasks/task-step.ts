@@ -10,6 +10,13 @@ import type { Placement } from './placement.ts';
 import { taskExpired } from './task-errors.ts';
 import { withinLimit } from './time-limit.ts';
 
+export interface Circumstances {
+  /** The task is not due, but somebody asked about it. */
+  early?: boolean;
+  /** Called when the upstream has answered: what is left then is only to write it down. */
+  answered?: () => void;
+}
+
 /** The one thing to do next with a claimed task. */
 export class TaskStep {
   readonly #env: TaskEnvironment;
@@ -24,8 +31,8 @@ export class TaskStep {
     this.#lanes = lanes;
   }
 
-  /** `early`: not because it was due, but because somebody asked. Gives when it may be due again. */
-  async take(task: TaskRecord, { early = false } = {}): Promise<number | undefined> {
+  /** Gives when the task may be due again. */
+  async take(task: TaskRecord, circumstances: Circumstances = {}): Promise<number | undefined> {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {
@@ -33,7 +40,7 @@ export class TaskStep {
       await this.#changes.fail(task, taskExpired);
       return undefined;
     }
-    if (isAccepted(task)) return this.#poll(task, driver, channel, early);
+    if (isAccepted(task)) return this.#poll(task, driver, channel, circumstances);
     const { nextPollAt } = (await this.#placement.resume(task, driver, channel)) ?? {};
     return nextPollAt ?? undefined;
   }
@@ -42,7 +49,7 @@ export class TaskStep {
     task: AcceptedTask,
     driver: TaskDriver,
     channel: Channel,
-    early: boolean,
+    { early = false, answered = () => {} }: Circumstances,
   ): Promise<number | undefined> {
     const { timers, timing, stopping } = this.#env;
     let snapshot: Snapshot;
@@ -56,6 +63,7 @@ export class TaskStep {
     }
     fault('poll:answered');
     channel.health.succeeded();
+    answered();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
     else if (snapshot.state === 'failed') await this.#changes.fail(task, snapshot.error, snapshot);
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);

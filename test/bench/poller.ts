@@ -51,6 +51,8 @@ if (cores !== undefined && process.env.BENCH_PINNED === undefined) {
 /** When each task is due, as the engine itself wrote it. */
 const due = new Map<string, number>();
 let lateness: number[] = [];
+/** How long each command took, in milliseconds, by its name. */
+const commands = new Map<string, number[]>();
 const endAt = new Map<string, number>();
 let finished = 0;
 
@@ -79,13 +81,19 @@ const opened = await openStore({
 const store: Store = {
   ...opened,
   run(name, args) {
-    if (name === 'recordPolls') {
-      for (const { id, nextPollAt } of args as { id: string; nextPollAt: number }[]) due.set(id, nextPollAt);
-    } else if (name === 'acceptTask') {
-      const { id, nextPollAt } = args as { id: string; nextPollAt: number };
-      due.set(id, nextPollAt);
-    }
-    return opened.run(name, args);
+    const polls = args as unknown as { id: string; nextPollAt: number }[];
+    if (name === 'recordPolls') for (const { id, nextPollAt } of polls) due.set(id, nextPollAt);
+    const { id, nextPollAt } = args as unknown as { id: string; nextPollAt: number };
+    if (name === 'acceptTask') due.set(id, nextPollAt);
+    const begun = Date.now();
+    const result = opened.run(name, args);
+    const done = () => {
+      const durations = commands.get(name) ?? [];
+      durations.push(Date.now() - begun);
+      commands.set(name, durations);
+    };
+    result.then(done, done);
+    return result;
   },
 };
 const user = await store.run('createUser', { name: 'bench', group: 'default', now: Date.now() });
@@ -159,8 +167,13 @@ function report(phase: string): void {
       `cpu ${Math.round(((cpu.user + cpu.system) / 1_000 / elapsed) * 100)} %`,
       `heap ${Math.round(heapUsed / 2 ** 20)} MB rss ${Math.round(rss / 2 ** 20)} MB`,
       `${finished} done`,
+      ...[...commands].map(([name, all]) => {
+        const one = all.toSorted((left, right) => left - right);
+        return `${name} ${all.length}x p50 ${one[Math.floor(all.length / 2)]} p99 ${one[Math.floor(all.length * 0.99)]} ms`;
+      }),
     ].join(' | '),
   );
+  commands.clear();
   lateness = [];
   cpuBefore = process.cpuUsage();
   timeBefore = Date.now();

@@ -68,6 +68,16 @@ describe('the README', () => {
     }
   });
 
+  it('has every method of the sockets', async () => {
+    const { RealtimeSession } = await import('../../client/realtime/realtime-session.ts');
+    const { InferenceTask } = await import('../../client/inference/inference-task.ts');
+    const inner = ['constructor', 'over', 'run', 'end', 'takeEvent', 'takeAudio'];
+    for (const { prototype } of [RealtimeSession, InferenceTask]) {
+      for (const name of Object.getOwnPropertyNames(prototype).filter((method) => !inner.includes(method)))
+        expect(readme).toMatch(new RegExp(`\`${name}(\\(.*)?\``));
+    }
+  });
+
   it('has every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });

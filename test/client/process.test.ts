@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startSocketServer } from './socket-server.ts';
 import { startStubServer } from './stub-server.ts';
 
 const program = join(import.meta.dirname, '../../client/bin/unigate.js');
@@ -69,6 +70,41 @@ describe('against a gateway', () => {
     expect(stdout.length).toBeGreaterThan(2_000);
   });
 
+  it.each([
+    ['--realtime', 'Aria'],
+    ['--duplex', 'voxanna'],
+  ])('%s: from a pipe into a file', async (mode, voice) => {
+    const { child, done } = start(['speak', '-', mode, '--voice', voice, '-o', 'out.wav'], env);
+    child.stdin.write('Good morning. This is one line.\n');
+    child.stdin.end('And this is another.\n');
+    expect(await done).toMatchObject({ code: 0, stderr: '' });
+    const bytes = await readFile(join(folder, 'out.wav'));
+    expect(bytes.readUInt32LE(4)).toBe(bytes.length - 8);
+    expect(bytes.readUInt32LE(40)).toBe(bytes.length - 44);
+    expect(bytes.lastIndexOf('RIFF')).toBe(0);
+    expect(bytes.length).toBeGreaterThan(2 * 24_000 * 2);
+  });
+
+  it('writes audio while its text still comes, and ends when nobody reads any more', async () => {
+    const child = spawn(process.execPath, [program, 'speak', '-', '--realtime', '--voice', 'Aria'], { env });
+    const exited = once(child, 'exit');
+    const complaints = text(child.stderr);
+    child.stdin.write('Good morning. This is one line.\n');
+    await once(child.stdout, 'readable');
+    child.stdout.destroy();
+    child.stdin.write('And this is another. It is there to be refused.\n');
+    expect(await exited).toEqual([0, null]);
+    expect(await complaints).toBe('');
+  });
+
+  it('a refused session leaves no file, even if its text never ends', async () => {
+    const { done } = start(['speak', '-', '--realtime', '--voice', 'Nobody', '-o', 'out.wav'], env);
+    const { code, stderr } = await done;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^unigate: invalid_value: .*Nobody.* \[request req_\w+\]\n$/);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('fails with one line and no file', async () => {
     const { done } = start(['speak', 'Hi.', '--voice', 'Nobody', '-o', 'out.wav'], env);
     const { code, stderr } = await done;
@@ -108,6 +144,17 @@ describe('stopped', () => {
     await new Promise<void>((resolve) => void child.stdin.write(longText, () => resolve()));
     child.kill('SIGINT');
     expect(await done).toMatchObject({ code: 130, stderr: 'unigate: stopped.\n' });
+  });
+
+  it('by a signal in the middle of a live text', async () => {
+    const { url, all } = await startSocketServer();
+    const args = ['speak', '-', '--realtime', '--voice', 'v', '-o', 'out.wav'];
+    const { child, done } = start(args, { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' });
+    await vi.waitUntil(() => all[0]?.received.length === 1, { timeout: 10_000 });
+    child.kill('SIGINT');
+    expect(await done).toMatchObject({ code: 130, stderr: 'unigate: stopped.\n' });
+    expect(await all[0]?.closed).toBe(1000);
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('by a reader that has had enough is no failure, and ends the call', async () => {

@@ -184,14 +184,19 @@ describe('a session', () => {
   });
 
   it('that gets no answer to its update, or to its finish, times out', async () => {
-    const mute = await startSocketServer();
-    const session = await connect(mute.url).realtime('m', { timeout: 30 });
-    const silent = { constructor: TimeoutError, message: 'The gateway was silent for 30 ms.' };
-    expect(await settled(session.update(voice))).toMatchObject(silent);
-    const other = await connect(mute.url).realtime('m', { timeout: 30 });
-    expect(await settled(other.close())).toMatchObject(silent);
-    const third = await connect(mute.url).inference('m', { timeout: 30 });
-    expect(await settled(third.task(voice))).toMatchObject(silent);
+    const { url } = await startSocketServer();
+    const options = { timeout: 30_000 };
+    const client = connect(url);
+    const session = await client.realtime('m', options);
+    const other = await client.realtime('m', options);
+    const connection = await client.inference('m', options);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const calls = [session.update(voice), other.close(), connection.task(voice)].map(settled);
+    await vi.advanceTimersByTimeAsync(30_000);
+    for (const outcome of await Promise.all(calls)) {
+      const message = 'The gateway was silent for 30000 ms.';
+      expect(outcome).toMatchObject({ constructor: TimeoutError, message });
+    }
   });
 
   it('that is stopped throws AbortError everywhere', async () => {
@@ -257,7 +262,11 @@ describe('speak', () => {
   it('closes the socket when its loop is left', async () => {
     const { url, all } = await plainSession((accepted) => accepted.send(delta(Buffer.from('abc'))));
     const session = await connect(url).realtime('m');
-    for await (const chunk of session.speak('One.', voice)) {
+    async function* text() {
+      yield 'One.';
+      await new Promise(() => {});
+    }
+    for await (const chunk of session.speak(text(), voice)) {
       expect(chunk).toHaveLength(3);
       break;
     }
@@ -283,8 +292,17 @@ describe('what is not read', () => {
     await session.append('Long.');
     const audio = session.audio()[Symbol.asyncIterator]();
     let bytes = (await audio.next()).value?.byteLength ?? 0;
-    // The sockets of the system take a few MiB, the rest waits where it was made.
-    expect(all[0]?.socket.bufferedAmount).toBeGreaterThan(32 * 1024 * 1024);
+    // The sockets of the system take a few MiB; the rest waits where it was made, and nothing moves.
+    let waiting = -1;
+    await vi.waitUntil(
+      () => {
+        const before = waiting;
+        waiting = all[0]?.socket.bufferedAmount ?? 0;
+        return waiting === before;
+      },
+      { interval: 100, timeout: 10_000 },
+    );
+    expect(waiting).toBeGreaterThan(32 * 1024 * 1024);
     await session.finish();
     for (let next = await audio.next(); !next.done; next = await audio.next()) bytes += next.value.byteLength;
     expect(bytes).toBe(pieces * piece.length);

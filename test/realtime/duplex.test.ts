@@ -104,6 +104,8 @@ const eventsOf = () => client.events.map(({ header }) => (header as Frame).event
 const upstreamFrames = (one = upstream) => one.connections.at(-1)?.received ?? [];
 
 describe('a task', () => {
+  const spoken = ['result-generated', 'result-generated', 'result-generated'];
+
   test('goes through frame by frame, the audio as it is', async () => {
     const audio = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 256));
     await open('voxa-v1', inferenceScript({ audio }));
@@ -117,12 +119,7 @@ describe('a task', () => {
     const finished = await named('task-finished');
     expect((finished.payload as Frame).usage).toEqual({ characters: 13 });
     expect(client.audio).toEqual([audio, audio]);
-    expect(eventsOf()).toEqual([
-      'task-started',
-      ...['result-generated', 'result-generated', 'result-generated'],
-      ...['result-generated', 'result-generated', 'result-generated'],
-      'task-finished',
-    ]);
+    expect(eventsOf()).toEqual(['task-started', ...spoken, ...spoken, 'task-finished']);
     const [run, ...rest] = upstreamFrames();
     expect(run).toEqual(
       runFrame(id, { model: 'voxa-v1', parameters: { volume: 0, enable_ssml: false, new_key: 0 } }),
@@ -316,7 +313,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
   test('more than 20,000 billing characters in a frame', async () => {
     await open();
     const id = await start();
-    client.send(textFrame(id, `${'早'.repeat(10_000)}`));
+    client.send(textFrame(id, '早'.repeat(10_000)));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(2));
     client.send(textFrame(id, `${'早'.repeat(10_000)}x`));
     await failed('InvalidParameter', 1007, /at most 20000 billing characters/);

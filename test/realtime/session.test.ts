@@ -76,6 +76,14 @@ async function configure(session: object = {}): Promise<Frame> {
 }
 
 describe('a session', () => {
+  const spoken = [
+    'response.created',
+    'response.audio.delta',
+    'response.audio.delta',
+    'response.audio.done',
+    'response.done',
+  ];
+
   test('goes through frame by frame, unchanged, to the finish', async () => {
     await open();
     expect((await client.next()).type).toBe('session.created');
@@ -92,20 +100,8 @@ describe('a session', () => {
       'session.created',
       'session.updated',
       'input_text_buffer.committed',
-      ...[
-        'response.created',
-        'response.audio.delta',
-        'response.audio.delta',
-        'response.audio.done',
-        'response.done',
-      ],
-      ...[
-        'response.created',
-        'response.audio.delta',
-        'response.audio.delta',
-        'response.audio.done',
-        'response.done',
-      ],
+      ...spoken,
+      ...spoken,
       'session.finished',
     ]);
     const [connection] = upstream.connections;
@@ -545,7 +541,7 @@ describe('a provider that fails', () => {
       (socket: { send(data: unknown): void }) => socket.send('x'.repeat(4 * 1024 * 1024 + 1)),
     ],
   ])('that %s', async (_name, act) => {
-    await open(flash, greetThen(act as Parameters<typeof greetThen>[0]));
+    await open(flash, greetThen(act));
     await fatal('bad_response', 'api_error', 1011);
   });
 

@@ -41,9 +41,10 @@ function colourAt({ y, u, v, stride }: YuvPicture, x: number, row: number): read
 
 function expectColour(actual: readonly number[], wanted: readonly number[], tolerance = 6): void {
   for (const [index, value] of wanted.entries())
-    expect(Math.abs((actual[index] ?? 0) - value), `${actual} is not ${wanted}`).toBeLessThanOrEqual(
-      tolerance,
-    );
+    expect(
+      Math.abs((actual[index] ?? 0) - value),
+      `${actual.join()} is not ${wanted.join()}`,
+    ).toBeLessThanOrEqual(tolerance);
 }
 
 describe('file', () => {

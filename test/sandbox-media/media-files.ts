@@ -193,9 +193,16 @@ export const plainClip: ClipPlan = {
   references: [],
 };
 
+const videos = new Map<string, Promise<Uint8Array>>();
+
+/** A clip of 2 seconds unless told otherwise; the same one is made only once. */
 export async function video(change: Partial<ClipPlan> & { seconds?: number } = {}): Promise<Uint8Array> {
   const plan = { ...plainClip, ...change };
-  return await renderClip({ ...plan, frames: Math.round((change.seconds ?? 2) * plan.frameRate) });
+  const key = JSON.stringify(change);
+  const made =
+    videos.get(key) ?? renderClip({ ...plan, frames: Math.round((change.seconds ?? 2) * plan.frameRate) });
+  videos.set(key, made);
+  return await made;
 }
 
 /** Makes an MP4 larger without changing what it shows. */

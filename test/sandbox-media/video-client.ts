@@ -127,6 +127,8 @@ async function listen(
   handler: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<{ url: string; server: Server }> {
   const server = createServer(handler);
+  // Longer than a test keeps the thread busy, so that no connection is closed under a request.
+  server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server };
 }

@@ -169,10 +169,15 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
 
   test('a command that a deadlock undid runs again', { timeout: 20_000 }, async () => {
     const { schema } = place.options;
-    const store = await place.open({ databaseUrl: `${databaseUrl}?application_name=${schema}` });
+    // Whoever looks first is undone: the store after two seconds, time enough for the rival; the rival never.
+    const options = encodeURIComponent(`-c search_path=${schema} -c deadlock_timeout=2s`);
+    const store = await place.open({
+      databaseUrl: `${databaseUrl}?application_name=${schema}&options=${options}`,
+    });
     const token = await makeToken(store, { remainQuota: 100 });
     await store.run('reserve', reservation(token, 'r1'));
     await onServer(async (rival) => {
+      await rival.query(`set deadlock_timeout = '1min'`);
       // The rival takes the token first and the ledger row second, settling takes them the other way round.
       await rival.query(`begin; update ${schema}.tokens set name = name`);
       const settled = store.run('settle', { requestId: 'r1', charged: 4, log: LOG, now: 5 });

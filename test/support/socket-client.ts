@@ -79,9 +79,9 @@ export function connect(address: string, options: ConnectOptions = {}): Promise<
       });
     }),
   };
-  socket.on('message', (data, binary) => {
-    if (binary) client.audio.push(data as Buffer);
-    else client.events.push(JSON.parse(String(data)) as Frame);
+  socket.on('message', (data: Buffer, binary: boolean) => {
+    if (binary) client.audio.push(data);
+    else client.events.push(JSON.parse(data.toString()) as Frame);
     woken();
   });
   return new Promise((resolve, reject) => {

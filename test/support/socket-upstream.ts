@@ -66,8 +66,8 @@ export async function startSocketUpstream(script: Script = {}): Promise<SocketUp
       opened.delete(socket);
       connection.closeCode = code;
     });
-    socket.on('message', (data) => {
-      const frame = JSON.parse(String(data)) as Frame;
+    socket.on('message', (data: Buffer) => {
+      const frame = JSON.parse(data.toString()) as Frame;
       connection.received.push(frame);
       played.frame?.(connection, frame);
     });

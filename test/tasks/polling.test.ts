@@ -122,6 +122,30 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.expectBooks({ charged: 500 });
   });
 
+  test('goes on when places become free while it claims', async () => {
+    await submitMany(9);
+    const slow = hangs();
+    const narrow = rig.engine({
+      pollsPerChannel: 3,
+      store: {
+        ...rig.store,
+        run: (name, args) => {
+          if (name === 'claimTasks' && slow.length === 3) {
+            rig.driver.onPoll = () => done;
+            for (const end of slow) end(done);
+          }
+          return rig.store.run(name, args);
+        },
+      },
+    });
+    await narrow.start();
+    await rig.advance(1_000);
+    slow[0]?.(done);
+    await rig.advance(1_000);
+    await narrow.stop();
+    await rig.expectBooks({ charged: 450 });
+  });
+
   test('a throttled channel is left alone for as long as it asks', async () => {
     await submitMany(3);
     await submitMany(1, 'two');

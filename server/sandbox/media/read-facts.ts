@@ -3,6 +3,15 @@ import { BufferSource, Input, type InputFormat, MP3, MP4, QTFF, WAVE } from 'med
 import type { AudioFacts, FactsOf, ImageFacts, MediaKind, VideoFacts } from './media-facts.ts';
 import { isTrap } from './trap.ts';
 
+/** The container's brands, which stand for its format. */
+const brands: Readonly<Record<string, string>> = {
+  heix: 'heic',
+  hevc: 'heic',
+  hevx: 'heic',
+  mif1: 'heif',
+  msf1: 'heif',
+};
+
 /** Reads what the bytes are; undefined when they are no media of that kind. */
 export async function readFacts({
   kind,
@@ -28,7 +37,7 @@ function readImage(bytes: Uint8Array): ImageFacts | undefined {
     image.width * image.height > largest.width * largest.height ? image : largest,
   );
   if (!type || !width || !height) return undefined;
-  return { kind: 'image', format: type, size: bytes.length, width, height };
+  return { kind: 'image', format: brands[type] ?? type, size: bytes.length, width, height };
 }
 
 async function readVideo(bytes: Uint8Array): Promise<VideoFacts | undefined> {

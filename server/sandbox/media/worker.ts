@@ -1,21 +1,27 @@
 import { parentPort } from 'node:worker_threads';
-import { renderClip, renderLastFrame } from './clip/render-clip.ts';
 import type { Command, JobName, Jobs, Reply } from './jobs.ts';
-import { renderModel } from './model3d/render-model.ts';
-import { renderModelPreview } from './model3d/render-preview.ts';
-import { readThumbnail } from './pictures/thumbnail.ts';
-import { readFacts } from './read-facts.ts';
 import { isTrap } from './trap.ts';
 
 /** The thread that makes and reads media, one job after the other. */
 
-const handlers: {
-  [Name in JobName]: (input: Jobs[Name]['input']) => Jobs[Name]['output'] | Promise<Jobs[Name]['output']>;
-} = { renderClip, renderLastFrame, renderModel, renderModelPreview, readFacts, readThumbnail };
+type Handler<Name extends JobName> = (
+  input: Jobs[Name]['input'],
+) => Jobs[Name]['output'] | Promise<Jobs[Name]['output']>;
+
+/** Loaded when they are first needed: reading a file must not wait for the video encoder. */
+const handlers: { [Name in JobName]: () => Promise<Handler<Name>> } = {
+  renderClip: async () => (await import('./clip/render-clip.ts')).renderClip,
+  renderLastFrame: async () => (await import('./clip/render-clip.ts')).renderLastFrame,
+  renderModel: async () => (await import('./model3d/render-model.ts')).renderModel,
+  renderModelPreview: async () => (await import('./model3d/render-preview.ts')).renderModelPreview,
+  readFacts: async () => (await import('./read-facts.ts')).readFacts,
+  readThumbnail: async () => (await import('./pictures/thumbnail.ts')).readThumbnail,
+};
 
 async function work({ name, input }: Command): Promise<Reply> {
   try {
-    return { output: await (handlers[name] as (input: Command['input']) => unknown)(input) };
+    const handle = (await handlers[name]()) as (input: Command['input']) => unknown;
+    return { output: await handle(input) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { error: `${name}: ${message}`, broken: isTrap(error) };

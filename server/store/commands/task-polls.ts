@@ -1,4 +1,4 @@
-import { type Kysely, PostgresAdapter } from 'kysely';
+import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { Database } from '../schema.ts';
 import { statement } from '../statement.ts';
@@ -60,11 +60,10 @@ async function take(
   limit: number,
   among: (due: DueTasks) => DueTasks,
 ): Promise<TaskRecord[]> {
-  const postgres = trx.getExecutor().adapter instanceof PostgresAdapter;
   const due = among(dueTasks(trx, lease.now))
     .orderBy('next_poll_at')
     .limit(limit)
-    .$if(postgres, (query) => query.forUpdate().skipLocked());
+    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
   const rows = await trx
     // Materialized: run again for every row, it would take more than its limit.
     .with(
@@ -124,27 +123,53 @@ export type TaskPoll = {
   now: number;
 };
 
-// Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
-const record = statement<TaskPoll>()`
-  update tasks set
-    updated_at = case when progress < ${'progress'} or (state = 'queued' and ${'state'} = 'in_progress')
-      then ${'now'} else updated_at end,
-    started_at = case when started_at is null and ${'state'} = 'in_progress' then ${'now'} else started_at end,
-    state = case when state = 'queued' then ${'state'} else state end,
-    progress = case when progress < ${'progress'} then ${'progress'} else progress end,
-    result = coalesce(${'result'}, result),
-    failures = ${'failures'},
-    poll_interval = ${'pollInterval'},
-    polled_at = coalesce(${'polledAt'}, polled_at),
-    next_poll_at = ${'nextPollAt'},
-    lease_owner = null
-  where id = ${'id'} and attempt = ${'attempt'} and state in ('queued', 'in_progress')`;
+const pollColumns = {
+  id: 'text',
+  attempt: 'integer',
+  state: 'text',
+  progress: 'integer',
+  result: 'text',
+  failures: 'integer',
+  pollInterval: 'integer',
+  polledAt: 'bigint',
+  nextPollAt: 'bigint',
+  now: 'bigint',
+} as const satisfies Record<keyof TaskPoll, string>;
+
+/** Polls as a table `poll`, made of one JSON text: a statement for each would be a round trip for each. */
+function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilder<unknown> {
+  const json = JSON.stringify(polls);
+  const columns = Object.entries(pollColumns);
+  if (isPostgres(trx)) {
+    const typed = columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
+    return sql`json_to_recordset(${json}::json) as poll(${sql.raw(typed)})`;
+  }
+  const picked = columns.map(([name]) => `value ->> '${name}' as "${name}"`).join(', ');
+  return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
+}
 
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
-  const written: boolean[] = [];
-  for (const poll of polls) written.push((await record(trx, poll)).numAffectedRows === 1n);
-  return written;
+  // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
+  const { rows } = await sql<{ task: string }>`
+    update tasks set
+      updated_at = case when tasks.progress < poll.progress
+        or (tasks.state = 'queued' and poll.state = 'in_progress') then poll.now else tasks.updated_at end,
+      started_at = case when tasks.started_at is null and poll.state = 'in_progress' then poll.now
+        else tasks.started_at end,
+      state = case when tasks.state = 'queued' then poll.state else tasks.state end,
+      progress = case when tasks.progress < poll.progress then poll.progress else tasks.progress end,
+      result = coalesce(poll.result, tasks.result),
+      failures = poll.failures,
+      poll_interval = poll."pollInterval",
+      polled_at = coalesce(poll."polledAt", tasks.polled_at),
+      next_poll_at = poll."nextPollAt",
+      lease_owner = null
+    from ${pollTable(trx, polls)}
+    where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
+    returning tasks.id as task`.execute(trx);
+  const written = new Set(rows.map(({ task }) => task));
+  return polls.map(({ id }) => written.has(id));
 };
 
 /** Makes tasks under a lease due at once: those of one owner, or all when it is null. Says how many. */
@@ -160,3 +185,7 @@ export const releaseTasks: Command<{ owner: string | null; now: number }, number
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
+
+function isPostgres(db: Kysely<Database>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
+}

@@ -60,9 +60,6 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
     }
   }
   const { requestId, tokenId, userId, model, unit, amount, now } = task;
-  const reservation = { requestId, tokenId, userId, model, unit, amount, now, expiresAt: task.deadlineAt };
-  const held = await reserve(trx, { ...reservation, kind: 'task' });
-  if (held !== 'reserved') return { outcome: held };
   const row = await trx
     .insertInto('tasks')
     .values({
@@ -104,7 +101,12 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
     })
     .returning(taskColumns)
     .executeTakeFirstOrThrow();
-  return { outcome: 'created', task: taskRecord(row) };
+  // Last, since the key's balance is the row that other processes wait for.
+  const reservation = { requestId, tokenId, userId, model, unit, amount, now, expiresAt: task.deadlineAt };
+  const held = await reserve(trx, { ...reservation, kind: 'task' });
+  if (held === 'reserved') return { outcome: 'created', task: taskRecord(row) };
+  await trx.deleteFrom('tasks').where('id', '=', task.id).execute();
+  return { outcome: held };
 };
 
 /** Gives a task that no upstream has to another channel. False when the claim is not the latest any more. */

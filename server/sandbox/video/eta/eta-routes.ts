@@ -18,7 +18,7 @@ import { findTriggers, type Triggers } from '../triggers.ts';
 import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
 import { type EtaOutput, workOnEta } from './eta-work.ts';
 
-type EtaTask = Task<EtaRequest, EtaOutput>;
+type EtaTask = Task<Pick<EtaRequest, 'model'>, EtaOutput>;
 
 const retention = 24 * hour;
 /** Of the polls of an unfinished task every so many answer with 202 and nothing else. */
@@ -26,7 +26,7 @@ const emptyEvery = 3;
 
 /** The eta protocol: generations, edits and extensions, and one poll for all of them. */
 export function etaRoutes(services: VideoServices): VideoRoute[] {
-  const tasks = new TaskBoard<EtaRequest, EtaOutput>({ ...services, retention });
+  const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput>({ ...services, retention });
 
   async function create(exchange: Exchange): Promise<void> {
     const action = idOf(exchange) as EtaAction;
@@ -34,7 +34,8 @@ export function etaRoutes(services: VideoServices): VideoRoute[] {
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
     await obeyTriggers(exchange, triggers);
     const work = () => workOnEta(services, request, triggers);
-    const task = tasks.add({ id: randomUUID(), request, triggers, fate: fateOf(triggers), work });
+    const { model } = request;
+    const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate: fateOf(triggers), work });
     await answerCreate(exchange, triggers, { request_id: task.id });
   }
 

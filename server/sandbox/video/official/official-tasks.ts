@@ -36,7 +36,8 @@ export function officialRoutes(services: VideoServices): VideoRoute[] {
     await obeyTriggers(exchange, triggers);
     const task = tasks.add({
       id: stampedId('cgt', services.now()),
-      request,
+      // Only a draft's media is needed again, and some of it may be megabytes of Base64.
+      request: request.draft ? request : { ...request, media: [] },
       triggers,
       fate: fateOf(triggers),
       patience: request.executionExpiresAfter * 1000,

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'vitest';
+import { inner, isAudioDelta, isServerEvent, parseObject } from '../../server/realtime/frames.ts';
+import { SeenIds } from '../../server/realtime/seen-ids.ts';
+
+describe('a piece of audio is told by its head and its end', () => {
+  const audio = 'A'.repeat(1024);
+
+  test.each([
+    `{"event_id":"event_1","type":"response.audio.delta","delta":"${audio}"}`,
+    `{"type": "response.audio.delta", "delta": "${audio}"}`,
+    `{ "type" : "response.audio.delta", "delta":"${audio}"}`,
+  ])('%s', (frame) => {
+    expect(isAudioDelta(Buffer.from(frame))).toBe(true);
+  });
+
+  test.each([
+    ['a short one, which is parsed', '{"event_id":"event_1","type":"response.audio.delta","delta":"AAAA"}'],
+    ['another event', `{"event_id":"event_1","type":"response.done","note":"response.audio.delta ${audio}"}`],
+    ['text that imitates it', JSON.stringify({ type: 'x', text: `"type":"response.audio.delta"${audio}` })],
+    ['one with the tag far behind', `{"pad":"${audio}","type":"response.audio.delta"}`],
+    ['one that is cut off', `{"type":"response.audio.delta","delta":"${audio}`],
+    ['nothing', ''],
+  ])('not %s', (_name, frame) => {
+    expect(isAudioDelta(Buffer.from(frame))).toBe(false);
+  });
+});
+
+describe('a server event', () => {
+  test.each([
+    { type: 'x', event_id: 'a' },
+    { type: 'error' },
+    { type: 'response.audio.delta', event_id: 'a', delta: '' },
+  ])('is %j', (event) => expect(isServerEvent(event)).toBe(true));
+
+  test.each([{}, { type: 5, event_id: 'a' }, { type: 'x' }, { type: 'response.audio.delta', event_id: 'a' }])(
+    'is not %j',
+    (event) => expect(isServerEvent(event)).toBe(false),
+  );
+});
+
+describe('frames', () => {
+  test.each(['', '{', '[]', '1', 'null', '"x"'])('%j is no object', (text) => {
+    expect(parseObject(text)).toBeUndefined();
+  });
+
+  test('a property that is no object is empty', () => {
+    expect(inner({ a: 1, b: null, c: { d: 2 } }, 'a')).toEqual({});
+    expect(inner({ b: null }, 'b')).toEqual({});
+    expect(inner({ c: { d: 2 } }, 'c')).toEqual({ d: 2 });
+  });
+});
+
+describe('ids that were seen', () => {
+  test('are refused when they come again', () => {
+    const seen = new SeenIds();
+    expect([seen.add('a'), seen.add('b'), seen.add('a')]).toEqual([true, true, false]);
+  });
+
+  test('are forgotten, the oldest first, before they fill the memory', () => {
+    const seen = new SeenIds();
+    const id = (index: number) => String(index).padStart(512, '0');
+    for (let index = 0; index < 513; index += 1) expect(seen.add(id(index))).toBe(true);
+    expect(seen.add(id(512))).toBe(false);
+    expect(seen.add(id(1))).toBe(false);
+    expect(seen.add(id(0))).toBe(true);
+  });
+});

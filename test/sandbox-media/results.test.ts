@@ -1,0 +1,122 @@
+import { describe, expect, it } from 'vitest';
+import { MediaEngine } from '../../server/sandbox/media/engine.ts';
+import { ResultFiles } from '../../server/sandbox/video/results.ts';
+import { plainClip, png } from './media-files.ts';
+import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+
+const client = useVideoUpstream();
+const careful = useVideoUpstream({ allowPrivateUrls: false });
+const host = useFileHost();
+
+interface Task {
+  output: { task_id: string; task_status: string; video_url: string; code?: string };
+}
+
+async function finished(upstream: typeof client, input: object): Promise<Task['output']> {
+  const request = {
+    model: 'gamma3.0-video',
+    input,
+    parameters: { resolution: '480P', duration: 2, audio: false },
+  };
+  const { body } = await upstream.send<Task>(
+    'POST',
+    '/api/v1/services/aigc/video-generation/video-synthesis',
+    request,
+    { 'X-Native-Async': 'enable' },
+  );
+  upstream.advance(taskTime);
+  const path = `/api/v1/tasks/${body.output.task_id}`;
+  return (await upstream.until<Task>(path, ({ output }) => output.task_status !== 'RUNNING')).output;
+}
+
+describe('result file', () => {
+  it('is served whole and in ranges, to GET and HEAD', async () => {
+    const { video_url: url } = await finished(client, { prompt: 'A boat' });
+    const whole = Buffer.from((await client.download(url)).bytes);
+    const part = await fetch(url, { headers: { range: 'bytes=4-11' } });
+    expect(part.status).toBe(206);
+    expect(part.headers.get('content-range')).toBe(`bytes 4-11/${whole.length}`);
+    expect(
+      Buffer.from(await part.arrayBuffer())
+        .toString('latin1')
+        .slice(0, 4),
+    ).toBe('ftyp');
+    const end = await fetch(url, { headers: { range: 'bytes=-10' } });
+    expect(Buffer.from(await end.arrayBuffer()).equals(whole.subarray(-10))).toBe(true);
+    const beyond = await fetch(url, { headers: { range: `bytes=${whole.length}-` } });
+    expect(beyond.status).toBe(416);
+    const head = await fetch(url, { method: 'HEAD' });
+    expect(head.headers.get('content-length')).toBe(String(whole.length));
+    expect((await fetch(url.replace('.mp4', '.png'))).status).toBe(404);
+    client.advance(24 * 60 * 60 * 1000);
+    expect((await fetch(url)).status).toBe(403);
+  });
+
+  it('is made once for all who download it, and again when it had to make room', async () => {
+    const results = new ResultFiles({ now: () => 0, capacity: 15 });
+    let made = 0;
+    const add = () =>
+      results.add('png', 1000, async () => {
+        made++;
+        return Buffer.alloc(10);
+      });
+    const [first, second] = [add(), add()];
+    const get = async (url: string) => {
+      const answer = {
+        status: 0,
+        writeHead: (status: number) => ((answer.status = status), answer),
+        end: () => answer,
+      };
+      const exchange = { request: { headers: {} }, response: answer, url: new URL(url, 'http://sandbox') };
+      await results.serve(exchange as unknown as Parameters<typeof results.serve>[0]);
+      return answer.status;
+    };
+    expect(await Promise.all([get(first), get(first)])).toEqual([200, 200]);
+    expect(made).toBe(1);
+    await get(second);
+    await get(first);
+    expect(made).toBe(3);
+  });
+});
+
+describe('address', () => {
+  const image = (url: string) => ({ media: [{ type: 'first_frame', url }] });
+
+  it('that is not public is not fetched', async () => {
+    const url = host.put('a.png', png(300, 300));
+    for (const address of [
+      url,
+      url.replace('127.0.0.1', 'localhost'),
+      'http://10.0.0.1/a.png',
+      'http://[::1]/a.png',
+    ]) {
+      expect(await finished(careful, image(address))).toMatchObject({
+        task_status: 'FAILED',
+        code: 'InvalidURL',
+      });
+    }
+  });
+
+  it('of an own result is', async () => {
+    const { video_url: url } = await finished(careful, { prompt: 'A boat' });
+    const input = { media: [{ type: 'reference_video', url }] };
+    expect(await finished(careful, input)).toMatchObject({ task_status: 'SUCCEEDED' });
+  });
+});
+
+describe('engine', () => {
+  it('does jobs side by side, tells failures, and refuses work when it is closed', async () => {
+    const engine = new MediaEngine({ workers: 2 });
+    const bad = { ...plainClip, firstFrame: 'no picture' as unknown as Uint8Array };
+    const done = await Promise.allSettled([
+      engine.run('renderLastFrame', plainClip),
+      engine.run('renderLastFrame', bad),
+      engine.run('readFacts', { kind: 'image', bytes: png(3, 4) }),
+    ]);
+    expect(done.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(done[2]).toMatchObject({ value: { format: 'png', width: 3, height: 4 } });
+    const interrupted = engine.run('renderClip', { ...plainClip, frames: 2400 });
+    await Promise.all([expect(interrupted).rejects.toThrow('stopped'), engine.close()]);
+    await expect(engine.run('renderLastFrame', plainClip)).rejects.toThrow('closed');
+  });
+});
