@@ -31,7 +31,7 @@ export class Changes {
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
-      nextPollAt: now + Math.max(jittered(timing.firstPollMs, random), submission.pollAfterMs ?? 0),
+      nextPollAt: now + Math.max(jittered(timing.firstPollMs, random), wholeMs(submission.pollAfterMs)),
       now,
     });
     fault('submit:accepted');
@@ -47,7 +47,7 @@ export class Changes {
     const { timing, random } = this.#env;
     const now = this.#env.clock();
     const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
-    const pause = Math.max(jittered(task.pollInterval, random), snapshot.pollAfterMs ?? 0);
+    const pause = Math.max(jittered(task.pollInterval, random), wholeMs(snapshot.pollAfterMs));
     const { state } = snapshot;
     const progress = Math.max(task.progress, percent(snapshot.progress));
     // What is not final at the deadline has failed, so it is asked for just then.
@@ -77,7 +77,7 @@ export class Changes {
     const { timing, random } = this.#env;
     const now = this.#env.clock();
     const failures = task.failures + 1;
-    const pause = Math.max(jittered(retryPause(failures, timing), random), retryAfter * 1_000);
+    const pause = Math.max(jittered(retryPause(failures, timing), random), wholeMs(retryAfter * 1_000));
     const nextPollAt = Math.min(now + pause, task.deadlineAt);
     const { id, attempt, progress, pollInterval } = task;
     await this.#recorder.add({
@@ -110,7 +110,7 @@ export class Changes {
       result: JSON.stringify(result),
       error: null,
       charge: { quota: price(units, task.rate, 1), units, inputTokens, outputTokens },
-      ...(expiresAt === undefined ? {} : { expiresAt }),
+      ...(Number.isSafeInteger(expiresAt) ? { expiresAt } : {}),
     });
   }
 
@@ -124,7 +124,7 @@ export class Changes {
       attempt: overrule ? null : task.attempt,
       onlyUnaccepted: task.upstreamId === null,
       result: result === undefined ? null : JSON.stringify(result),
-      error: { code, message },
+      error: { code: storable(code), message: storable(message) },
       charge: null,
     });
   }
@@ -133,7 +133,7 @@ export class Changes {
   async drop(task: TaskRecord, { status, code }: Failure): Promise<boolean> {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
-    return this.#env.store.run('dropTask', { id, attempt, channel, status, errorCode: code, now });
+    return this.#env.store.run('dropTask', { id, attempt, channel, status, errorCode: storable(code), now });
   }
 
   async #finish(
@@ -158,6 +158,16 @@ export class Changes {
       this.#env.logger.error({ err: error, task: task.id }, 'a listener failed on a change of a task');
     }
   }
+}
+
+/** A pause that an upstream asks for; what is no number is no pause. */
+function wholeMs(ms = 0): number {
+  return Number.isFinite(ms) && ms > 0 ? Math.ceil(ms) : 0;
+}
+
+/** PostgreSQL knows no NUL in a text, and an upstream's words must not keep a task from its end. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '');
 }
 
 /** Progress of work that is not done: whole, and below 100. */

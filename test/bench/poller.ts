@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import pg from 'pg';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
 import { hashKey } from '../../server/store/keys.ts';
@@ -17,7 +18,7 @@ import { channelTo } from '../support/upstream.ts';
 import { cores } from './processes.ts';
 
 // How late polls are with many tasks in flight: node test/bench/poller.ts [--tasks 10000] [--rate 200] [--seconds 60]
-// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own that it leaves behind.
+// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own.
 
 const { values } = parseArgs({
   options: {
@@ -74,10 +75,8 @@ const driver: TaskDriver = {
 
 const dataDir = await mkdtemp(join(tmpdir(), 'unigate-poller-'));
 const databaseUrl = process.env.DATABASE_URL;
-const opened = await openStore({
-  dataDir,
-  ...(databaseUrl === undefined ? {} : { databaseUrl, schema: `bench_${Date.now()}` }),
-});
+const schema = `bench_${Date.now()}`;
+const opened = await openStore({ dataDir, ...(databaseUrl === undefined ? {} : { databaseUrl, schema }) });
 const store: Store = {
   ...opened,
   run(name, args) {
@@ -200,4 +199,10 @@ running = false;
 await tasks.stop();
 await channels.close();
 await store.close();
+if (databaseUrl !== undefined) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  await client.query(`drop schema ${schema} cascade`);
+  await client.end();
+}
 await rm(dataDir, { recursive: true });

@@ -206,6 +206,23 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await rig.expectBooks({ charged: 50 });
   });
 
+  test.each([
+    { state: 'failed', error: { code: 'a\0b', message: 'It \0 broke.' } },
+    { state: 'completed', result: { text: 'a\0b\ud800' }, expiresAt: Number.NaN },
+    { state: 'in_progress', progress: 12.7, pollAfterMs: Number.NaN, result: { text: 'a\0b' } },
+    { state: 'in_progress', progress: -3, pollAfterMs: 0.5 },
+  ] as Snapshot[])(
+    'odd words and figures of an upstream keep no task from its state: %o',
+    async (snapshot) => {
+      const task = await rig.submit();
+      await poll(snapshot);
+      const { state, failures, lease_owner } = await rig.stored(task);
+      expect([state, failures, lease_owner]).toEqual([snapshot.state, 0, null]);
+      if ('result' in snapshot)
+        expect((await rig.tasks.read(rig.name(task)))?.result).toEqual(snapshot.result);
+    },
+  );
+
   test('the price is that of the day it was made', async () => {
     await rig.submit();
     const dearer = rig.engine({ rate: () => 1_000 });
