@@ -10,7 +10,7 @@ const address = /:\/\/|\b\d{1,3}(\.\d{1,3}){3}\b/;
 export function clientWords(words: unknown, channel: Channel): string | undefined {
   if (typeof words !== 'string' || words === '' || address.test(words)) return undefined;
   const { baseUrl, wsUrl, key } = channel.settings;
-  const secrets = [new URL(baseUrl).hostname, new URL(wsUrl).hostname, key, channel.name];
+  const secrets = [new URL(baseUrl).hostname, new URL(wsUrl).hostname, key];
   if (secrets.some((secret) => secret !== '' && words.includes(secret))) return undefined;
   return words.length > longest ? `${words.slice(0, longest)}…` : words;
 }

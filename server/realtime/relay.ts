@@ -70,9 +70,12 @@ export class Relay {
       closed: (code) => {
         if (!isCurrent()) return;
         this.#upstream = undefined;
+        this.client.hold(false);
         this.#on.upstreamClosed(code);
       },
-      behind: (behind) => this.client.hold(behind),
+      behind: (behind) => {
+        if (isCurrent()) this.client.hold(behind);
+      },
       failed: (error) => this.#on.failed(error),
     });
     this.#upstream = { peer, channel };

@@ -3,12 +3,10 @@ import type { InputTextBufferAppend, SessionUpdate } from '../../generated/event
 import type { Channel } from '../channels/channel.ts';
 import { channelsForVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
-import type { Usage } from '../ledger/metering.ts';
-import { TextHold } from '../ledger/text-hold.ts';
-import { TextEstimate } from '../ledger/usage.ts';
 import type { Connection } from './connection.ts';
 import { inner, isAudioDelta, isServerEvent, type JsonObject, parseObject } from './frames.ts';
 import { SeenIds } from './seen-ids.ts';
+import { SessionBooks } from './session-books.ts';
 import {
   errorEvent,
   type FatalCode,
@@ -28,20 +26,15 @@ import {
   type SessionState,
   serverMoves,
 } from './session-states.ts';
-import { SessionUsage } from './session-usage.ts';
 import { type Outcome, SocketSession } from './socket-session.ts';
 
 /** A realtime session: events are checked, relayed and counted, from the first one to the last. */
 export class SpeechSession extends SocketSession {
-  readonly #hold: TextHold;
-  readonly #usage: SessionUsage;
-  readonly #estimate: TextEstimate;
+  readonly #books: SessionBooks;
   readonly #seen = new SeenIds();
   #state: SessionState = 'connected';
   /** All settings that went upstream, for the case that the upstream changes. */
   #settings: JsonObject = {};
-  /** Units of the text that went upstream. */
-  #sent = 0;
   /** A second upstream greets once more; the client has been greeted. */
   #greeted = false;
   #failedLast = false;
@@ -49,11 +42,7 @@ export class SpeechSession extends SocketSession {
   /** `channels` serve the model; the voice may narrow them later. */
   constructor(connection: Connection, socket: WebSocket, channels: readonly Channel[]) {
     super(connection, '/api-ws/v1/realtime', socket);
-    const { gateway, caller, model, requestId, startedAt } = connection;
-    const call = { requestId, caller, operation: 'openRealtimeSocket', model, startedAt };
-    this.#hold = new TextHold(gateway, call);
-    this.#usage = new SessionUsage(model.unit);
-    this.#estimate = new TextEstimate(model.unit, { eastAsian: true });
+    this.#books = new SessionBooks(connection);
     this.relay.client.occupy(() => this.relay.connect(channels));
   }
 
@@ -77,7 +66,7 @@ export class SpeechSession extends SocketSession {
     if (!this.#allows(event)) return;
     if (event.type === 'session.update') return this.#update(event, data);
     if (event.type === 'input_text_buffer.append' && event.text !== '') return this.#append(event, data);
-    if (event.type === 'input_text_buffer.commit') this.#estimate.cut();
+    if (event.type === 'input_text_buffer.commit') this.#books.cut();
     this.#forward(event, data);
   }
 
@@ -138,18 +127,12 @@ export class SpeechSession extends SocketSession {
   }
 
   async #append(event: InputTextBufferAppend, data: Buffer): Promise<void> {
-    this.#estimate.add(event.text);
-    const alone = new TextEstimate(this.connection.model.unit, { eastAsian: true });
-    alone.add(event.text);
-    // What was reported may be more than was expected; the new text comes on top of either.
-    const units = Math.max(this.#estimate.units, (this.#usage.total?.units ?? 0) + alone.units);
-    const covered = await this.#hold.cover(units);
+    const covered = await this.#books.cover(event.text);
     if (this.over) return;
     if (!covered) {
       const message = "The key's remaining quota does not cover this text.";
       return this.#fatal('insufficient_user_quota', message, event.event_id);
     }
-    this.#sent = units;
     this.#forward(event, data);
   }
 
@@ -174,7 +157,7 @@ export class SpeechSession extends SocketSession {
         client.send(this.#ownModel(event, data), false);
         return;
       case 'response.done':
-        this.#usage.note(event.response);
+        this.#books.note(event.response);
         client.send(data, false);
         return;
       case 'session.finished':
@@ -239,12 +222,6 @@ export class SpeechSession extends SocketSession {
 
   protected closeBooks(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
-    return this.#hold.close(this.#bill(), { channel: this.relay.channelName, ...outcome });
-  }
-
-  /** What was reported; a provider that spoke and told nothing is paid for the text. */
-  #bill(): Usage | undefined {
-    if (this.#usage.total !== undefined || !this.#usage.silent) return this.#usage.total;
-    return { units: this.#sent, inputTokens: 0, outputTokens: 0 };
+    return this.#books.close({ channel: this.relay.channelName, ...outcome });
   }
 }

@@ -7,6 +7,9 @@ import { ServerProcess } from './processes.ts';
 
 export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 
+/** The options of Node that `npm start` gives. */
+const startOptions = ['--max-semi-space-size=64'];
+
 export interface RunningGateway {
   server: ServerProcess;
   /**
@@ -37,7 +40,10 @@ export async function startGateway(
     const server = await ServerProcess.start({
       module: main,
       core: 'measured',
-      nodeOptions: profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
+      nodeOptions:
+        profileFolder === undefined
+          ? startOptions
+          : [...startOptions, '--cpu-prof', `--cpu-prof-dir=${profileFolder}`],
       environment: {
         HOST: '127.0.0.1',
         PORT: '0',

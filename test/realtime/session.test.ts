@@ -466,6 +466,35 @@ describe('the voice decides the channel', () => {
     });
   });
 
+  test('a custom voice is spoken by the channel it lives on, for its owner and its model only', async () => {
+    const cloned = 'alpha3-tts-vc-realtime-2026-01-15';
+    const voice = {
+      service: 'alpha-voice-enrollment',
+      target_model: cloned,
+      channel: 'second',
+      status: 'OK',
+      name: 'mine',
+      facts: '{}',
+      created_at: 1,
+      updated_at: 1,
+    };
+    await target.gateway.store.run('saveVoice', { ...voice, voice_id: 'mine-1', user_id: 1 });
+    await target.gateway.store.run('saveVoice', { ...voice, voice_id: 'theirs-1', user_id: 2 });
+    await target.gateway.store.run('saveVoice', {
+      ...voice,
+      voice_id: 'other-1',
+      user_id: 1,
+      target_model: flash,
+    });
+    await open(cloned);
+    for (const name of ['theirs-1', 'other-1']) {
+      const id = send('session.update', { session: { voice: name } });
+      expect(await error()).toMatchObject({ code: 'invalid_value', param: 'session.voice', event_id: id });
+    }
+    await configure({ voice: 'mine-1' });
+    expect([upstream.connections.length, seen(second)]).toEqual([1, ['session.update']]);
+  });
+
   test('text that waits cannot move', async () => {
     await open();
     await configure();

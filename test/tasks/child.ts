@@ -1,17 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { expect, vi } from 'vitest';
+import { onServer } from '../store/engines.ts';
 import type { ChildOptions } from './node-child.ts';
 
 const module = fileURLToPath(new URL('./node-child.ts', import.meta.url));
 
 /** Compiled code of the children, so that each but the first starts in half the time. */
 const compiled = mkdtempSync(join(tmpdir(), 'unigate-compiled-'));
-process.once('exit', () => rmSync(compiled, { recursive: true, force: true }));
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(compiled, { recursive: true, force: true });
+});
 
 /** A gateway in a process of its own. */
 export class Child {
@@ -19,10 +26,17 @@ export class Child {
   readonly told: string[][] = [];
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown>;
+  readonly #session = `node_${randomUUID()}`;
+  readonly #onPostgres: boolean;
 
   /** `dieAt`: the fault point at which it kills itself. */
   constructor(options: ChildOptions, dieAt?: string) {
-    const child = spawn(process.execPath, [module, JSON.stringify(options)], {
+    const { databaseUrl } = options.store;
+    this.#onPostgres = databaseUrl !== undefined;
+    const store = this.#onPostgres
+      ? { ...options.store, databaseUrl: `${databaseUrl}?application_name=${this.#session}` }
+      : options.store;
+    const child = spawn(process.execPath, [module, JSON.stringify({ ...options, store })], {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {
         ...process.env,
@@ -30,6 +44,8 @@ export class Child {
         ...(dieAt === undefined ? {} : { FAULT_POINT: dieAt }),
       },
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     const exited = once(child, 'exit');
     const lines = createInterface({ input: child.stdout }).on('line', (line) =>
       this.told.push(line.split(' ')),
@@ -52,8 +68,14 @@ export class Child {
     this.#process.kill('SIGKILL');
   }
 
-  /** Exit code and signal, once it is gone and all it said is read. */
-  ended(): Promise<unknown> {
-    return this.#ended;
+  /** Exit code and signal, once it is gone, all it said is read, and the database has nothing of it under way. */
+  async ended(): Promise<unknown> {
+    const exit = await this.#ended;
+    // The server notices a lost client a little later, and may still commit what it was sent.
+    const sessions = 'select 1 from pg_stat_activity where application_name = $1';
+    const gone = async () =>
+      expect((await onServer((client) => client.query(sessions, [this.#session]))).rows).toEqual([]);
+    if (this.#onPostgres) await vi.waitFor(gone, { timeout: 10_000 });
+    return exit;
   }
 }

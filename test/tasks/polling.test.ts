@@ -202,6 +202,7 @@ describe.each(engines)('polling on %s', (engine) => {
     ['completed', done, { state: 'failed', error: { code: 'late', message: 'Late.' } }, 50],
     ['failed', { state: 'failed', error: { code: 'no', message: 'No.' } }, done, 0],
     ['in_progress', running, done, undefined],
+    ['in_progress', running, { state: 'in_progress', progress: 80 }, undefined],
   ] as [string, Snapshot, Snapshot, number | undefined][])(
     'what a poller finds after its lease is over counts no more: %s stays',
     async (state, second, late, charged) => {

@@ -148,6 +148,9 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       ['in_progress', 99],
       ['in_progress', 99],
     ]);
+    const { id, attempt } = await rig.stored(task);
+    expect(await rig.store.run('recordPolls', [pollOf(id, attempt)])).toEqual([true]);
+    expect(await rig.stored(task)).toMatchObject({ progress: 99 });
     await poll(done(5));
     expect(await rig.stored(task)).toMatchObject({ state: 'completed', progress: 100 });
   });

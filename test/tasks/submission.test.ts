@@ -235,6 +235,30 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.expectBooks({});
   });
 
+  test('a cancellation that comes when the upstream has just taken the task is too late', async () => {
+    let answer: () => void = () => {};
+    rig.driver.onSubmit = (task) =>
+      new Promise((resolve) => {
+        answer = () => resolve(rig.driver.make(task));
+      });
+    const submitted = rig.submit();
+    await rig.settled();
+    const overtaken = rig.engine({
+      store: {
+        ...rig.store,
+        run: (name, args) => {
+          if (name !== 'finishTask') return rig.store.run(name, args);
+          answer();
+          return submitted.then(() => rig.store.run(name, args));
+        },
+      },
+    });
+    const [row] = await rows();
+    const canceled = await overtaken.cancel(rig.name({ id: row?.id ?? '' }));
+    expect(canceled).toMatchObject({ canceled: false, task: { state: 'queued', upstreamId: 'up-1' } });
+    await rig.expectBooks({ held: 50 });
+  });
+
   test('a provider that never answers is given up, with the quota', async () => {
     rig.driver.onSubmit = () => new Promise(() => {});
     const submitted = rig.submit();

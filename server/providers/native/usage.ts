@@ -30,37 +30,43 @@ function sum(left: number | undefined, right: number | undefined): number | unde
 
 const usageKey = Buffer.from('"usage":');
 const errorEvents = ['\nevent:error\n', '\nevent: error\n'];
-/** Longer than any usage object of the native protocol. */
+/** Longer than any usage object of the native protocol with what follows it in its event. */
 const span = 512;
+/** So many lines are looked at from the end of a piece: some events, of which not each reports usage. */
+const lines = 40;
+const lineFeed = 0x0a;
 
 /**
- * Watches native JSON or events go by and remembers the last `usage` object, without parsing the rest.
- * A quote inside a JSON string is escaped, so text cannot imitate the key.
+ * Watches native JSON or events go by and remembers the last `usage` object, looking only where one can stand:
+ * at the ends of lines. A quote inside a JSON string is escaped, so text cannot imitate the key.
  */
 export class UsageWatch {
   readonly #unit: Unit;
-  #edge: Buffer = Buffer.alloc(0);
+  #tail: Buffer = Buffer.alloc(0);
   #last: Usage | undefined;
   #audio = false;
-  #failed = false;
 
   constructor(unit: Unit) {
     this.#unit = unit;
   }
 
   push(chunk: Buffer): void {
-    const window = this.#edge.length === 0 ? chunk : Buffer.concat([this.#edge, chunk]);
-    const at = window.lastIndexOf(usageKey);
-    if (at >= 0) this.#read(window, at);
-    if (!this.#audio) this.#audio = carriesAudio(window);
-    if (!this.#failed) this.#failed = errorEvents.some((line) => window.includes(line));
-    // What may be the beginning of a usage object, cut by the edge of the chunk, is looked at again.
-    this.#edge = Buffer.from(window.subarray(Math.max(0, window.length - span)));
+    const found = this.#lookAtLines(chunk);
+    if (!found || !this.#audio || chunk.length < span) {
+      // What is cut by the edge between two pieces.
+      const seam = Buffer.concat([this.#tail.subarray(-span), chunk.subarray(0, span)]);
+      if (!found) this.#lookAtLines(seam);
+      this.#audio ||= carriesAudio(seam) || carriesAudio(chunk);
+      this.#tail = chunk.length < span ? seam : chunk;
+    } else {
+      this.#tail = chunk;
+    }
   }
 
   /** The last usage seen, cumulative as the protocol has it. */
   get usage(): Usage | undefined {
-    return this.#last;
+    // JSON without a line feed at its end has its usage in the tail.
+    return this.#read(this.#tail.subarray(-span)) ?? this.#last;
   }
 
   /** Whether any audio has gone by. */
@@ -68,36 +74,50 @@ export class UsageWatch {
     return this.#audio;
   }
 
-  /** Whether an error event has gone by. In JSON text a line break is escaped, so text cannot imitate one. */
+  /** Whether the last event is an error. In JSON text a line break is escaped, so text cannot imitate one. */
   get failed(): boolean {
-    return this.#failed;
+    const end = this.#tail.subarray(-4 * span);
+    return errorEvents.some((line) => end.includes(line));
   }
 
-  #read(window: Buffer, at: number): void {
-    const text = window.toString('latin1', at + usageKey.length, at + usageKey.length + span);
-    const end = closingBrace(text);
-    if (end < 0) {
-      // Cut off: an earlier one in the same window is better than none, and the next chunk brings the rest.
-      const earlier = at === 0 ? -1 : window.lastIndexOf(usageKey, at - 1);
-      if (earlier >= 0) this.#read(window, earlier);
-      return;
+  /** Whether it found a usage object. */
+  #lookAtLines(window: Buffer): boolean {
+    let end = window.lastIndexOf(lineFeed);
+    for (let line = 0; line < lines && end > 0; line += 1) {
+      const start = window.lastIndexOf(lineFeed, end - 1);
+      const usage = this.#read(window.subarray(Math.max(start + 1, end - span), end));
+      if (usage !== undefined) {
+        this.#last = usage;
+        return true;
+      }
+      end = start;
     }
+    return false;
+  }
+
+  #read(text: Buffer): Usage | undefined {
+    const at = text.length < usageKey.length ? -1 : text.lastIndexOf(usageKey);
+    if (at < 0) return undefined;
+    const value = text.toString('latin1', at + usageKey.length);
+    const end = closingBrace(value);
+    if (end < 0) return undefined;
     try {
-      this.#last = readUsage(this.#unit, JSON.parse(text.slice(0, end))) ?? this.#last;
+      return readUsage(this.#unit, JSON.parse(value.slice(0, end)));
     } catch {
       // Not JSON: the upstream's own fault, and no usage.
+      return undefined;
     }
   }
 }
 
+/** The index after the object that a text begins with, or -1 when it does not begin with a whole one. */
 function closingBrace(text: string): number {
   let depth = 0;
   for (let index = 0; index < text.length; index += 1) {
     const character = text[index];
     if (character === '{') depth += 1;
     else if (character === '}') depth -= 1;
-    if (depth === 0 && character === '}') return index + 1;
-    if (depth === 0 && character === 'n') return -1;
+    if (depth === 0 && character !== ' ') return character === '}' ? index + 1 : -1;
   }
   return -1;
 }
