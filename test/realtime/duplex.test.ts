@@ -182,6 +182,23 @@ describe('a task', () => {
     });
   });
 
+  test('ends well when the provider closes right after it', async () => {
+    const play = inferenceScript();
+    await open('voxa-v1', {
+      frame(connection, frame) {
+        play.frame?.(connection, frame);
+        if ((frame.header as Frame).action === 'finish-task') connection.socket.close(1000);
+      },
+    });
+    for (let round = 0; round < 5; round += 1) {
+      const id = await start();
+      client.send(textFrame(id, 'Hi.'));
+      client.send(finishFrame(id));
+      await named('task-finished');
+    }
+    expect(upstream.connections).toHaveLength(5);
+  });
+
   test('takes a flush without text', async () => {
     await open();
     const id = await start();

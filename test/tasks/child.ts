@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, vi } from 'vitest';
+import { afterAll, expect, vi } from 'vitest';
 import { onServer } from '../store/engines.ts';
 import type { ChildOptions } from './node-child.ts';
 
@@ -15,7 +15,7 @@ const module = fileURLToPath(new URL('./node-child.ts', import.meta.url));
 /** Compiled code of the children, so that each but the first starts in half the time. */
 const compiled = mkdtempSync(join(tmpdir(), 'unigate-compiled-'));
 const running = new Set<ChildProcess>();
-process.once('exit', () => {
+afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
   rmSync(compiled, { recursive: true, force: true });
 });
