@@ -52,6 +52,16 @@ export interface Reply<Op extends OperationId> {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /**
+   * Passes an upstream's body on as it comes, no faster than the client reads: `seen` gets each piece, and the end
+   * is told after `beforeEnd`. Resolves then; rejects when the body or `beforeEnd` fails, or the client leaves.
+   */
+  pass(
+    status: number,
+    contentType: string,
+    body: Readable,
+    hooks: { seen(piece: Buffer): void; beforeEnd(): Promise<void> },
+  ): Promise<void>;
+  /**
    * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects
    * when the source fails or the client leaves.
    */

@@ -14,6 +14,14 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.setHeader('content-type', contentType);
   };
+  const startStream: typeof start = (status, contentType, headers) => {
+    start(status, contentType, headers);
+    if (!contentType.startsWith('text/event-stream')) return;
+    // Proxies on the way must neither store nor collect events.
+    response.setHeader('cache-control', 'no-cache');
+    response.setHeader('x-accel-buffering', 'no');
+    response.flushHeaders();
+  };
   return {
     json(status, body) {
       start(status, 'application/json; charset=utf-8');
@@ -23,14 +31,34 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
       start(status, contentType, headers);
       response.end(body);
     },
+    pass(status, contentType, body, { seen, beforeEnd }) {
+      startStream(status, contentType);
+      // Listeners and not an iterator: a stream of small pieces would spend its time between promises.
+      return new Promise((resolve, reject) => {
+        const leave = () => fail(new Error('the client left'));
+        const fail = (error: unknown) => {
+          response.off('close', leave);
+          body.destroy();
+          reject(error);
+        };
+        response.on('close', leave);
+        response.on('drain', () => body.resume());
+        body.on('data', (piece: Buffer) => {
+          seen(piece);
+          if (!response.write(piece)) body.pause();
+        });
+        body.on('error', fail);
+        body.on('end', () => {
+          beforeEnd().then(() => {
+            response.off('close', leave);
+            response.end();
+            resolve();
+          }, fail);
+        });
+      });
+    },
     async stream(status, contentType, body, headers) {
-      start(status, contentType, headers);
-      if (contentType.startsWith('text/event-stream')) {
-        // Proxies on the way must neither store nor collect events.
-        response.setHeader('cache-control', 'no-cache');
-        response.setHeader('x-accel-buffering', 'no');
-        response.flushHeaders();
-      }
+      startStream(status, contentType, headers);
       for await (const chunk of body) {
         if (response.destroyed) throw new Error('the client left');
         if (!response.write(chunk)) await drained(response);

@@ -47,7 +47,7 @@ export function environment(options: TaskOptions, stopping: AbortSignal, owner: 
     clock: Date.now,
     timers: systemTimers,
     random: Math.random,
-    pollsPerChannel: 64,
+    pollsPerChannel: 128,
     owner,
     ...options,
     timing: { ...standardTiming, ...options.timing },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import { Failure } from '../../failure.ts';
@@ -36,7 +37,7 @@ export function answerNatively(
       reply.bytes(200, contentType, split.head);
       return;
     }
-    const body: AsyncIterable<Buffer> = split === undefined ? response.body : joinBody(split);
+    const body = split === undefined ? response.body : Readable.from(joinBody(split));
     const seen = new UsageWatch(model.unit);
     watch({
       get usage() {
@@ -46,21 +47,15 @@ export function answerNatively(
         return seen.audioSeen;
       },
     });
-    await reply.stream(200, contentType, watched(body, seen, metering, channel.name));
+    await reply.pass(200, contentType, body, {
+      seen: (piece) => seen.push(piece),
+      // The books are closed before the end is told, so a delivered answer is a paid one.
+      beforeEnd: () => settleWatched(seen, metering, channel.name),
+    });
   };
 }
 
-/** The body as it comes. The books are closed before its end is told, so a delivered answer is a paid one. */
-async function* watched(
-  body: AsyncIterable<Buffer>,
-  seen: UsageWatch,
-  metering: Metering,
-  channel: string,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of body) {
-    seen.push(chunk);
-    yield chunk;
-  }
+async function settleWatched(seen: UsageWatch, metering: Metering, channel: string): Promise<void> {
   const outcome = { channel, status: 200 };
   if (seen.failed) await metering.refund({ ...outcome, errorCode: 'provider_rejection' });
   else if (seen.usage !== undefined) await metering.charge(seen.usage, outcome);

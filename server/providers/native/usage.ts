@@ -32,6 +32,8 @@ const usageKey = Buffer.from('"usage":');
 const errorEvents = ['\nevent:error\n', '\nevent: error\n'];
 /** Longer than any usage object of the native protocol with what follows it in its event. */
 const span = 512;
+/** So many bytes are looked at together: a stream of small pieces is not searched piece by piece. */
+const atOnce = 32 * 1024;
 /** So many lines are looked at from the end of a piece: some events, of which not each reports usage. */
 const lines = 40;
 const lineFeed = 0x0a;
@@ -42,7 +44,10 @@ const lineFeed = 0x0a;
  */
 export class UsageWatch {
   readonly #unit: Unit;
+  /** The end of what was looked at, so that nothing is cut by the edge between two looks. */
   #tail: Buffer = Buffer.alloc(0);
+  #waiting: Buffer[] = [];
+  #size = 0;
   #last: Usage | undefined;
   #audio = false;
 
@@ -51,48 +56,51 @@ export class UsageWatch {
   }
 
   push(chunk: Buffer): void {
-    const found = this.#lookAtLines(chunk);
-    if (!found || !this.#audio || chunk.length < span) {
-      // What is cut by the edge between two pieces.
-      const seam = Buffer.concat([this.#tail.subarray(-span), chunk.subarray(0, span)]);
-      if (!found) this.#lookAtLines(seam);
-      this.#audio ||= carriesAudio(seam) || carriesAudio(chunk);
-      this.#tail = chunk.length < span ? seam : chunk;
-    } else {
-      this.#tail = chunk;
-    }
+    this.#waiting.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size >= atOnce) this.#look();
   }
 
   /** The last usage seen, cumulative as the protocol has it. */
   get usage(): Usage | undefined {
+    this.#look();
     // JSON without a line feed at its end has its usage in the tail.
     return this.#read(this.#tail.subarray(-span)) ?? this.#last;
   }
 
   /** Whether any audio has gone by. */
   get audioSeen(): boolean {
+    this.#look();
     return this.#audio;
   }
 
   /** Whether the last event is an error. In JSON text a line break is escaped, so text cannot imitate one. */
   get failed(): boolean {
-    const end = this.#tail.subarray(-4 * span);
-    return errorEvents.some((line) => end.includes(line));
+    this.#look();
+    return errorEvents.some((line) => this.#tail.includes(line));
   }
 
-  /** Whether it found a usage object. */
-  #lookAtLines(window: Buffer): boolean {
+  #look(): void {
+    if (this.#size === 0) return;
+    const window = Buffer.concat([this.#tail, ...this.#waiting]);
+    this.#waiting = [];
+    this.#size = 0;
+    this.#lookAtLines(window);
+    this.#audio ||= carriesAudio(window);
+    this.#tail = window.subarray(-4 * span);
+  }
+
+  #lookAtLines(window: Buffer): void {
     let end = window.lastIndexOf(lineFeed);
     for (let line = 0; line < lines && end > 0; line += 1) {
       const start = window.lastIndexOf(lineFeed, end - 1);
       const usage = this.#read(window.subarray(Math.max(start + 1, end - span), end));
       if (usage !== undefined) {
         this.#last = usage;
-        return true;
+        return;
       }
       end = start;
     }
-    return false;
   }
 
   #read(text: Buffer): Usage | undefined {
