@@ -6179,6 +6179,11 @@ export interface components {
         NativeSse: "enable" | "disable";
         /** @description Id of the model; it holds for the whole connection. Another model needs another connection. */
         SocketModel: string;
+        /**
+         * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+         *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+         */
+        IdempotencyKey: string;
         /** @description The public task id that the create call of the same path family returned. */
         TaskId: string;
         /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
@@ -6474,7 +6479,13 @@ export interface operations {
     createVideoGeneration: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6577,7 +6588,13 @@ export interface operations {
     createVideo: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6754,6 +6771,11 @@ export interface operations {
             header?: {
                 /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;
@@ -6895,7 +6917,13 @@ export interface operations {
     createOfficialTask: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -6998,6 +7026,11 @@ export interface operations {
             header?: {
                 /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path?: never;
             cookie?: never;

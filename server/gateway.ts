@@ -5,6 +5,7 @@ import type { ModelAccess } from './models/access.ts';
 import type { Prices } from './models/prices.ts';
 import type { Settings } from './settings.ts';
 import type { Store } from './store/store.ts';
+import type { Tasks } from './tasks/tasks.ts';
 
 /** Everything an operation works with. */
 export interface Gateway {
@@ -14,6 +15,7 @@ export interface Gateway {
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;
+  readonly tasks: Tasks;
   readonly logger: Logger;
   /** Epoch milliseconds. */
   readonly clock: () => number;

@@ -10,6 +10,7 @@ import type { Logger } from './logger.ts';
 import { ModelAccess } from './models/access.ts';
 import { Prices } from './models/prices.ts';
 import { contractDocuments } from './operations/service/contract-documents.ts';
+import { drivers } from './providers/drivers.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
 import type { OpenSockets } from './realtime/open-sockets.ts';
@@ -18,6 +19,7 @@ import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
 import { openStore } from './store/store.ts';
+import { Tasks } from './tasks/tasks.ts';
 import { systemTimers, type Timers } from './timers.ts';
 
 export interface RunningGateway {
@@ -70,17 +72,30 @@ export async function serve(
       clock,
     );
     opened.unshift(() => channels.close());
+    const prices = new Prices(settings.prices, settings.groups);
+    const tasks = new Tasks({
+      store,
+      drivers,
+      channels,
+      rate: (modelId, group) => prices.rate(modelId, group),
+      logger,
+      clock,
+      timers,
+    });
+    opened.unshift(() => tasks.stop());
     const gateway: Gateway = {
       settings,
       store,
       ledger,
       access: new ModelAccess(settings.groups),
-      prices: new Prices(settings.prices, settings.groups),
+      prices,
       channels,
+      tasks,
       logger,
       clock,
       draining: false,
     };
+    await tasks.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =
       settings.tls === undefined

@@ -6,6 +6,8 @@ import { Channel } from './channel.ts';
 interface Entry {
   channel: Channel;
   serves: (modelId: string) => boolean;
+  /** Serves it by more than the pattern for everything. */
+  lists: (modelId: string) => boolean;
 }
 
 /** All upstream accounts, and which of them may serve a request. */
@@ -18,8 +20,13 @@ export class Channels {
     this.#entries = settings.map((one) => ({
       channel: new Channel(one, clock),
       serves: matcher(one.models.map(({ id }) => id)),
+      lists: matcher(one.models.map(({ id }) => id).filter((id) => id !== '*')),
     }));
     this.#random = random;
+  }
+
+  get names(): readonly string[] {
+    return this.#entries.map(({ channel }) => channel.name);
   }
 
   /** The channels that serve a model to a group, in no order. */
@@ -30,6 +37,13 @@ export class Channels {
         return settings.protocol === protocol && open && serves(modelId);
       })
       .map(({ channel }) => channel);
+  }
+
+  /** Whether a channel of the protocol names the model, be it by a pattern: so a model beyond the catalogue is known. */
+  lists(protocol: ChannelProtocol, modelId: string): boolean {
+    return this.#entries.some(
+      ({ channel, lists }) => channel.settings.protocol === protocol && lists(modelId),
+    );
   }
 
   /** Whether any channel serves the model to the group, by whatever protocol. */

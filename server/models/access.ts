@@ -27,7 +27,7 @@ export class ModelAccess {
   }
 
   /** @throws Failure 403 when the caller may not use the model. */
-  require(caller: Caller, model: CatalogueModel): void {
+  require(caller: Caller, model: { id: string }): void {
     if (this.allows(caller, model.id)) return;
     throw new Failure(403, 'access_denied', `model: this key may not use ${model.id}.`);
   }

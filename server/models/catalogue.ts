@@ -17,9 +17,13 @@ export function findModel(id: string): CatalogueModel {
   return model;
 }
 
-/** @throws Failure 400 when the model is not reached by this protocol. */
-export function requireProtocol(model: CatalogueModel, protocol: Protocol): void {
-  if (model.protocols.includes(protocol)) return;
+export function knownModel(id: string): boolean {
+  return byId.has(id);
+}
+
+/** @throws Failure 400 when the model is reached by none of these protocols. */
+export function requireProtocol(model: CatalogueModel, ...protocols: readonly Protocol[]): void {
+  if (model.protocols.some((protocol) => protocols.includes(protocol))) return;
   const known = model.protocols.map((name) => routes[name]).join(' or ');
   throw new Failure(400, 'invalid_request', `model: ${model.id} is not served on this route; use ${known}.`);
 }
@@ -31,6 +35,7 @@ const routes: Readonly<Record<Protocol, string>> = {
   realtime: 'the socket /api-ws/v1/realtime',
   customization: 'POST /api/v1/services/audio/tts/customization',
   native_video: 'POST /api/v1/services/aigc/video-generation/video-synthesis',
+  native_3d: 'POST /api/v1/services/aigc/video-generation/3d-generation',
   official: 'POST /api/v3/contents/generations/tasks',
   eta: 'POST /v1/videos',
   sigma: 'POST /sigma/submit/music',

@@ -22,6 +22,11 @@ export class Prices {
     return price(units, this.#price(modelId), this.#groups[group]?.ratio ?? 1);
   }
 
+  /** Quota for one unit of a model used by a group. */
+  rate(modelId: string, group: string): number {
+    return this.#price(modelId) * (this.#groups[group]?.ratio ?? 1);
+  }
+
   #price(modelId: string): number {
     let perUnit = this.#perUnit.get(modelId);
     if (perUnit === undefined) {

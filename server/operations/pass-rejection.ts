@@ -2,7 +2,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { Answered } from '../channels/failover.ts';
 import type { Reply } from '../http/handler.ts';
 import type { Metering } from '../ledger/metering.ts';
-import { readRejection, rejectionFailure } from '../providers/native/rejection.ts';
+import { readRejection, rejectionFailure } from '../providers/rejection.ts';
 
 /**
  * Answers a native route with the provider's refusal, unchanged, and gives the quota back.

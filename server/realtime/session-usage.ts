@@ -1,6 +1,6 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { Usage } from '../ledger/metering.ts';
-import { field } from '../providers/native/rejection.ts';
+import { field } from '../providers/json.ts';
 import { readUsage } from '../providers/native/usage.ts';
 
 /**

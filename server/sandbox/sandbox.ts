@@ -8,6 +8,7 @@ import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
+import { createVideoUpstream } from './video/video-upstream.ts';
 
 const fileCapacity = 256 * 1024 * 1024;
 
@@ -29,8 +30,10 @@ export interface SandboxOptions {
   timeouts?: Partial<SocketTimeouts>;
   /** How long a voice of voice-enrollment is DEPLOYING, in milliseconds. Default 1000. */
   voiceDeployment?: number;
-  /** Clone from recordings on loopback and private networks, too. Default true: the sandbox itself runs there. */
+  /** Fetch media from loopback and private networks, too. Default true: the sandbox itself runs there. */
   allowPrivateUrls?: boolean;
+  /** How long a video or 3D task takes, in milliseconds, a fifth of it in the queue. Default 3000. */
+  taskTime?: number;
   /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable. */
   engine?: string;
 }
@@ -44,9 +47,9 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the embedded upstream on 127.0.0.1: the vendors' native speech routes and sockets with audio made offline. */
+/** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with audio, video and 3D made offline. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { key, logger, slowness = 2000, now = Date.now } = options;
+  const { key, logger, slowness = 2000, now = Date.now, allowPrivateUrls = true } = options;
   const services: Services = {
     engine: new SpeechEngine({
       module: options.engine ?? '@echogarden/espeak-ng-emscripten',
@@ -54,12 +57,17 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }),
     files: new FileStore({ capacity: fileCapacity, now }),
     voices: new CustomVoices({ now, deployment: options.voiceDeployment ?? 1000 }),
-    prompts: new PromptLoader({ allowPrivateUrls: options.allowPrivateUrls ?? true }),
+    prompts: new PromptLoader({ allowPrivateUrls }),
     now,
     slowness,
     timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },
   };
-  const context = { services, key, logger };
+  const video = createVideoUpstream({
+    now,
+    allowPrivateUrls,
+    ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
+  });
+  const context = { services, key, logger, routes: video.routes };
   const sockets = new SocketServer(context);
   const server = createServer(
     { shouldUpgradeCallback: (request) => sockets.accepts(request) },
@@ -74,6 +82,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   const { port } = server.address() as AddressInfo;
   services.files.baseUrl = `http://127.0.0.1:${port}`;
+  video.setAddress(services.files.baseUrl);
 
   return {
     url: `http://127.0.0.1:${port}`,
@@ -84,6 +93,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       sockets.close();
       server.closeAllConnections();
       await closed;
+      await video.close();
       await services.prompts.close();
       await services.engine.close();
     },

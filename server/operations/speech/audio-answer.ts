@@ -4,16 +4,11 @@ import type { Answered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
+import { field } from '../../providers/json.ts';
 import { audioSource, EventAudio, openAudio } from '../../providers/native/audio.ts';
-import {
-  betaFailure,
-  field,
-  readRejection,
-  readUpTo,
-  rejectionFailure,
-} from '../../providers/native/rejection.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
 import { readUsage } from '../../providers/native/usage.ts';
+import { betaFailure, readRejection, readUpTo, rejectionFailure } from '../../providers/rejection.ts';
 import { parseAnswer } from './native-answer.ts';
 import type { SpeechAnswer } from './speak.ts';
 

@@ -4,10 +4,11 @@ import type { OperationId } from '../../../generated/operations.ts';
 import { Failure } from '../../failure.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
+import { field } from '../../providers/json.ts';
 import { audioSource } from '../../providers/native/audio.ts';
-import { betaFailure, field } from '../../providers/native/rejection.ts';
 import { joinBody, splitBody } from '../../providers/native/split-body.ts';
 import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
+import { betaFailure } from '../../providers/rejection.ts';
 import { passRejection } from '../pass-rejection.ts';
 import type { SpeechAnswer } from './speak.ts';
 

@@ -2,8 +2,9 @@ import { Agent, request } from 'undici';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
+import { field } from '../json.ts';
+import { betaFailure, providerFailure, type Rejection, rejectionFailure } from '../rejection.ts';
 import { readEvents } from './events.ts';
-import { betaFailure, field, providerFailure, type Rejection, rejectionFailure } from './rejection.ts';
 import { readUsage } from './usage.ts';
 
 /** Connections for audio files; they carry no key of ours. */

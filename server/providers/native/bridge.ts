@@ -3,7 +3,8 @@ import { createWebSocketStream, type WebSocket } from 'ws';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
-import { field, providerFailure, rejectionFailure } from './rejection.ts';
+import { field } from '../json.ts';
+import { providerFailure, rejectionFailure } from '../rejection.ts';
 import { readUsage } from './usage.ts';
 
 /** What comes over a bridged synthesis: a sentence event of the duplex protocol, or audio. */

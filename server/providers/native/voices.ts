@@ -1,6 +1,6 @@
 import type { VoiceService } from '../../models/voice-services.ts';
 import type { VoicesTable } from '../../store/schema.ts';
-import { field } from './rejection.ts';
+import { field } from '../json.ts';
 
 export const customizationPath = '/api/v1/services/audio/tts/customization';
 

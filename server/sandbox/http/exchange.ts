@@ -38,6 +38,15 @@ export interface Exchange {
 
 export type Handler = (exchange: Exchange) => Promise<void>;
 
+/** One or more methods of a path. */
+export interface Route {
+  methods: readonly string[];
+  path: RegExp;
+  handler: Handler;
+  /** Served without a key. */
+  open?: boolean;
+}
+
 /** Answers with one JSON body. */
 export function sendJson(
   exchange: Exchange,

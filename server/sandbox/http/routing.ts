@@ -4,7 +4,7 @@ import { customizeVoices } from '../native/customization.ts';
 import { generateMultimodal } from '../native/multimodal.ts';
 import { synthesizeSpeech } from '../native/synthesizer.ts';
 import { answerWithoutUpgrade, socketPaths } from '../sockets/protocols.ts';
-import { type Exchange, type Handler, type Services, sendJson } from './exchange.ts';
+import { type Exchange, type Route, type Services, sendJson } from './exchange.ts';
 import { serveFile } from './file-route.ts';
 import { checkKey } from './key.ts';
 import { internalError, NativeError } from './native-error.ts';
@@ -18,17 +18,11 @@ export interface RoutingContext {
   services: Services;
   key: string;
   logger: SandboxLogger | undefined;
+  /** Those of other rooms beside the speech routes. */
+  routes: readonly Route[];
 }
 
-interface Route {
-  methods: readonly string[];
-  path: RegExp;
-  handler: Handler;
-  /** Served without a key. */
-  open?: boolean;
-}
-
-const routes: readonly Route[] = [
+const speechRoutes: readonly Route[] = [
   {
     methods: ['POST'],
     path: /^\/api\/v1\/services\/audio\/tts\/SpeechSynthesizer$/,
@@ -50,7 +44,7 @@ const routes: readonly Route[] = [
 
 /** Answers one request; never throws. */
 export async function routeRequest(
-  { services, key, logger }: RoutingContext,
+  { services, key, logger, routes }: RoutingContext,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -62,7 +56,7 @@ export async function routeRequest(
     const url = requestUrl(request);
     const exchange: Exchange = { services, request, response, url, requestId, signal: left.signal };
     try {
-      const route = findRoute(request.method ?? '', url.pathname);
+      const route = findRoute([...speechRoutes, ...routes], request.method ?? '', url.pathname);
       if (!route.open) checkKey(request, key);
       await route.handler(exchange);
     } catch (error) {
@@ -86,7 +80,7 @@ export function requestUrl({ url = '/' }: IncomingMessage): URL {
   }
 }
 
-function findRoute(method: string, path: string): Route {
+function findRoute(routes: readonly Route[], method: string, path: string): Route {
   const matching = routes.filter((route) => route.path.test(path));
   if (matching.length === 0) throw new NativeError(404, 'NotFound', `No route ${path.slice(0, 200)}`);
   const route = matching.find(({ methods }) => methods.includes(method));

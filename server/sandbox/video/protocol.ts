@@ -19,15 +19,6 @@ export interface VideoServices {
   taskTime: number;
 }
 
-/** One or more methods of a path. */
-export interface VideoRoute {
-  methods: readonly string[];
-  path: RegExp;
-  handler: Handler;
-  /** Served without a key. */
-  open?: boolean;
-}
-
 /** Room for the largest request with Base64 images in it. */
 export const largestBody = 64 * 1024 * 1024;
 export const hour = 60 * 60 * 1000;

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { Route } from '../http/exchange.ts';
 import { MediaEngine } from '../media/engine.ts';
 import { assetRoutes } from './assets/asset-routes.ts';
 import { Assets } from './assets/assets.ts';
@@ -6,10 +7,8 @@ import { etaRoutes } from './eta/eta-routes.ts';
 import { MediaLoader } from './media-loader.ts';
 import { nativeRoutes } from './native/native-tasks.ts';
 import { officialRoutes } from './official/official-tasks.ts';
-import type { VideoRoute, VideoServices } from './protocol.ts';
+import type { VideoServices } from './protocol.ts';
 import { ResultFiles } from './results.ts';
-
-export type { VideoRoute };
 
 export interface VideoUpstreamOptions {
   /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
@@ -24,7 +23,7 @@ export interface VideoUpstreamOptions {
 
 /** The upstream's video, 3D and asset protocols. */
 export interface VideoUpstream {
-  routes: readonly VideoRoute[];
+  routes: readonly Route[];
   /** To be called as soon as the server knows its address, which has no slash at the end. */
   setAddress(url: string): void;
   close(): Promise<void>;

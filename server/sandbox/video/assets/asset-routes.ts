@@ -1,4 +1,4 @@
-import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, type NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
@@ -10,7 +10,6 @@ import {
   inEnvelope,
   obeyTriggers,
   troublePoll,
-  type VideoRoute,
   type VideoServices,
 } from '../protocol.ts';
 import { findTriggers } from '../triggers.ts';
@@ -20,7 +19,7 @@ const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'vid
 const typeNames: Readonly<Record<MediaKind, string>> = { image: 'Image', video: 'Video', audio: 'Audio' };
 
 /** Upload by URL and look-up of assets. */
-export function assetRoutes({ assets }: VideoServices): VideoRoute[] {
+export function assetRoutes({ assets }: VideoServices): Route[] {
   async function upload(exchange: Exchange): Promise<void> {
     const request = new Parameters(await readJson(exchange.request), '');
     const url = request.pattern('url', /^https?:\/\//i, 'an http or https address');

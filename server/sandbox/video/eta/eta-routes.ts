@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
 import {
@@ -10,7 +10,6 @@ import {
   largestBody,
   obeyTriggers,
   troublePoll,
-  type VideoRoute,
   type VideoServices,
 } from '../protocol.ts';
 import { type Fate, type Task, TaskBoard } from '../task-board.ts';
@@ -25,7 +24,7 @@ const retention = 24 * hour;
 const emptyEvery = 3;
 
 /** The eta protocol: generations, edits and extensions, and one poll for all of them. */
-export function etaRoutes(services: VideoServices): VideoRoute[] {
+export function etaRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput>({ ...services, retention });
 
   async function create(exchange: Exchange): Promise<void> {

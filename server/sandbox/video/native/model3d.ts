@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { ModelPlan } from '../../media/model3d/model-plan.ts';
-import { findModel } from '../../models.ts';
+import { requestedModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { model3dLimits } from '../media-limits.ts';
 import { hour, type VideoServices } from '../protocol.ts';
@@ -25,12 +25,11 @@ const longestPrompt = 1024;
 const textureSizes = { standard: 512, detailed: 1024 };
 const lifetime = 2 * hour;
 
-/** Reads the body of a 3D request. Any model id will do that is not one of another route. */
+/** Reads the body of a 3D request. Throws a `NativeError` for what its fields alone show to be wrong. */
 export function readModel3dRequest(body: JsonObject): Model3dRequest {
   const request = new Parameters(body, '');
-  const model = request.string('model') ?? '';
-  if (model === '') throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
-  if (findModel(model)) throw invalidParameter(`model ${model} is not served on this route`);
+  if (body.model === undefined) throw new NativeError(400, 'BadRequest.EmptyModel', 'model is required');
+  const { id: model } = requestedModel(body.model, 'native_3d');
   const input = request.object('input');
   if (!input) throw new NativeError(400, 'BadRequest.EmptyInput', 'input is required');
   const kinds = ['prompt', 'image', 'images'].filter((name) => input.has(name));

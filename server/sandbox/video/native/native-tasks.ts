@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { type JsonObject, readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
 import {
@@ -9,7 +9,6 @@ import {
   largestBody,
   obeyTriggers,
   troublePoll,
-  type VideoRoute,
   type VideoServices,
 } from '../protocol.ts';
 import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
@@ -35,7 +34,7 @@ type NativeTask = Task<undefined, NativeOutput>;
 const retention = 24 * hour;
 
 /** The native protocol: gamma video and 3D, whose tasks are polled at one path. */
-export function nativeRoutes(services: VideoServices): VideoRoute[] {
+export function nativeRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<undefined, NativeOutput>({ ...services, retention });
 
   async function submit(exchange: Exchange, readJob: (body: JsonObject) => Job): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Exchange, sendJson } from '../../http/exchange.ts';
+import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import { stampedId } from '../ids.ts';
@@ -10,7 +10,6 @@ import {
   largestBody,
   obeyTriggers,
   troublePoll,
-  type VideoRoute,
   type VideoServices,
 } from '../protocol.ts';
 import { type Fate, type Task, TaskBoard } from '../task-board.ts';
@@ -26,7 +25,7 @@ export type OfficialTask = Task<OfficialRequest, OfficialOutput>;
 const retention = 7 * 24 * hour;
 
 /** The official protocol of the Seedance family: create, poll, list, cancel or delete. */
-export function officialRoutes(services: VideoServices): VideoRoute[] {
+export function officialRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<OfficialRequest, OfficialOutput>({ ...services, retention });
 
   async function create(exchange: Exchange): Promise<void> {

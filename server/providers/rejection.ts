@@ -1,5 +1,6 @@
-import type { UpstreamResponse } from '../../channels/channel.ts';
-import { Failure } from '../../failure.ts';
+import type { UpstreamResponse } from '../channels/channel.ts';
+import { Failure } from '../failure.ts';
+import { field, textField } from './json.ts';
 
 /** Longest error body that is read. */
 const longest = 64 * 1024;
@@ -26,7 +27,7 @@ export async function readRejection({ status, headers, body }: UpstreamResponse)
     throw providerFailure(status);
   }
   const bytes = await readUpTo(body, longest);
-  const { code, message } = flatError(bytes);
+  const { code, message } = toldError(bytes);
   const retryAfter = Number(headers['retry-after']);
   return {
     status,
@@ -73,11 +74,6 @@ export function betaFailure(output: unknown): Failure | undefined {
   return providerFailure(502);
 }
 
-/** A property of something that may not be an object. */
-export function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
-
 export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -89,15 +85,12 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
   return Buffer.concat(chunks);
 }
 
-function flatError(bytes: Buffer): { code: string | undefined; message: string | undefined } {
+/** The code and the words of an error body, whether they stand at the top or under `error`. */
+function toldError(bytes: Buffer): { code: string | undefined; message: string | undefined } {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
-    const code = field(parsed, 'code');
-    const message = field(parsed, 'message');
-    return {
-      code: typeof code === 'string' ? code : undefined,
-      message: typeof message === 'string' ? message : undefined,
-    };
+    const error = field(parsed, 'error') ?? parsed;
+    return { code: textField(error, 'code'), message: textField(error, 'message') };
   } catch {
     return { code: undefined, message: undefined };
   }

@@ -1,0 +1,55 @@
+import type { UpstreamRequest } from '../channels/channel.ts';
+import { Failure } from '../failure.ts';
+import { DriverError, refusedBy, type Upstream } from '../tasks/driver.ts';
+import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
+
+/** Longest answer about a task. */
+const longest = 4 * 1024 * 1024;
+
+/** A provider's refusal of a task, in its own words, for the routes that pass those on unchanged. */
+export class ProviderRefusal extends Failure {
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    const { status, code, message, retryAfter } = rejectionFailure(rejection);
+    super(status, code, message, retryAfter === undefined ? {} : { retryAfter });
+    this.rejection = rejection;
+  }
+}
+
+/**
+ * Asks an upstream about a task and reads its JSON answer; undefined when that is empty, as some are.
+ *
+ * @throws DriverError for every other answer: `rejected` with a `ProviderRefusal` when it is about the request
+ */
+export async function askForTask(
+  { channel, signal }: Upstream,
+  request: Omit<UpstreamRequest, 'signal'>,
+): Promise<unknown> {
+  const response = await channel.request({ ...request, signal });
+  const { status, body } = response;
+  if (status < 200 || status > 299) {
+    throw refusedBy(status, await readRejection(response).then(asRefusal, asFailure));
+  }
+  const bytes = await readUpTo(body, longest);
+  if (bytes.length === 0) return undefined;
+  try {
+    return JSON.parse(bytes.toString('utf8'));
+  } catch {
+    throw badAnswer();
+  }
+}
+
+/** The error for an answer that makes no sense: nobody knows what the upstream did. */
+export function badAnswer(): DriverError {
+  const failure = new Failure(502, 'bad_response', 'The provider gave an answer that makes no sense.');
+  return new DriverError('unknown', failure, { channelFailed: true });
+}
+
+function asRefusal(rejection: Rejection): Failure {
+  return rejection.code === undefined ? rejectionFailure(rejection) : new ProviderRefusal(rejection);
+}
+
+function asFailure(error: unknown): Failure {
+  return error instanceof Failure ? error : providerFailure(502);
+}

@@ -1,0 +1,25 @@
+/** A property of something that may not be an object. */
+export function field(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** A property that is a text, and not an empty one. */
+export function textField(value: unknown, name: string): string | undefined {
+  const text = field(value, name);
+  return typeof text === 'string' && text !== '' ? text : undefined;
+}
+
+/** A property that is a finite number, also where it comes as a text. */
+export function numberField(value: unknown, name: string): number | undefined {
+  const found = field(value, name);
+  const number = typeof found === 'string' && found.trim() !== '' ? Number(found) : found;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}
+
+/** A property that is an object. */
+export function objectField(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
+  const found = field(value, name);
+  return typeof found === 'object' && found !== null && !Array.isArray(found)
+    ? (found as Record<string, unknown>)
+    : undefined;
+}
