@@ -1,0 +1,17 @@
+import type { components } from '../../generated/http.ts';
+import type { VideoFacts } from './video-result.ts';
+
+/** A request of the generic routes: what `/v1/videos` takes is more than what `/v1/video/generations` does. */
+export type GenericVideoRequest = components['schemas']['CreateVideoRequest'];
+
+/** A request for a video in the words of an upstream's protocol. */
+export interface TranslatedVideo {
+  /** The upstream's body; the driver puts the upstream's name of the model into it. */
+  body: Readonly<Record<string, unknown>>;
+  facts: VideoFacts & Readonly<Record<string, unknown>>;
+  /** Seconds of video that are reserved: the most that can come of it. */
+  expectedUnits: number;
+  /** Milliseconds until the task fails if it is not final by then. */
+  lifetimeMs?: number;
+  callbackUrl?: string;
+}
