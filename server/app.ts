@@ -6,7 +6,7 @@ import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
 import { dispatch } from './http/dispatch.ts';
 import { KeyRing } from './http/key-ring.ts';
-import { rateLimit } from './http/rate-limit.ts';
+import { limitRate } from './http/rate-limit.ts';
 import { readBody } from './http/read-body.ts';
 import { renderFailure } from './http/render-failure.ts';
 import { route } from './http/route.ts';
@@ -22,7 +22,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.use(cors);
   app.use(route);
   app.use(authenticate(new KeyRing(gateway.store, gateway.clock)));
-  app.use(rateLimit(gateway.settings.limits.requestsPerMinute, gateway.clock));
+  app.use(limitRate(gateway.rateLimit));
   app.use(readBody(gateway.settings.limits.bodyMb));
   app.use(await contractValidator(contract));
   app.use(dispatch(gateway, handlers));

@@ -1,4 +1,5 @@
 import type { Channels } from './channels/channels.ts';
+import type { RateLimit } from './http/rate-limit.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
 import type { ModelAccess } from './models/access.ts';
@@ -16,6 +17,7 @@ export interface Gateway {
   readonly prices: Prices;
   readonly channels: Channels;
   readonly tasks: Tasks;
+  readonly rateLimit: RateLimit;
   readonly logger: Logger;
   /** Epoch milliseconds. */
   readonly clock: () => number;

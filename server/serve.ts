@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
 import type { Gateway } from './gateway.ts';
+import { RateLimit } from './http/rate-limit.ts';
 import { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
 import { ModelAccess } from './models/access.ts';
@@ -91,6 +92,7 @@ export async function serve(
       prices,
       channels,
       tasks,
+      rateLimit: new RateLimit(settings.limits.requestsPerMinute, clock),
       logger,
       clock,
       draining: false,

@@ -10,24 +10,38 @@ interface Allowance {
 
 const minute = 60_000;
 
-/** Refuses a key's requests beyond so many a minute, 0 for no limit. Counted by each gateway for itself. */
-export function rateLimit(perMinute: number, clock: () => number) {
-  const allowances = new Map<number, Allowance>();
-  return (request: Request, _response: Response, next: NextFunction): void => {
-    const { caller } = request.call;
-    if (perMinute === 0 || caller === undefined) {
-      next();
-      return;
-    }
-    const now = clock();
-    const known = allowances.get(caller.tokenId) ?? { left: perMinute, at: now };
+/** So many requests a minute for each key, handshakes included; 0: no limit. Counted by each gateway for itself. */
+export class RateLimit {
+  readonly #perMinute: number;
+  readonly #clock: () => number;
+  readonly #allowances = new Map<number, Allowance>();
+
+  constructor(perMinute: number, clock: () => number) {
+    this.#perMinute = perMinute;
+    this.#clock = clock;
+  }
+
+  /** @throws Failure 429 when the key has no request left now. */
+  take(tokenId: number): void {
+    const perMinute = this.#perMinute;
+    if (perMinute === 0) return;
+    const now = this.#clock();
+    const known = this.#allowances.get(tokenId) ?? { left: perMinute, at: now };
     const left = Math.min(perMinute, known.left + ((now - known.at) / minute) * perMinute);
     if (left < 1) {
       const retryAfter = Math.ceil(((1 - left) * minute) / perMinute / 1000);
       const message = `This key may send ${perMinute} requests a minute. Repeat after ${retryAfter} seconds.`;
       throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
     }
-    allowances.set(caller.tokenId, { left: left - 1, at: now });
+    this.#allowances.set(tokenId, { left: left - 1, at: now });
+  }
+}
+
+/** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
+export function limitRate(limit: RateLimit) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const { caller } = request.call;
+    if (caller !== undefined) limit.take(caller.tokenId);
     next();
   };
 }

@@ -45,6 +45,7 @@ export async function admit(gateway: Gateway, keys: KeyRing, request: IncomingMe
   const key = readKey(request, protocol);
   const check = () => keys.recall(key) ?? keys.check(key);
   const caller: Caller = await check();
+  gateway.rateLimit.take(caller.tokenId);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);

@@ -43,8 +43,8 @@
  * | `[[no-audio]]`           | all events but those with audio                                                   |
  * | `[[slow]]`               | all goes on after 2 seconds                                                       |
  *
- * In the voice or the instructions those that refuse, `[[hang]]` and `[[slow]]` act on `session.update` and
- * `run-task` themselves, so before any text.
+ * In the voice or the instructions those that refuse and `[[hang]]` act on `session.update` and `run-task`
+ * themselves, so before any text.
  *
  * They are billed like any other text and are not spoken. Of several refusals the first in this table wins.
  */

@@ -1,14 +1,12 @@
-import type { Request, Response } from 'express';
 import { expect, test } from 'vitest';
-import { rateLimit } from '../../server/http/rate-limit.ts';
+import { RateLimit } from '../../server/http/rate-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
-
-const requestOf = (tokenId: number) => ({ call: { caller: { tokenId } } }) as unknown as Request;
+import { connect } from '../support/socket-client.ts';
 
 test('a key may send so many requests a minute, and its allowance fills evenly', () => {
   let now = 0;
-  const limit = rateLimit(6, () => now);
-  const send = (tokenId: number) => limit(requestOf(tokenId), {} as Response, () => {});
+  const limit = new RateLimit(6, () => now);
+  const send = (tokenId: number) => limit.take(tokenId);
   for (let count = 0; count < 6; count += 1) send(1);
   expect(() => send(1)).toThrow(expect.objectContaining({ status: 429, retryAfter: 10 }));
   send(2);
@@ -29,5 +27,7 @@ test('the refusal carries retry-after, and an operation without a key is never r
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true]);
   expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
   expect((await fetch(`${target.url}/healthz`)).status).toBe(200);
+  const handshake = connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key: target.key });
+  await expect(handshake).rejects.toMatchObject({ status: 429 });
   await target.close();
 });
