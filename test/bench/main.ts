@@ -1,17 +1,22 @@
 import { parseArgs } from 'node:util';
-import { cases, characters } from './cases.ts';
-import { type RunningGateway, startGateway } from './gateway.ts';
-import { here, killAll, LoadProcess, ServerProcess } from './processes.ts';
-import { machine, markdown, summarize } from './report.ts';
-import { type CaseResult, Rounds } from './rounds.ts';
+import { cases } from './cases.ts';
+import { measureHttp } from './http.ts';
+import { here, killAll } from './processes.ts';
+import { measureRelay } from './relay/relay.ts';
+import { relayMarkdown } from './relay/report.ts';
+import { machine, markdown } from './report.ts';
+
+const relayCase = 'relay';
+const caseNames = [...cases.map(({ name }) => name), relayCase];
 
 const usage = `npm run bench -- [options]
 Measures the gateway against a proxy that checks nothing, and both against the upstream itself.
 
-  --case NAME          only this case (repeatable): ${cases.map(({ name }) => name).join(', ')}
-  --rounds N           interleaved rounds, default 5
-  --seconds S          length of a round, default 1.5
-  --connections N      keep-alive connections, default 32
+  --case NAME          only this case (repeatable): ${caseNames.join(', ')}
+  --rounds N           interleaved rounds, default 6
+  --seconds S          length of a round, default 1
+  --processes N        raw proxies and gateways that take turns, default 3
+  --connections N      keep-alive connections of the HTTP cases, default 32
   --json               print JSON instead of Markdown
   --profile FOLDER     write CPU profiles of the gateway's threads there (slows it down)
   --server FILE        another gateway to measure, default server/main.ts`;
@@ -19,8 +24,9 @@ Measures the gateway against a proxy that checks nothing, and both against the u
 const { values } = parseArgs({
   options: {
     case: { type: 'string', multiple: true },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '1.5' },
+    rounds: { type: 'string', default: '6' },
+    processes: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '32' },
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
@@ -29,48 +35,33 @@ const { values } = parseArgs({
   },
 });
 
-function positive(name: 'rounds' | 'seconds' | 'connections'): number {
+function positive(name: 'rounds' | 'seconds' | 'connections' | 'processes'): number {
   const value = Number(values[name]);
   if (value > 0 && (name === 'seconds' || Number.isInteger(value))) return value;
   throw new Error(`--${name} must be a positive number, not ${values[name]}`);
 }
 
 async function run(): Promise<string> {
-  const options = {
+  const sizes = {
     rounds: positive('rounds'),
     seconds: positive('seconds'),
     connections: positive('connections'),
+    processes: positive('processes'),
   };
-  const chosen = cases.filter(({ name }) => values.case?.includes(name) ?? true);
-  if (chosen.length === 0)
-    throw new Error(`--case must be one of ${cases.map(({ name }) => name).join(', ')}`);
+  const wrong = values.case?.find((name) => !caseNames.includes(name));
+  if (wrong !== undefined) throw new Error(`--case must be one of ${caseNames.join(', ')}, not ${wrong}`);
+  const isChosen = (name: string) => values.case?.includes(name) ?? true;
 
-  const stub = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
-  const raw = await ServerProcess.start({
-    module: here('raw-proxy.ts'),
-    core: 'measured',
-    arguments: [stub.origin],
-  });
-  const gateway: RunningGateway = await startGateway(values.server, stub.origin, values.profile);
-  try {
-    const load = new LoadProcess();
-    const rounds = new Rounds({ direct: stub, raw, gateway: gateway.server }, load);
-    const results: CaseResult[] = [];
-    for (const bench of chosen) {
-      console.error(`measuring ${bench.title}`);
-      results.push(await rounds.measure(bench, options));
-    }
-    const answers = rounds.answers.gateway;
-    await gateway.stop({ answers, charged: answers * characters });
-    console.error(`the books are right: ${answers} answers, each settled once`);
-    await Promise.all([load.stop(), raw.stop(), stub.stop()]);
-    const summaries = results.map(summarize);
-    return values.json
-      ? JSON.stringify({ machine: machine(), ...options, cases: summaries }, null, 2)
-      : markdown(summaries, options);
-  } finally {
-    await gateway.remove();
-  }
+  const options = { ...sizes, server: values.server, profile: values.profile };
+  const chosen = cases.filter(({ name }) => isChosen(name));
+  const http = chosen.length > 0 ? await measureHttp(chosen, options) : [];
+  const relay = isChosen(relayCase) ? await measureRelay(options) : [];
+  if (values.json) return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay }, null, 2);
+  return [
+    `${machine()}.`,
+    ...(http.length > 0 ? [markdown(http, sizes)] : []),
+    ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
+  ].join('\n\n');
 }
 
 if (values.help) {

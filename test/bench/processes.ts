@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { LoadRequest, LoadResult } from './load.ts';
 
 /** The cores for the process under test and for everything else; undefined where processes cannot be pinned. */
 export const cores: { measured: string; others: string } | undefined = findCores();
@@ -62,6 +61,22 @@ function start({
   return child;
 }
 
+/** The next message of a process. @throws Error when it ends instead. */
+async function nextMessage(child: ChildProcess): Promise<unknown> {
+  const heard = new AbortController();
+  const { signal } = heard;
+  const ended = async () => {
+    const [code, name] = (await once(child, 'exit', { signal })) as [number | null, string | null];
+    throw new Error(`a process of the benchmark ended with ${code ?? name}`);
+  };
+  try {
+    const [message] = (await Promise.race([once(child, 'message', { signal }), ended()])) as [unknown];
+    return message;
+  } finally {
+    heard.abort();
+  }
+}
+
 /** The path of a module in this folder. */
 export function here(module: string): string {
   return fileURLToPath(new URL(module, import.meta.url));
@@ -99,10 +114,10 @@ export class ServerProcess {
 
   /** CPU time of the process so far, all threads, user and system, in microseconds. */
   async cpuMicroseconds(): Promise<number> {
-    const answer = once(this.#child, 'message');
+    const answer = nextMessage(this.#child);
     this.#child.send('cpu');
-    const [message] = (await answer) as [{ cpuMicroseconds: number }];
-    return message.cpuMicroseconds;
+    const { cpuMicroseconds } = (await answer) as { cpuMicroseconds: number };
+    return cpuMicroseconds;
   }
 
   /** SIGTERM. @throws Error when the process does not end with 0. */
@@ -114,15 +129,20 @@ export class ServerProcess {
   }
 }
 
-/** The load tool in a process of its own. */
-export class LoadProcess {
-  readonly #child: ChildProcess = start({ module: here('load.ts'), core: 'others' });
+/** A load tool in a process of its own, which answers each request with `{ result }` or `{ error }`. */
+export class LoadProcess<Request extends object, Result> {
+  readonly #child: ChildProcess;
+
+  /** @param module in this folder */
+  constructor(module: string) {
+    this.#child = start({ module: here(module), core: 'others' });
+  }
 
   /** @throws Error when an answer was not as it must be. */
-  async run(round: LoadRequest): Promise<LoadResult> {
-    const answer = once(this.#child, 'message');
-    this.#child.send(round);
-    const [message] = (await answer) as [{ result: LoadResult } | { error: string }];
+  async run(request: Request): Promise<Result> {
+    const answer = nextMessage(this.#child);
+    this.#child.send(request);
+    const message = (await answer) as { result: Result } | { error: string };
     if ('error' in message) throw new Error(message.error);
     return message.result;
   }

@@ -1,12 +1,7 @@
 import { availableParallelism, cpus, release, type } from 'node:os';
 import { cores } from './processes.ts';
-import {
-  type CaseResult,
-  type Measurement,
-  type RoundOptions,
-  type TargetName,
-  targetNames,
-} from './rounds.ts';
+import type { CaseResult, Measurement, RoundOptions } from './rounds.ts';
+import { type TargetName, targetNames } from './targets.ts';
 
 /** The medians of a target's rounds. */
 function medians(rounds: readonly Measurement[]): Measurement {
@@ -77,10 +72,10 @@ export function machine(): string {
   return `${processor}; ${type()} ${release()}; Node ${process.version}; ${pinning}`;
 }
 
-/** The result as Markdown, ready for the README. */
+/** The HTTP cases as Markdown, ready for the README. */
 export function markdown(
   summaries: readonly CaseSummary[],
-  { rounds, seconds, connections }: RoundOptions,
+  { rounds, seconds, connections, processes }: RoundOptions & { processes: number },
 ): string {
   const labels: Readonly<Record<TargetName, string>> = {
     direct: 'direct',
@@ -88,7 +83,7 @@ export function markdown(
     gateway: 'gateway',
   };
   return [
-    `${machine()}. ${connections} keep-alive connections; medians of ${rounds} interleaved rounds of ${seconds} s.`,
+    `${connections} keep-alive connections; medians of ${rounds} interleaved rounds of ${seconds} s over ${processes} processes each.`,
     table(
       ['gateway / raw proxy', 'requests/s', 'body bytes/s', 'CPU per request', 'target'],
       summaries.map(({ title, ratios, target }) => [
@@ -133,7 +128,8 @@ export function markdown(
   ].join('\n\n');
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A Markdown table; all columns but the first are numbers. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   const rule = head.map((_, index) => (index === 0 ? '---' : '--:'));
   return [line(head), line(rule), ...rows.map(line)].join('\n');

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { request } from 'undici';
 import type { BenchCase } from './cases.ts';
 import { gatewayKey } from './gateway.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
 import type { LoadProcess, ServerProcess } from './processes.ts';
-
-export const targetNames = ['direct', 'raw', 'gateway'] as const;
-export type TargetName = (typeof targetNames)[number];
+import type { TargetName, Targets } from './targets.ts';
 
 /** What one round measured. */
 export interface Measurement {
@@ -33,45 +32,64 @@ export interface CaseResult {
   unloaded: Readonly<Record<TargetName, Measurement>>;
 }
 
-/** Node's compiler takes seconds to settle. */
-const warmUpSeconds: Readonly<Record<TargetName, number>> = { direct: 0.5, raw: 3, gateway: 3 };
+/** Node's compiler takes seconds to settle, longest in a process that has just started. */
+const warmUpSeconds = { first: 5, later: 2 };
 const unloadedSeconds = 0.7;
 
-/** Measures cases on the three targets, and counts the answers that each of them gave. */
+/** Measures cases on the three targets, and counts the answers that each process gave. */
 export class Rounds {
-  readonly answers: Record<TargetName, number> = { direct: 0, raw: 0, gateway: 0 };
-  readonly #servers: Readonly<Record<TargetName, ServerProcess>>;
-  readonly #load: LoadProcess;
+  readonly #answers = new Map<ServerProcess, number>();
+  readonly #targets: Targets;
+  readonly #load: LoadProcess<LoadRequest, LoadResult>;
 
-  constructor(servers: Readonly<Record<TargetName, ServerProcess>>, load: LoadProcess) {
-    this.#servers = servers;
+  constructor(targets: Targets, load: LoadProcess<LoadRequest, LoadResult>) {
+    this.#targets = targets;
     this.#load = load;
   }
 
-  /** Interleaved rounds, so that a machine that is busy for a while disturbs all targets alike. */
+  answersOf(server: ServerProcess): number {
+    return this.#answers.get(server) ?? 0;
+  }
+
+  /**
+   * Interleaved rounds, so that a machine that is busy for a while disturbs all targets alike. The processes of a
+   * target take turns.
+   */
   async measure(bench: BenchCase, { rounds, seconds, connections }: RoundOptions): Promise<CaseResult> {
-    const lengths = await this.#each((name) => this.#checkOne(name, bench));
-    await this.#each((name) => this.#round(name, bench, lengths[name], warmUpSeconds[name], connections));
+    const lengths = await this.#targets.each(async (name) => {
+      let length = 0;
+      for (const server of this.#targets.all(name)) {
+        const warmUp = this.#warmUp(name, server);
+        length = await this.#checkOne(name, server, bench);
+        await this.#round(server, bench, length, warmUp, connections);
+      }
+      return length;
+    });
     const measured: Record<TargetName, Measurement[]> = { direct: [], raw: [], gateway: [] };
     for (let round = 0; round < rounds; round += 1) {
-      await this.#each(async (name) => {
-        measured[name].push(await this.#round(name, bench, lengths[name], seconds, connections));
+      await this.#targets.each(async (name) => {
+        const server = this.#targets.inTurn(name, round);
+        measured[name].push(await this.#round(server, bench, lengths[name], seconds, connections));
       });
     }
-    const unloaded = await this.#each((name) => this.#round(name, bench, lengths[name], unloadedSeconds, 1));
+    const unloaded = await this.#targets.each((name) =>
+      this.#round(this.#targets.inTurn(name, 0), bench, lengths[name], unloadedSeconds, 1),
+    );
     return { bench, rounds: measured, unloaded };
   }
 
-  async #each<T>(work: (name: TargetName) => Promise<T>): Promise<Record<TargetName, T>> {
-    const direct = await work('direct');
-    const raw = await work('raw');
-    const gateway = await work('gateway');
-    return { direct, raw, gateway };
+  #warmUp(name: TargetName, server: ServerProcess): number {
+    if (name === 'direct') return 0.5;
+    return this.#answers.has(server) ? warmUpSeconds.later : warmUpSeconds.first;
+  }
+
+  #count(server: ServerProcess, answers: number): void {
+    this.#answers.set(server, this.answersOf(server) + answers);
   }
 
   /** Looks into one answer; the length of its body is then demanded of all the others. */
-  async #checkOne(name: TargetName, bench: BenchCase): Promise<number> {
-    const { statusCode, headers, body } = await request(this.#servers[name].origin + bench.path, {
+  async #checkOne(name: TargetName, server: ServerProcess, bench: BenchCase): Promise<number> {
+    const { statusCode, headers, body } = await request(server.origin + bench.path, {
       method: 'POST',
       headers: requestHeaders(bench),
       body: JSON.stringify(bench.body),
@@ -83,28 +101,28 @@ export class Rounds {
       `${name} answers ${bench.title} with ${statusCode}: ${bytes.toString().slice(0, 500)}`,
     );
     bench.check(String(headers['content-type']), bytes);
-    this.answers[name] += 1;
+    this.#count(server, 1);
     return bytes.length;
   }
 
   async #round(
-    name: TargetName,
+    server: ServerProcess,
     bench: BenchCase,
     bodyBytes: number,
     seconds: number,
     connections: number,
   ): Promise<Measurement> {
-    const server = this.#servers[name];
-    const stub = this.#servers.direct;
+    const { stub } = this.#targets;
     const before = { server: await server.cpuMicroseconds(), stub: await stub.cpuMicroseconds() };
     const load = { port: server.port, request: requestText(bench), connections, seconds, bodyBytes };
     const result = await this.#load.run(load).catch((cause: unknown) => {
-      throw new Error(`${name}, ${bench.title}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-        cause,
-      });
+      throw new Error(
+        `${bench.title} at ${server.origin}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
     });
     const after = { server: await server.cpuMicroseconds(), stub: await stub.cpuMicroseconds() };
-    this.answers[name] += result.answers;
+    this.#count(server, result.answers);
     return {
       requestsPerSecond: result.answers / result.seconds,
       bytesPerSecond: (result.answers * bodyBytes) / result.seconds,

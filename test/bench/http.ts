@@ -1,0 +1,31 @@
+import { type BenchCase, characters } from './cases.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
+import { LoadProcess } from './processes.ts';
+import { type CaseSummary, summarize } from './report.ts';
+import { type CaseResult, type RoundOptions, Rounds } from './rounds.ts';
+import { type TargetOptions, Targets } from './targets.ts';
+
+/** Measures the HTTP cases. @throws Error when an answer, or the books at the end, are not as they must be. */
+export async function measureHttp(
+  cases: readonly BenchCase[],
+  options: RoundOptions & Pick<TargetOptions, 'server' | 'profile' | 'processes'>,
+): Promise<CaseSummary[]> {
+  const targets = await Targets.start({ ...options, upstream: 'upstream.ts', raw: 'raw-proxy.ts' });
+  try {
+    const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
+    const rounds = new Rounds(targets, load);
+    const results: CaseResult[] = [];
+    for (const bench of cases) {
+      console.error(`measuring ${bench.title}`);
+      results.push(await rounds.measure(bench, options));
+    }
+    await targets.stop((server) => {
+      const answers = rounds.answersOf(server);
+      return { answers, charged: answers * characters };
+    }, 'answers');
+    await load.stop();
+    return results.map(summarize);
+  } finally {
+    await targets.remove();
+  }
+}
