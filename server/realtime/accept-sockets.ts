@@ -34,9 +34,16 @@ export function acceptSockets(server: Server, gateway: Gateway, timers: Timers):
     refuseUpgrade(socket, idOf(request), failure, ['sec-websocket-version: 13, 8']);
   });
 
-  const takeUp = (admission: Admission, request: IncomingMessage, startedAt: number, socket: WebSocket) => {
+  const takeUp = (
+    admission: Admission,
+    request: IncomingMessage,
+    startedAt: number,
+    socket: WebSocket,
+    stream: Duplex,
+  ) => {
     const { protocol, caller, channels } = admission;
-    const connection: Connection = { ...admission, gateway, requestId: idOf(request), startedAt, timers };
+    const requestId = idOf(request);
+    const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
     const session =
       protocol === 'realtime'
         ? new SpeechSession(connection, socket, channels)
@@ -56,7 +63,7 @@ export function acceptSockets(server: Server, gateway: Gateway, timers: Timers):
         requireRoom(gateway, open, admission);
         socket.off('error', ignore);
         switcher.handleUpgrade(request, socket, head, (opened) =>
-          takeUp(admission, request, startedAt, opened),
+          takeUp(admission, request, startedAt, opened, socket),
         );
       })
       .catch((error: unknown) => {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../models/access.ts';
@@ -12,6 +13,8 @@ export interface Connection {
   readonly caller: Caller;
   readonly model: CatalogueModel;
   readonly timers: Timers;
+  /** The connection under the client's socket. */
+  readonly stream: Duplex;
   /** @throws Failure 401 or 403 when the key was revoked or has lost the model since. */
   recheck(): Promise<void>;
 }

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Alarm, Timers } from '../timers.ts';
 import { highWater, lowWater, pingEvery, pingsUnanswered } from './limits.ts';
@@ -25,6 +26,9 @@ export class Peer {
   readonly gone: AbortSignal;
   readonly #socket: WebSocket;
   readonly #on: PeerEvents;
+  /** What the frames are written to, where that is known. */
+  readonly #stream: Duplex | undefined;
+  #corked = false;
   readonly #holds = new Set<Hold>();
   readonly #waiting: { data: Buffer; binary: boolean }[] = [];
   readonly #heart: Alarm;
@@ -36,9 +40,11 @@ export class Peer {
   #end: { code: number; reason: string } | undefined;
   #told = false;
 
-  constructor(socket: WebSocket, timers: Timers, on: PeerEvents) {
+  /** `stream`: the connection under the socket, to send frames that come together in one piece. */
+  constructor(socket: WebSocket, timers: Timers, on: PeerEvents, stream?: Duplex) {
     this.#socket = socket;
     this.#on = on;
+    this.#stream = stream;
     const gone = new AbortController();
     this.gone = gone.signal;
     this.#heart = timers.alarm(pingEvery, () => this.#beat());
@@ -69,11 +75,24 @@ export class Peer {
 
   send(data: Buffer | string, binary: boolean): void {
     if (!this.open) return;
+    this.#cork();
     this.#socket.send(data, { binary }, this.#sent);
     if (!this.#behind && this.#socket.bufferedAmount > highWater) {
       this.#behind = true;
       this.#on.behind(true);
     }
+  }
+
+  /** Frames of one tick leave in one write: a write a frame would be most of the relay's work. */
+  #cork(): void {
+    const stream = this.#stream;
+    if (stream === undefined || this.#corked) return;
+    this.#corked = true;
+    stream.cork();
+    process.nextTick(() => {
+      this.#corked = false;
+      stream.uncork();
+    });
   }
 
   /** Does a task before any further frame is handled. */

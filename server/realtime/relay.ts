@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { Channel } from '../channels/channel.ts';
 import { openSocketInTurn, type SocketRequest } from '../channels/socket.ts';
 import type { Connection } from './connection.ts';
-import { Peer } from './peer.ts';
+import { Peer, type PeerEvents } from './peer.ts';
 
 export interface RelayEvents {
   fromClient(data: Buffer, binary: boolean): void | Promise<void>;
@@ -27,12 +27,13 @@ export class Relay {
     this.#connection = connection;
     this.#path = path;
     this.#on = on;
-    this.client = new Peer(socket, connection.timers, {
+    const events: PeerEvents = {
       frame: (data, binary) => on.fromClient(data, binary),
       closed: (code) => on.clientClosed(code),
       behind: (behind) => this.#upstream?.peer.hold(behind),
       failed: (error) => on.failed(error),
-    });
+    };
+    this.client = new Peer(socket, connection.timers, events, connection.stream);
   }
 
   /** The channel of the upstream that is connected; undefined: none is. */
