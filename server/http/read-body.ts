@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure } from '../failure.ts';
+import { checkNesting } from './nesting.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -26,14 +27,17 @@ export function readBody(defaultLimitMb: number) {
         `body: is required, as ${operation.mediaTypes.request.join(' or ')}.`,
       );
     requireReadable(request, operation.mediaTypes.request, mediaType);
-    // A form is left to the operation that takes one: it may hold a file that is not to be kept in memory.
+    // A form is read part by part, by `readForm`.
     if (mediaType !== 'application/json') {
       next();
       return;
     }
     collect(request, (operation.bodyLimitMb ?? defaultLimitMb) * megabyte)
       .then((bytes) => {
-        request.body = parse(bytes);
+        const body = parse(bytes);
+        requireShallow(body);
+        request.body = body;
+        checkNesting(request.body);
         next();
       })
       .catch(next);
@@ -98,4 +102,24 @@ function parse(bytes: Buffer): unknown {
       { cause },
     );
   }
+}
+
+/** Far more than any request has, and far less than what those who walk or write it could stumble over. */
+const deepest = 100;
+
+/** @throws Failure 400 for objects and lists nested too deep. Level by level, so that it cannot stumble itself. */
+function requireShallow(body: unknown): void {
+  let level = [body];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > deepest) {
+      throw new Failure(400, 'invalid_request', `body: is nested deeper than ${deepest} levels.`);
+    }
+    level = level.flatMap((value) =>
+      typeof value === 'object' && value !== null ? Object.values(value).filter(isNested) : [],
+    );
+  }
+}
+
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
