@@ -1,7 +1,10 @@
 import { parseCommandLine, USAGE, UsageError } from './commands/command-line.ts';
+import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { speak } from './commands/speak.ts';
+import { UnfinishedError } from './commands/take-result.ts';
 import type { Terminal } from './commands/terminal.ts';
+import { makeVideo } from './commands/video.ts';
 import { listVoices } from './commands/voices.ts';
 import { APIError, RealtimeError, TaskFailedError } from './errors.ts';
 import { Unigate } from './unigate.ts';
@@ -38,7 +41,8 @@ export async function run(
 ): Promise<number> {
   let key = terminal.env.UNIGATE_API_KEY;
   try {
-    const { command, text, options } = parseCommandLine(args);
+    const invocation = parseCommandLine(args);
+    const { command, text, options } = invocation;
     key = options.key ?? key;
     if (command === 'help') terminal.stdout.write(USAGE);
     else if (command === 'version') terminal.stdout.write(`${version}\n`);
@@ -48,12 +52,17 @@ export async function run(
       const client = new Unigate({ baseUrl, apiKey: key });
       if (command === 'models') await listModels(client, options, terminal, signal);
       else if (command === 'voices') await listVoices(client, options, terminal, signal);
+      else if (command === 'video') await makeVideo(client, invocation, terminal, signal);
+      else if (command === 'model3d') await makeModel3d(client, invocation, terminal, signal);
       else await speak(client, text, options, terminal, signal);
     }
     return 0;
   } catch (error) {
-    if (isClosedPipe(error)) return 0;
-    const line = signal.aborted ? 'stopped.' : describe(error).replaceAll(/\s+/g, ' ');
+    const unfinished = error instanceof UnfinishedError;
+    const cause = unfinished ? error.cause : error;
+    if (isClosedPipe(cause)) return 0;
+    const what = signal.aborted ? 'stopped.' : describe(cause);
+    const line = (unfinished ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
     terminal.stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
@@ -64,6 +73,8 @@ function describe(error: unknown): string {
     const { status, code, message, requestId } = error;
     return `${code ?? 'error'} (${status}): ${message}${requestId ? ` [request ${requestId}]` : ''}`;
   }
+  if (error instanceof TaskFailedError && error.task)
+    return `${error.code}: ${error.message} [${error.taskId}]`;
   if (error instanceof RealtimeError || error instanceof TaskFailedError) {
     const { code, message, requestId } = error;
     return `${code ?? 'error'}: ${message}${requestId ? ` [request ${requestId}]` : ''}`;

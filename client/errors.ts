@@ -1,8 +1,14 @@
-import type { RealtimeErrorDetails, TaskFailed } from '../generated/events.ts';
+import type { RealtimeErrorDetails } from '../generated/events.ts';
+import type { components } from '../generated/http.ts';
 import { readErrorBody } from './error-body.ts';
+
+type Schemas = components['schemas'];
 
 /** Every error that this package throws on purpose. */
 export class UnigateError extends Error {
+  /** The task that was being waited for or fetched; it can be asked for again. */
+  declare taskId?: string;
+
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
     this.name = new.target.name;
@@ -120,19 +126,38 @@ export class RealtimeError extends UnigateError {
   }
 }
 
-/** A task on an inference socket has failed. */
+/** A task of any kind, as the gateway shows it. */
+export type EndedTask =
+  | Schemas['VideoTask']
+  | Schemas['FamilyRecord']
+  | Schemas['NativeTask']
+  | Schemas['OfficialTask']
+  | Schemas['Asset'];
+
+export interface TaskFailure {
+  code: string;
+  message: string;
+  taskId: string;
+  requestId?: string;
+  task?: EndedTask;
+}
+
+/** A task has failed, was canceled or has expired. */
 export class TaskFailedError extends UnigateError {
   /** A stable word for programs, for example `InvalidParameter`. */
   readonly code: string;
-  readonly taskId: string;
-  /** The gateway's id of the handshake. */
+  override readonly taskId: string;
+  /** The gateway's id of the request that showed it; of a socket's task, of the handshake. */
   readonly requestId: string | undefined;
+  /** The task as it was last shown; tasks on a socket are not shown. */
+  readonly task: EndedTask | undefined;
 
-  constructor({ task_id, error_code, error_message }: TaskFailed['header'], requestId?: string) {
-    super(error_message);
-    this.code = error_code;
-    this.taskId = task_id;
+  constructor({ code, message, taskId, requestId, task }: TaskFailure) {
+    super(message);
+    this.code = code;
+    this.taskId = taskId;
     this.requestId = requestId;
+    this.task = task;
   }
 }
 

@@ -1,12 +1,28 @@
 export type * as events from '../generated/events.ts';
 export type { components, operations, paths } from '../generated/http.ts';
 export { type OperationId, operations as operationTable } from '../generated/operations.ts';
+export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
+export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
 export * from './errors.ts';
 export { EventStream } from './event-stream.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
+export type {
+  GammaVideoRequest,
+  Model3dRequest,
+  Models3d,
+  NativeTask,
+  NativeVideos,
+  SucceededNativeTask,
+} from './native-tasks.ts';
+export type {
+  OfficialTask,
+  OfficialTaskRequest,
+  OfficialVideos,
+  SucceededOfficialTask,
+} from './official-videos.ts';
 export type { RealtimeSession } from './realtime/realtime-session.ts';
 export type { SocketOptions } from './sockets/open-socket.ts';
 export type { SpokenText } from './sockets/speak-through.ts';
@@ -21,6 +37,17 @@ export type {
 } from './speech.ts';
 export { SpeechAudio } from './speech-audio.ts';
 export { parseEvents, type ServerSentEvent } from './sse.ts';
+export type { ReceiveOptions } from './tasks/read-resuming.ts';
+export type { CreateOptions, DownloadOptions, TaskFamily } from './tasks/task-family.ts';
+export type { CompletedVideo, VideoTask } from './tasks/video-task.ts';
+export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';
+export type {
+  CompletedGeneration,
+  VideoGenerationRequest,
+  VideoGenerationState,
+  VideoGenerations,
+} from './video-generations.ts';
+export type { VideoListQuery, VideoRequest, Videos } from './videos.ts';
 export { wavHeader } from './wav-header.ts';

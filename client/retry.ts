@@ -11,12 +11,16 @@ const LONGEST_ASKED_WAIT_MS = 60_000;
  * 60 s gives up at once, because an earlier repeat is known to fail.
  */
 export function waitAfter(response: Response, attempt: number): number | undefined {
-  const verdict = response.headers.get('x-should-retry');
-  const repeatable = verdict === 'true' || (verdict !== 'false' && isTransient(response.status));
-  if (!repeatable) return undefined;
+  if (!isRepeatable(response)) return undefined;
   const asked = askedWait(response.headers);
   if (asked === undefined) return backoff(attempt);
   return asked <= LONGEST_ASKED_WAIT_MS ? asked : undefined;
+}
+
+/** Whether the answer, or the error made from it, stands for a passing failure. */
+export function isRepeatable({ status, headers }: Pick<Response, 'status' | 'headers'>): boolean {
+  const verdict = headers.get('x-should-retry');
+  return verdict === 'true' || (verdict !== 'false' && isTransient(status));
 }
 
 /** Half a second, doubled at each repeat up to 8 s, less up to a quarter by chance. `attempt` counts from 0. */
@@ -50,7 +54,8 @@ function isTransient(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || (status >= 500 && status !== 501);
 }
 
-function askedWait(headers: Headers): number | undefined {
+/** Milliseconds that `retry-after-ms` or `retry-after` asks for; undefined when neither is there. */
+export function askedWait(headers: Headers): number | undefined {
   const milliseconds = toNumber(headers.get('retry-after-ms'));
   if (milliseconds !== undefined) return milliseconds;
   const text = headers.get('retry-after');

@@ -1,31 +1,4 @@
-import { requestIdOf } from './errors.ts';
-import { readChunks } from './read-chunks.ts';
+import { ByteAnswer } from './byte-answer.ts';
 
-/** Spoken audio whose bytes are still to be read, once: with `bytes`, with `stream` or with `for await`. */
-export class SpeechAudio implements AsyncIterable<Uint8Array> {
-  /** For example `audio/wav`. */
-  readonly contentType: string;
-  /** The gateway's id of the request. */
-  readonly requestId: string | undefined;
-  readonly response: Response;
-
-  constructor(response: Response) {
-    this.response = response;
-    this.contentType = response.headers.get('content-type') ?? 'application/octet-stream';
-    this.requestId = requestIdOf(response.headers);
-  }
-
-  /** The whole audio. */
-  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
-    return new Uint8Array(await this.response.arrayBuffer());
-  }
-
-  /** The audio as it comes. Cancelling it ends the call. */
-  stream(): ReadableStream<Uint8Array> {
-    return this.response.body ?? new Blob().stream();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
-    yield* readChunks(this.stream());
-  }
-}
+/** Spoken audio. */
+export class SpeechAudio extends ByteAnswer {}

@@ -1,15 +1,20 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
+import { Assets } from './assets.ts';
 import type { Answer, CallArguments, CallableOperation, CallOptions, Reply } from './call.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
 import { Models } from './models.ts';
+import { Models3d, NativeVideos } from './native-tasks.ts';
+import { OfficialVideos } from './official-videos.ts';
 import { RealtimeSession } from './realtime/realtime-session.ts';
 import { Line } from './sockets/line.ts';
 import { openSocket, type SocketGateway, type SocketOptions } from './sockets/open-socket.ts';
 import { Speech } from './speech.ts';
 import { type Fetch, type SendOptions, send } from './transport.ts';
+import { VideoGenerations } from './video-generations.ts';
+import { Videos } from './videos.ts';
 
 export interface UnigateOptions {
   /** Address of the gateway; `UNIGATE_BASE_URL` or http://127.0.0.1:8080 when it is left out. */
@@ -41,9 +46,16 @@ export class Unigate {
   readonly baseUrl: string;
   readonly speech: Speech;
   readonly models: Models;
+  readonly videos: Videos;
+  readonly videoGenerations: VideoGenerations;
+  readonly nativeVideos: NativeVideos;
+  readonly officialVideos: OfficialVideos;
+  readonly models3d: Models3d;
+  readonly assets: Assets;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
   readonly http: HttpClient;
   readonly #gateway: SocketGateway;
+  readonly #transport: Transport;
 
   /** Throws UnigateError when the address or the key cannot be used. */
   constructor(options: UnigateOptions = {}) {
@@ -51,10 +63,18 @@ export class Unigate {
       options.baseUrl ?? fromEnvironment('UNIGATE_BASE_URL') ?? 'http://127.0.0.1:8080',
     );
     const key = readKey(options.apiKey ?? fromEnvironment('UNIGATE_API_KEY'));
-    this.http = createHttpClient(this.baseUrl, key, options);
+    const { timeout = 600_000, maxRetries = 2, fetch = globalThis.fetch } = options;
+    this.#transport = { timeout, maxRetries, fetch };
+    this.http = createHttpClient(this.baseUrl, key, this.#transport);
     this.#gateway = { baseUrl: this.baseUrl, key, webSocket: options.webSocket };
     this.speech = new Speech(this);
     this.models = new Models(this);
+    this.videos = new Videos(this);
+    this.videoGenerations = new VideoGenerations(this);
+    this.nativeVideos = new NativeVideos(this);
+    this.officialVideos = new OfficialVideos(this);
+    this.models3d = new Models3d(this);
+    this.assets = new Assets(this);
   }
 
   /**
@@ -112,6 +132,23 @@ export class Unigate {
     if (!response.ok) throw APIError.of({ status: response.status, headers: response.headers, body: error });
     return { data: data as Answer<Op, Init>, response, requestId: requestIdOf(response.headers) };
   }
+
+  /**
+   * Opens the address of a file that the gateway has told, without the key; the body is still to be read. Throws
+   * APIError for an error status.
+   */
+  async openAddress(url: string, options: CallOptions = {}): Promise<Response> {
+    const { signal, headers, timeout, maxRetries } = options;
+    const plan = {
+      timeout: timeout ?? this.#transport.timeout,
+      maxRetries: maxRetries ?? this.#transport.maxRetries,
+      timeoutCovers: 'headers',
+    } as const;
+    const response = await send(new Request(url, { signal, headers }), this.#transport.fetch, plan);
+    if (response.ok) return response;
+    const { status, headers: answered } = response;
+    throw APIError.of({ status, headers: answered, body: await response.text() });
+  }
 }
 
 type UntypedRequest = (
@@ -120,8 +157,14 @@ type UntypedRequest = (
   init: object,
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
 
-function createHttpClient(baseUrl: string, key: string, options: UnigateOptions): HttpClient {
-  const { timeout = 600_000, maxRetries = 2, fetch = globalThis.fetch } = options;
+interface Transport {
+  timeout: number;
+  maxRetries: number;
+  fetch: Fetch;
+}
+
+function createHttpClient(baseUrl: string, key: string, transport: Transport): HttpClient {
+  const { timeout, maxRetries, fetch } = transport;
   const plans = new WeakMap<Request, SendOptions>();
   const http = createClient<paths>({
     baseUrl,

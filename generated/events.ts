@@ -1708,7 +1708,7 @@ export interface components {
              */
             "webhook-timestamp": string;
             /**
-             * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256, under the secret, of id, timestamp and body joined by dots.
+             * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
              * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
              */
             "webhook-signature"?: string;

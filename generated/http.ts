@@ -272,9 +272,10 @@ export interface paths {
         };
         /**
          * Download the video of a completed task.
-         * @description Sends the bytes, or redirects to a signed address that serves them. Before completion the answer is 400 with
-         *     code `task_not_completed`; after the address has expired, and for a thumbnail that the model does not make,
-         *     404 with code `resource_not_found`.
+         * @description Sends the bytes as the provider has them; its address stays with the gateway. Before completion the answer is
+         *     400 with code `task_not_completed`; for a failed task, after the file has expired, and for a thumbnail that the
+         *     model does not make, 404 with code `resource_not_found`. The thumbnail is the last frame of a Seedance video that
+         *     was made with `return_last_frame`.
          */
         get: operations["downloadVideoContent"];
         put?: never;
@@ -319,7 +320,8 @@ export interface paths {
         /**
          * Show a native video task or a 3D task.
          * @description For tasks of the native video route and the 3D route. An id that does not exist for this caller, or is older
-         *     than 24 hours, shows as `UNKNOWN` with status 200.
+         *     than 24 hours, shows as `UNKNOWN` with status 200. A task that the provider has lost shows as `FAILED` with code
+         *     `task_lost`.
          */
         get: operations["getNativeTask"];
         put?: never;
@@ -367,7 +369,8 @@ export interface paths {
          * Start a Seedance video task in the official format.
          * @description Poll the task at `GET /api/v3/contents/generations/tasks/{task_id}`, or give a `callback_url`, which receives
          *     the same object with the public id at every change of state. An asset that is not active answers 400.
-         *     Combinations of inputs that no model takes answer 400 with code `invalid_media_combination`.
+         *     Combinations of inputs that no model takes answer 400 with code `invalid_media_combination`; what an explicit task
+         *     type rules out answers 400 with the provider's code `InvalidParameter.TaskTypeConstraint`.
          */
         post: operations["createOfficialTask"];
         delete?: never;
@@ -415,8 +418,9 @@ export interface paths {
         put?: never;
         /**
          * Start a 3D task from a text, an image or four views.
-         * @description The three kinds of input exclude one another; more than one, or none, answers 400. Poll the task at
-         *     `GET /api/v1/tasks/{task_id}`. The files stay available for 2 hours, the task for 24.
+         * @description The three kinds of input exclude one another: more than one answers 400 with code `invalid_media_combination`,
+         *     none with `invalid_request`. Poll the task at `GET /api/v1/tasks/{task_id}`. The files stay available for 2
+         *     hours, the task for 24.
          */
         post: operations["createModel3d"];
         delete?: never;
@@ -437,7 +441,8 @@ export interface paths {
         /**
          * Keep an image, a video or an audio under an id for Seedance requests.
          * @description The media is fetched from its address; the answer comes at once with the id. Poll `GET /api/assets/{id}` until
-         *     the status is `Active`, then refer to the asset as `asset://<id>` in image, video and audio fields.
+         *     the status is `Active`, then refer to the asset as `asset://<id>` in image, video and audio fields. A request can
+         *     refer to assets that one provider account keeps; a caller's uploads go to the same account as long as it works.
          */
         post: operations["uploadAsset"];
         delete?: never;
@@ -455,7 +460,8 @@ export interface paths {
         };
         /**
          * Show an uploaded asset.
-         * @description An asset can be referred to once its status is `Active`. The address of the media works for about 12 hours.
+         * @description An asset can be referred to once its status is `Active`. The address of the media works for about 12 hours and is
+         *     renewed towards their end.
          */
         get: operations["getAsset"];
         put?: never;
@@ -2408,7 +2414,7 @@ export interface components {
         VoiceCustomizationReply: components["schemas"]["VoiceCreatedReply"] | components["schemas"]["VoiceListReply"] | components["schemas"]["VoiceDetailsReply"] | components["schemas"]["VoiceChangedReply"] | components["schemas"]["AlphaVoiceCreatedReply"] | components["schemas"]["AlphaVoiceListReply"] | components["schemas"]["AlphaVoiceDetailsReply"] | components["schemas"]["AlphaVoiceDeletedReply"];
         /**
          * Gamma limits of a generic request
-         * @description Length 2 to 30 seconds or -1; resolution 480P, 720P or 1080P in either letter case.
+         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case.
          */
         GammaVideoLimits: unknown;
         /**
@@ -2519,7 +2525,7 @@ export interface components {
             output_format?: "mp4" | "mov";
             /** @description Tools the model may use. */
             tools?: components["schemas"]["OfficialTool"][];
-            /** @description Length in frames instead of seconds, on models that allow it; not together with a duration. */
+            /** @description Length in frames instead of seconds, 24 a second, on models that allow it; not together with a duration. */
             frames?: number;
             /** @description False makes a silent video (default true). */
             generate_audio?: boolean;
@@ -2693,11 +2699,12 @@ export interface components {
         OfficialContentItem: components["schemas"]["OfficialTextItem"] | components["schemas"]["OfficialImageItem"] | components["schemas"]["OfficialVideoItem"] | components["schemas"]["OfficialAudioItem"] | components["schemas"]["OfficialDraftItem"];
         /**
          * Seedance content
-         * @description Texts, images, videos and audios. At most one first frame and one last frame; a last frame needs a first frame;
-         *     frames exclude references. References: 9 images, 3 videos and 3 audios on 2.0, 30, 10 and 10 on 2.5. Clips last 2
-         *     to 15 seconds each, on 2.0 15 seconds in all; audio cannot stand alone on 2.0.
+         * @description Texts, images, videos, audios and at most one draft. At most one first frame and one last frame; a last frame needs
+         *     a first frame; frames exclude references (400 `invalid_media_combination`). Media: 9 images, 3 videos and 3 audios,
+         *     12 files in all, on 2.0; 30, 10 and 10 on 2.5. Clips last 2 to 15 seconds each, on 2.0 15 seconds in all; audio
+         *     cannot stand alone on 2.0. Inline images have at most 30 MB, inline audios 15 MB.
          */
-        OfficialContent: components["schemas"]["OfficialContentItem"][] & (unknown & unknown & unknown & unknown);
+        OfficialContent: components["schemas"]["OfficialContentItem"][] & (unknown & unknown & unknown);
         /**
          * Provider options of a generic request
          * @description Options that only some providers have. Unknown keys pass.
@@ -2708,7 +2715,7 @@ export interface components {
                 /** @description Gamma: native media. When not empty it replaces `image`, `images`, `reference_images` and `video`; nothing is merged. */
                 media?: components["schemas"]["GammaMediaList"];
             };
-            /** @description Gamma: native parameters. */
+            /** @description Gamma: native parameters. `size`, `seconds` and `duration` win over resolution and duration here. */
             parameters?: components["schemas"]["GammaParameters"];
             /** @description Seedance: official content. When not empty it replaces the prompt and all media fields. */
             content?: components["schemas"]["OfficialContent"];
@@ -2742,7 +2749,7 @@ export interface components {
             reference_images?: components["schemas"]["ReferenceImage"][];
             video?: components["schemas"]["SourceVideo"];
             /**
-             * @description Resolution. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, by model. Letter case does not matter.
+             * @description Resolution. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, by model. Eta: 480p, 720p or 1080p, or a width and height such as 1280x720, which also give the aspect ratio. Letter case does not matter.
              * @example 720P
              */
             size?: string;
@@ -2761,13 +2768,39 @@ export interface components {
             metadata?: components["schemas"]["VideoRequestMetadata"];
         } & (components["schemas"]["GammaVideoLimits"] & components["schemas"]["SeedanceVideoLimits"]);
         /**
+         * Eta fields
+         * @description What eta models take beside the fields of the generic request.
+         */
+        EtaVideoFields: {
+            /**
+             * @description Eta. 480p, 720p or 1080p in either letter case (default 480p); 1080p on the 1.5 model without reference images.
+             * @example 720p
+             */
+            resolution?: string;
+            /**
+             * @description Eta. Width to height: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3 (default 16:9). Image to video follows the image.
+             * @example 16:9
+             */
+            aspect_ratio?: string;
+            /**
+             * @description Eta. Host name for the returned `video_url`, used where the operator has allowed it.
+             * @example media.files.example
+             */
+            custom_domain?: string;
+        };
+        /**
+         * Eta limits
+         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; up to 7 reference images; 1080p on the 1.5 model only, and at most 720p with reference images.
+         */
+        EtaVideoLimits: unknown;
+        /**
          * Generic video request
          * @description A prompt, a model and, where the model takes them, images, videos and provider options.
          */
         VideoGenerationRequest: {
             /** @description What the video shows. Required on this route. */
             prompt: string;
-        } & WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt">;
+        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"]);
         /**
          * Video task state
          * @description `queued`, `in_progress`, then `completed` or `failed`; a queued task can fail at once. A final state never changes.
@@ -3255,40 +3288,22 @@ export interface components {
             has_more: boolean;
         };
         /**
-         * Eta limits
-         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds; up to 7 reference images; 1080p on the 1.5 model only, and at most 720p with reference images.
-         */
-        EtaVideoLimits: unknown;
-        /**
          * Videos request
          * @description The generic video request with the eta fields. At least a prompt or some media is needed.
          */
         CreateVideoRequest: {
-            /**
-             * @description Eta. 480p, 720p or 1080p in either letter case (default 480p); 1080p on the 1.5 model without reference images.
-             * @example 720p
-             */
-            resolution?: string;
-            /**
-             * @description Eta. Width to height: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3 (default 16:9). Image to video follows the image.
-             * @example 16:9
-             */
-            aspect_ratio?: string;
-            /**
-             * @description Eta. Host name for the returned `video_url`, used where the operator has allowed it.
-             * @example media.files.example
-             */
-            custom_domain?: string;
             /** @description The public form of `image`; not together with `image`. */
             input_reference?: {
                 image_url: components["schemas"]["MediaReference"];
             };
-        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoLimits"] & (unknown | unknown | unknown | unknown | unknown | unknown | unknown));
+        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"] & (unknown | unknown | unknown | unknown | unknown | unknown | unknown));
         /**
          * Videos form
          * @description The videos request as a form. Every value is a string; a nested field is written with brackets and means the
          *     JSON field of that path, for example `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`. Numbers and
-         *     `true` or `false` become JSON values where the JSON request has them. The limits of the JSON request hold.
+         *     `true` or `false` become JSON values where the JSON request has them. Items of a list come as `images[]`, as
+         *     `images[0]`, or under the plain name again and again. The limits of the JSON request hold; a form has at most 500
+         *     parts, and names nest at most 8 levels.
          */
         CreateVideoForm: {
             /**
@@ -3325,7 +3340,7 @@ export interface components {
             "video[url]"?: components["schemas"]["VideoReference"];
             /**
              * Format: binary
-             * @description The start image as a file (JPEG, PNG, WEBP or BMP, at most 20 MB). Not together with `image`.
+             * @description The start image as a file (JPEG, PNG, WEBP or BMP by its content, at most 20 MB, else 413). Not together with `image`.
              */
             input_reference?: string;
             "input_reference[image_url]"?: components["schemas"]["MediaReference"];
@@ -3640,7 +3655,7 @@ export interface components {
         };
         /**
          * Limits of Seedance 2.0
-         * @description 4 to 15 seconds or -1; 9 images, 3 videos, 3 audios; no flex tier, no mov, no task types; audio needs an image or a video.
+         * @description 4 to 15 seconds or -1; 9 images, 3 videos, 3 audios, 12 files in all; no flex tier, no mov, no task types; audio needs an image or a video.
          */
         OfficialLimits20: {
             duration?: components["schemas"]["Seedance20Duration"];
@@ -3650,18 +3665,20 @@ export interface components {
             output_format?: "mp4";
             /** @enum {string} */
             omni_reference_task_type?: "auto";
-            content?: unknown[] & (unknown & unknown & unknown & unknown);
+            content?: unknown[] & (unknown & unknown & unknown);
         };
         /**
          * Limits of Seedance 2.5
-         * @description 4 to 30 seconds or -1; 30 images, 10 videos, 10 audios; no 4k. Edits, extensions and first frames force ratio adaptive, edits also duration -1.
+         * @description 4 to 30 seconds or -1; 30 images, 10 videos, 10 audios; no 4k. Edits, extensions and first frames force ratio
+         *     adaptive, edits also duration -1. What an explicit task type rules out answers 400
+         *     `InvalidParameter.TaskTypeConstraint`; otherwise the task fails later with that code.
          */
         OfficialLimits25: {
             duration?: components["schemas"]["Seedance25Duration"];
             /** @enum {string} */
             resolution?: "480p" | "720p" | "1080p";
             content?: unknown[] & (unknown & unknown & unknown);
-        } & (unknown & unknown);
+        };
         /**
          * Seedance limits by model
          * @description Length, resolution, options and numbers of references that each model takes.
@@ -5899,16 +5916,6 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        NativeNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["NativeRouteError"];
-            };
-        };
         /** @description The resource is not in a state that allows this yet. Wait until the task has ended, then repeat. */
         GenericConflict: {
             headers: {
@@ -6514,7 +6521,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -6547,7 +6553,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6581,7 +6586,6 @@ export interface operations {
             401: components["responses"]["GenericUnauthorized"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6624,7 +6628,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -6657,7 +6660,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6688,7 +6690,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6744,22 +6745,11 @@ export interface operations {
                     "image/webp": components["schemas"]["ThumbnailBytes"];
                 };
             };
-            /** @description The file is at the address in `location`, which needs no API key. */
-            302: {
-                headers: {
-                    "x-request-id": components["headers"]["RequestId"];
-                    /** @description The address to go on to. */
-                    location: string;
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -6805,7 +6795,6 @@ export interface operations {
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
             500: components["responses"]["NativeInternalError"];
-            501: components["responses"]["NativeNotImplemented"];
             502: components["responses"]["NativeBadGateway"];
             503: components["responses"]["NativeUnavailable"];
             504: components["responses"]["NativeGatewayTimeout"];
@@ -6837,7 +6826,6 @@ export interface operations {
             401: components["responses"]["NativeUnauthorized"];
             429: components["responses"]["NativeTooManyRequests"];
             500: components["responses"]["NativeInternalError"];
-            501: components["responses"]["NativeNotImplemented"];
             503: components["responses"]["NativeUnavailable"];
         };
     };
@@ -6868,7 +6856,6 @@ export interface operations {
             404: components["responses"]["NativeNotFound"];
             429: components["responses"]["NativeTooManyRequests"];
             500: components["responses"]["NativeInternalError"];
-            501: components["responses"]["NativeNotImplemented"];
             502: components["responses"]["NativeBadGateway"];
             503: components["responses"]["NativeUnavailable"];
             504: components["responses"]["NativeGatewayTimeout"];
@@ -6910,7 +6897,6 @@ export interface operations {
             401: components["responses"]["GenericUnauthorized"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -6952,7 +6938,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -6985,7 +6970,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -7014,7 +6998,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7060,7 +7043,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7101,7 +7083,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7138,7 +7119,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];

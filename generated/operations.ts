@@ -194,7 +194,7 @@ export const operations = {
     area: 'video',
     summary: 'Start a video task with any video model in the generic format.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -207,7 +207,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -223,7 +222,7 @@ export const operations = {
     area: 'video',
     summary: 'Show a task that was started at the generic route.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -233,7 +232,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -247,7 +245,7 @@ export const operations = {
     area: 'video',
     summary: 'Start a video task with any video model in the videos format.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json', 'multipart/form-data'],
       response: {
@@ -260,7 +258,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -276,7 +273,7 @@ export const operations = {
     area: 'video',
     summary: 'List the tasks that were started in the videos format.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -285,7 +282,6 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -299,7 +295,7 @@ export const operations = {
     area: 'video',
     summary: 'Show a task that was started in the videos format.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -309,7 +305,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -323,7 +318,7 @@ export const operations = {
     area: 'video',
     summary: 'Delete a task that has ended.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -333,7 +328,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -347,19 +341,17 @@ export const operations = {
     area: 'video',
     summary: 'Download the video of a completed task.',
     aliases: [],
-    statuses: [200, 206, 302, 400, 401, 404, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 206, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
         200: ['video/mp4', 'video/quicktime', 'image/jpeg', 'image/png', 'image/webp'],
         206: ['video/mp4', 'video/quicktime', 'image/jpeg', 'image/png', 'image/webp'],
-        302: [],
         400: ['application/json'],
         401: ['application/json'],
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -375,7 +367,7 @@ export const operations = {
     area: 'video',
     summary: 'Start a gamma video task on its native route.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -388,7 +380,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -404,7 +395,7 @@ export const operations = {
     area: 'video',
     summary: 'Show a native video task or a 3D task.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -413,7 +404,6 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -427,7 +417,7 @@ export const operations = {
     area: 'video',
     summary: 'Cancel a native video task or a 3D task that still waits.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -437,7 +427,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -453,7 +442,7 @@ export const operations = {
     area: 'video',
     summary: 'Start a Seedance video task in the official format.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -466,7 +455,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -482,7 +470,7 @@ export const operations = {
     area: 'video',
     summary: 'List the Seedance tasks that were started in the official format.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -491,7 +479,6 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -505,7 +492,7 @@ export const operations = {
     area: 'video',
     summary: 'Show a Seedance task that was started in the official format.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -515,7 +502,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -529,7 +515,7 @@ export const operations = {
     area: 'video',
     summary: 'Cancel a queued Seedance task or delete an ended one.',
     aliases: [],
-    statuses: [204, 400, 401, 404, 429, 500, 501, 502, 503, 504],
+    statuses: [204, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -539,7 +525,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -555,7 +540,7 @@ export const operations = {
     area: 'models3d',
     summary: 'Start a 3D task from a text, an image or four views.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -568,7 +553,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -584,7 +568,7 @@ export const operations = {
     area: 'assets',
     summary: 'Keep an image, a video or an audio under an id for Seedance requests.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -597,7 +581,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -613,7 +596,7 @@ export const operations = {
     area: 'assets',
     summary: 'Show an uploaded asset.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -624,7 +607,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],

@@ -5,6 +5,7 @@ import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
 import { dispatch } from './http/dispatch.ts';
+import { readForm } from './http/form.ts';
 import { KeyRing } from './http/key-ring.ts';
 import { limitRate } from './http/rate-limit.ts';
 import { readBody } from './http/read-body.ts';
@@ -24,6 +25,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.use(authenticate(new KeyRing(gateway.store, gateway.clock)));
   app.use(limitRate(gateway.rateLimit));
   app.use(readBody(gateway.settings.limits.bodyMb));
+  app.use(readForm(contract, gateway.settings.limits.bodyMb));
   app.use(await contractValidator(contract));
   app.use(dispatch(gateway, handlers));
   app.use(renderFailure(gateway.logger));

@@ -36,6 +36,7 @@ export interface ConfigurationFile {
     weight?: number;
     voices?: string[];
     profile?: { headers?: Record<string, string>; paths?: Record<string, string> };
+    custom_domains?: string[];
   }[];
   callbacks?: { allow_private?: boolean; secret?: string };
   limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
+import { Deliveries } from './deliveries/deliveries.ts';
 import type { Gateway } from './gateway.ts';
 import { RateLimit } from './http/rate-limit.ts';
 import { Ledger } from './ledger/ledger.ts';
@@ -11,6 +12,7 @@ import type { Logger } from './logger.ts';
 import { ModelAccess } from './models/access.ts';
 import { Prices } from './models/prices.ts';
 import { contractDocuments } from './operations/service/contract-documents.ts';
+import { renderOfficialTask } from './operations/video/official-task.ts';
 import { drivers } from './providers/drivers.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
@@ -74,12 +76,24 @@ export async function serve(
     );
     opened.unshift(() => channels.close());
     const prices = new Prices(settings.prices, settings.groups);
+    const deliveries = new Deliveries({
+      store,
+      render: renderOfficialTask,
+      ...settings.callbacks,
+      logger,
+      clock,
+      timers,
+    });
+    opened.unshift(() => deliveries.stop());
     const tasks = new Tasks({
       store,
       drivers,
       channels,
       rate: (modelId, group) => prices.rate(modelId, group),
       logger,
+      onChange: ({ callbackUrl }) => {
+        if (callbackUrl !== null) deliveries.wake();
+      },
       clock,
       timers,
     });
@@ -98,6 +112,7 @@ export async function serve(
       draining: false,
     };
     await tasks.start();
+    await deliveries.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =
       settings.tls === undefined

@@ -23,6 +23,8 @@ export interface ChannelSettings {
   /** System voices it has: a list, or those of the catalogue; undefined: not known, so the provider judges. */
   voices: readonly string[] | 'catalogue' | undefined;
   profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
+  /** Host names that clients may have their videos shown under; they lead to the provider's files. */
+  customDomains?: readonly string[] | undefined;
 }
 
 export interface Settings {
@@ -99,6 +101,7 @@ export function readSettings(environment: Environment): Settings {
       weight: channel.weight ?? 1,
       voices: channel.voices,
       profile: { headers: channel.profile?.headers ?? {}, paths: channel.profile?.paths ?? {} },
+      customDomains: channel.custom_domains,
     })),
     callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
     limits: {

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
 
-export const USAGE = `unigate speaks through a Unigate gateway.
+export const USAGE = `unigate makes speech, video and 3D objects through a Unigate gateway.
 
   unigate speak TEXT --voice VOICE [-o FILE]   speak a text; TEXT - reads it from standard input
+  unigate video PROMPT [-o FILE]               make a video; PROMPT - reads it from standard input
+  unigate model3d PROMPT [-o FILE]             make a 3D object, as GLB
   unigate models [--json]                      list the models that the key may use
   unigate voices [--model MODEL] [--json]      list the system voices
 
@@ -19,6 +21,23 @@ speak:
       --realtime         over a realtime socket, which speaks while the text still comes
       --duplex           the same over an inference socket
 
+video and model3d:
+  -o, --output FILE      where the video or the GLB goes; - is standard output
+      --model MODEL      default gamma3.0-video-prime; of model3d theta-3d
+      --image IMAGE      an image to start from: an address, for video also a file
+      --param KEY=VALUE  an option of the model; may be repeated
+      --resume TASK      wait for a task that was started before, and take its file
+
+video:
+      --seconds SECONDS  with =-1 the model chooses
+      --size SIZE        for example 720P
+      --ratio RATIO      for example 16:9
+      --first-frame IMAGE, --last-frame IMAGE
+      --reference-image IMAGE  whose people, things or style to keep; may be repeated
+      --video URL        a video to refer to or, with eta models, to edit
+      --no-audio
+      --seed SEED
+
 everywhere:
       --base-url URL     default UNIGATE_BASE_URL, or http://127.0.0.1:8080
       --key KEY          default UNIGATE_API_KEY
@@ -33,6 +52,7 @@ Exit codes: 0 done, 1 failed, 2 wrong command line, 130 and 143 stopped by a sig
 export class UsageError extends Error {}
 
 const text = { type: 'string' } as const;
+const texts = { ...text, multiple: true } as const;
 const flag = { type: 'boolean' } as const;
 const everywhere = {
   'base-url': text,
@@ -53,10 +73,22 @@ const own = {
   realtime: flag,
   duplex: flag,
   json: flag,
+  seconds: text,
+  size: text,
+  ratio: text,
+  image: text,
+  'first-frame': text,
+  'last-frame': text,
+  'reference-image': texts,
+  video: text,
+  'no-audio': flag,
+  seed: text,
+  param: texts,
+  resume: text,
 } as const;
 
 type Name = keyof typeof own;
-const commands: Record<'speak' | 'models' | 'voices', Name[]> = {
+const commands: Record<'speak' | 'video' | 'model3d' | 'models' | 'voices', Name[]> = {
   speak: [
     'output',
     'voice',
@@ -69,6 +101,23 @@ const commands: Record<'speak' | 'models' | 'voices', Name[]> = {
     'realtime',
     'duplex',
   ],
+  video: [
+    'output',
+    'model',
+    'seconds',
+    'size',
+    'ratio',
+    'image',
+    'first-frame',
+    'last-frame',
+    'reference-image',
+    'video',
+    'no-audio',
+    'seed',
+    'param',
+    'resume',
+  ],
+  model3d: ['output', 'model', 'image', 'param', 'resume'],
   models: ['json'],
   voices: ['model', 'json'],
 };
@@ -77,7 +126,7 @@ export type Options = ReturnType<typeof parse>['values'];
 
 export interface Invocation {
   command: keyof typeof commands | 'help' | 'version';
-  /** What `speak` is to speak; empty for the others. */
+  /** What `speak` is to speak, or a prompt; empty where there is none. */
   text: string;
   options: Options;
 }
@@ -95,7 +144,10 @@ export function parseCommandLine(args: string[]): Invocation {
   if (stray) throw new UsageError(`${command} has no option --${stray}.`);
   if (command === 'speak' && texts.length !== 1)
     throw new UsageError('speak takes one text; put it in quotes.');
-  if (command !== 'speak' && texts.length > 0) throw new UsageError(`${command} takes no text.`);
+  if ((command === 'video' || command === 'model3d') && texts.length > 1)
+    throw new UsageError(`${command} takes one prompt; put it in quotes.`);
+  if ((command === 'models' || command === 'voices') && texts.length > 0)
+    throw new UsageError(`${command} takes no text.`);
   return { command, text: texts[0] ?? '', options };
 }
 

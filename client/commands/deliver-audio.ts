@@ -1,8 +1,8 @@
-import { pipeline } from 'node:stream/promises';
 import { UnigateError } from '../errors.ts';
+import type { FileHead } from '../save-file.ts';
 import type { Options } from './command-line.ts';
+import { deliver } from './deliver.ts';
 import { Progress } from './progress.ts';
-import { type FileHead, saveFile } from './save-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Writes audio to a file, or for `-` to standard output, as it comes, and counts it on a terminal. */
@@ -15,14 +15,7 @@ export async function deliverAudio(
   head?: FileHead,
 ): Promise<void> {
   const progress = new Progress(terminal.stderr, options.quiet);
-  try {
-    const chunks = count(audio, progress, head);
-    if (output === '-') await pipeline(chunks, terminal.stdout, { end: false, signal });
-    else await saveFile(output, chunks, head);
-  } finally {
-    progress.clear();
-  }
-  if (output !== '-') progress.report(output);
+  await deliver(count(audio, progress, head), output, progress, terminal, signal, head);
 }
 
 async function* count(
@@ -30,10 +23,10 @@ async function* count(
   progress: Progress,
   head: FileHead | undefined,
 ): AsyncGenerator<Uint8Array, void> {
-  progress.start();
+  progress.show('waiting for the audio …');
   for await (const chunk of audio) {
     if (progress.bytes === 0 && head) yield head();
-    progress.add(chunk.byteLength);
+    progress.received(progress.bytes + chunk.byteLength);
     yield chunk;
   }
   if (progress.bytes === 0) throw new UnigateError('The gateway sent no audio.');

@@ -1,45 +1,69 @@
 import type { Terminal } from './terminal.ts';
 
 const REDRAW_MS = 100;
+const TICK_MS = 1_000;
+// With the id of a task in front it fits a line of 80.
+const BAR_WIDTH = 12;
 
-/** A line on a terminal that counts the bytes received; silent where stderr is not a terminal. */
+/** A line on a terminal that says how far something is; silent where stderr is not a terminal. */
 export class Progress {
   bytes = 0;
   readonly #stderr: Terminal['stderr'];
   readonly #shown: boolean;
   #drawnAt = 0;
+  #waiting: ReturnType<typeof setTimeout> | undefined;
+  #since: number | undefined;
 
   constructor(stderr: Terminal['stderr'], quiet = false) {
     this.#stderr = stderr;
     this.#shown = !quiet && stderr.isTTY === true;
   }
 
-  start(): void {
-    this.#draw('waiting for the audio …');
+  /** Shows a text, and with `percent` a bar. */
+  show(text: string, percent?: number): void {
+    this.#draw(percent === undefined ? text : `${text} ${bar(percent)}`);
   }
 
-  add(bytes: number): void {
-    this.bytes += bytes;
+  /** The same for what takes long and may tell no percent: the seconds since the first such text show that it lives. */
+  wait(text: string, percent?: number): void {
+    if (!this.#shown) return;
+    this.#since ??= Date.now();
+    const seconds = Math.floor((Date.now() - this.#since) / 1_000);
+    this.show(`${text} ${seconds} s`, percent);
+    this.#waiting = setTimeout(() => this.wait(text, percent), TICK_MS);
+    this.#waiting.unref();
+  }
+
+  /** Shows how many bytes have come, and with `total` a bar. */
+  received(bytes: number, total?: number): void {
+    this.bytes = bytes;
     const now = Date.now();
-    if (now - this.#drawnAt < REDRAW_MS) return;
+    if (now - this.#drawnAt < REDRAW_MS && bytes !== total) return;
     this.#drawnAt = now;
-    this.#draw(`${kilobytes(this.bytes)} received`);
+    if (total) this.show(`${inUnits(bytes)} of ${inUnits(total)}`, (100 * bytes) / total);
+    else this.show(`${inUnits(bytes)} received`);
   }
 
   clear(): void {
     this.#draw('');
   }
 
-  /** Says where the audio is. */
+  /** Says where the bytes are. */
   report(path: string): void {
-    if (this.#shown) this.#stderr.write(`${path}: ${kilobytes(this.bytes)}\n`);
+    if (this.#shown) this.#stderr.write(`${path}: ${inUnits(this.bytes)}\n`);
   }
 
   #draw(text: string): void {
+    clearTimeout(this.#waiting);
     if (this.#shown) this.#stderr.write(`\r\x1b[K${text}`);
   }
 }
 
-function kilobytes(bytes: number): string {
-  return `${(bytes / 1_000).toFixed(1)} kB`;
+function bar(percent: number): string {
+  const full = Math.round((Math.min(Math.max(percent, 0), 100) / 100) * BAR_WIDTH);
+  return `${Math.floor(percent)} % ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}`;
+}
+
+function inUnits(bytes: number): string {
+  return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

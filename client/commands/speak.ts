@@ -4,6 +4,7 @@ import type { SpeechRequest } from '../speech.ts';
 import type { Unigate } from '../unigate.ts';
 import { allFormats, readFormat, readNumber } from './audio-options.ts';
 import { type Options, UsageError } from './command-line.ts';
+import { readOutput } from './deliver.ts';
 import { deliverAudio } from './deliver-audio.ts';
 import { speakLive } from './speak-live.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,8 +19,8 @@ export async function speak(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
-  const { output = terminal.stdout.isTTY ? undefined : '-', voice, model = 'alpha3-tts-flash' } = options;
-  if (output === undefined) throw new UsageError('Give -o FILE, or -o - for standard output.');
+  const { voice, model = 'alpha3-tts-flash' } = options;
+  const output = readOutput(options, terminal);
   if (!voice) throw new UsageError('Give --voice; unigate voices lists them.');
   if (options.realtime || options.duplex)
     return speakLive(client, text, { ...options, output, voice }, terminal, signal);

@@ -114,7 +114,8 @@ export class InferenceTask {
     } else if (header.event === 'task-finished') {
       this.end();
     } else if (header.event === 'task-failed') {
-      this.end(new TaskFailedError(header, this.#line.requestId));
+      const { error_code: code, error_message: message, task_id: taskId } = header;
+      this.end(new TaskFailedError({ code, message, taskId, requestId: this.#line.requestId }));
     }
   }
 

@@ -8,6 +8,8 @@ import type {
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
+import { mediaFailure } from './media-failure.ts';
+import { patternWords } from './pattern-words.ts';
 import { routes } from './routes.ts';
 import { tagUnions } from './tag-unions.ts';
 
@@ -51,12 +53,13 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   return (request, response, next) => {
     const { operation, params } = request.call;
     const schema = operation === undefined ? undefined : schemas.get(operation.id);
-    // A form reaches its operation unread, which decodes and checks it itself.
-    const form = request.body === undefined && request.headers['content-type']?.startsWith('multipart/');
-    if (operation === undefined || schema === undefined || form) {
+    if (operation === undefined || schema === undefined) {
       next();
       return;
     }
+    // The validator compiles all schemas anew for each content type that it meets, down to the parameters.
+    if (request.body === undefined) delete request.headers['content-type'];
+    else request.headers['content-type'] = 'application/json';
     (request as OpenApiRequest).openapi = {
       expressRoute: operation.path,
       openApiRoute: operation.path,
@@ -68,7 +71,7 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       // It answers through `next`; the promise of its type is never made.
       void validator.validate(request as OpenApiRequest, response, next);
     } catch (error) {
-      next(asFailure(error));
+      next(asFailure(error, operation.id, request.body));
     }
   };
 }
@@ -93,8 +96,12 @@ interface ContractError {
   errors: ValidationErrorItem[];
 }
 
-function asFailure(error: unknown): unknown {
+function asFailure(error: unknown, operation: string, body: unknown): unknown {
   if (!isContractError(error)) return error;
+  for (const violation of error.errors) {
+    const failure = mediaFailure(operation, body, violation);
+    if (failure !== undefined) return failure;
+  }
   const items = error.errors.filter(
     ({ errorCode }) => !/^(if|oneOf|anyOf|discriminator)\./.test(errorCode ?? ''),
   );
@@ -119,6 +126,11 @@ function explain({ path, message }: ValidationErrorItem): string {
     return `${fieldName(`${path}/${unknownTag[1]}`)}: has a value this route does not know`;
   const missingTag = /^tag "(.+)" must be string$/.exec(message);
   if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
+  const [, pattern] = /^must match pattern "(.+)"$/.exec(message) ?? [];
+  const words = pattern === undefined ? undefined : patternWords(pattern);
+  if (words !== undefined) return `${fieldName(path)}: ${words}`;
+  const [, most] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
+  if (most !== undefined) return `${fieldName(path)}: must have at most ${most} items of one kind`;
   const missing = /^must have required property '.+'$/.test(message);
   return `${fieldName(path)}: ${missing ? 'is required' : message}`;
 }

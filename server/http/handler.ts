@@ -44,6 +44,8 @@ export interface OperationRequest<Op extends OperationId> {
 /** Ways to answer. Each may be used once. */
 export interface Reply<Op extends OperationId> {
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
+  /** A status that has no body. */
+  empty(status: 204): void;
   /** Finished bytes, for example an upstream's own JSON. */
   bytes(
     status: number,

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure } from '../failure.ts';
-import { checkNesting } from './nesting.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -37,7 +36,6 @@ export function readBody(defaultLimitMb: number) {
         const body = parse(bytes);
         requireShallow(body);
         request.body = body;
-        checkNesting(request.body);
         next();
       })
       .catch(next);

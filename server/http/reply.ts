@@ -27,6 +27,10 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
       start(status, 'application/json; charset=utf-8');
       response.end(JSON.stringify(body));
     },
+    empty(status) {
+      response.statusCode = status;
+      response.end();
+    },
     bytes(status, contentType, body, headers) {
       start(status, contentType, headers);
       response.end(body);
@@ -61,6 +65,8 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
       startStream(status, contentType, headers);
       for await (const chunk of body) {
         if (response.destroyed) throw new Error('the client left');
+        // The headers are all that a HEAD is after.
+        if (response.req.method === 'HEAD') break;
         if (!response.write(chunk)) await drained(response);
       }
       response.end();

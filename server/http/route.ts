@@ -1,9 +1,11 @@
 import type { NextFunction, Request, Response } from 'express';
-import { Failure } from '../failure.ts';
+import { Failure, invalid } from '../failure.ts';
 import { findRoute } from './routes.ts';
 
 /** Finds the operation once; everything after it reads `request.call.operation`. */
 export function route(request: Request, response: Response, next: NextFunction): void {
+  // PostgreSQL knows no NUL in a text, so nothing has a name with one.
+  if (request.url.includes('%00')) throw invalid('path', 'must hold no NUL character, %00.');
   const match = findRoute(request.path);
   if (match === undefined) {
     throw new Failure(

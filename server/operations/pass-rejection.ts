@@ -2,7 +2,8 @@ import type { OperationId } from '../../generated/operations.ts';
 import type { Answered } from '../channels/failover.ts';
 import type { Reply } from '../http/handler.ts';
 import type { Metering } from '../ledger/metering.ts';
-import { readRejection, rejectionFailure } from '../providers/rejection.ts';
+import { ProviderRefusal } from '../providers/ask-for-task.ts';
+import { type Rejection, readRejection, rejectionFailure } from '../providers/rejection.ts';
 
 /**
  * Answers a native route with the provider's refusal, unchanged, and gives the quota back.
@@ -16,8 +17,18 @@ export async function passRejection<Op extends OperationId>(
 ): Promise<void> {
   const rejection = await readRejection(response);
   if (rejection.code === undefined) throw rejectionFailure(rejection);
-  const { status, code, body, retryAfter } = rejection;
+  const { status, code } = rejection;
   await metering.refund({ channel: channel.name, status, errorCode: code });
+  send(rejection, reply);
+}
+
+/** Answers a native route with the provider's refusal of a task, unchanged. @throws any other error again */
+export function passRefusal<Op extends OperationId>(error: unknown, reply: Reply<Op>): void {
+  if (!(error instanceof ProviderRefusal)) throw error;
+  send(error.rejection, reply);
+}
+
+function send<Op extends OperationId>({ status, body, retryAfter }: Rejection, reply: Reply<Op>): void {
   const headers: Record<string, string> = status === 429 ? { 'retry-after': String(retryAfter ?? 1) } : {};
   reply.bytes(status, 'application/json', body, headers);
 }

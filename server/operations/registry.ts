@@ -1,5 +1,8 @@
 import type { Handlers } from '../http/handler.ts';
+import { getAsset } from './assets/getAsset.ts';
+import { uploadAsset } from './assets/uploadAsset.ts';
 import { listModels } from './models/listModels.ts';
+import { createModel3d } from './models3d/createModel3d.ts';
 import { notImplemented } from './not-implemented.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
@@ -10,6 +13,20 @@ import { getReadiness } from './service/getReadiness.ts';
 import { createSpeech } from './speech/createSpeech.ts';
 import { generateMultimodalSpeech } from './speech/generateMultimodalSpeech.ts';
 import { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
+import { cancelNativeTask } from './video/cancelNativeTask.ts';
+import { createOfficialTask } from './video/createOfficialTask.ts';
+import { createVideo } from './video/createVideo.ts';
+import { createVideoGeneration } from './video/createVideoGeneration.ts';
+import { deleteOfficialTask } from './video/deleteOfficialTask.ts';
+import { deleteVideo } from './video/deleteVideo.ts';
+import { downloadVideoContent } from './video/downloadVideoContent.ts';
+import { getNativeTask } from './video/getNativeTask.ts';
+import { getOfficialTask } from './video/getOfficialTask.ts';
+import { getVideo } from './video/getVideo.ts';
+import { getVideoGeneration } from './video/getVideoGeneration.ts';
+import { listOfficialTasks } from './video/listOfficialTasks.ts';
+import { listVideos } from './video/listVideos.ts';
+import { synthesizeVideo } from './video/synthesizeVideo.ts';
 import { customizeVoice } from './voices/customizeVoice.ts';
 
 /** Every operation of the contract with its handler. Leaving one out does not compile. */
@@ -20,23 +37,23 @@ export const handlers: Handlers = {
   customizeVoice,
   openInferenceSocket,
   openRealtimeSocket,
-  createVideoGeneration: notImplemented,
-  getVideoGeneration: notImplemented,
-  createVideo: notImplemented,
-  listVideos: notImplemented,
-  getVideo: notImplemented,
-  deleteVideo: notImplemented,
-  downloadVideoContent: notImplemented,
-  synthesizeVideo: notImplemented,
-  getNativeTask: notImplemented,
-  cancelNativeTask: notImplemented,
-  createOfficialTask: notImplemented,
-  listOfficialTasks: notImplemented,
-  getOfficialTask: notImplemented,
-  deleteOfficialTask: notImplemented,
-  createModel3d: notImplemented,
-  uploadAsset: notImplemented,
-  getAsset: notImplemented,
+  createVideoGeneration,
+  getVideoGeneration,
+  createVideo,
+  listVideos,
+  getVideo,
+  deleteVideo,
+  downloadVideoContent,
+  synthesizeVideo,
+  getNativeTask,
+  cancelNativeTask,
+  createOfficialTask,
+  listOfficialTasks,
+  getOfficialTask,
+  deleteOfficialTask,
+  createModel3d,
+  uploadAsset,
+  getAsset,
   submitMusic: notImplemented,
   submitLyrics: notImplemented,
   fetchMusicTask: notImplemented,

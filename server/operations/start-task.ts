@@ -1,8 +1,13 @@
 import type { OperationId } from '../../generated/operations.ts';
+import { checkCallbackUrl } from '../deliveries/callback-url.ts';
+import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { channelProtocol, type TaskModel } from '../models/task-model.ts';
+import { failureWithPublicIds } from '../providers/public-ids.ts';
+import type { Settings } from '../settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
+import { type Routed, resolveReferences } from './assets/resolve-references.ts';
 
 /** A request for a task, translated for the protocol of its model. */
 export interface TaskPlan {
@@ -23,25 +28,53 @@ export interface TaskPlan {
 /**
  * Makes the task: when this resolves, it is on disk and its id may be told.
  *
- * @throws Failure as `Tasks.submit` says
+ * @throws Failure as `Tasks.submit` says, as `checkCallbackUrl`, and as `resolveReferences` for what the body refers to
  */
 export async function startTask(
-  { gateway, caller, requestId, headers }: OperationRequest<OperationId>,
+  request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body, ...plan }: TaskPlan,
+  { body: asked, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
-  const { channels, tasks } = gateway;
-  const serving = channels.serving(channelProtocol(plan.model.protocol), plan.model.id, caller.group);
+  const { gateway, caller, requestId, headers } = request;
+  const callback = callbackOf(plan, gateway.settings);
+  const { id, protocol } = plan.model;
+  const channels = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
+  const plain = { body: asked, channels, publicIds: {} };
+  // Only this protocol knows assets and drafts.
+  const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
   const idempotencyKey = headers['idempotency-key'];
-  const { task } = await tasks.submit({
-    ...plan,
-    requestId,
-    caller,
-    operation,
-    driver: plan.model.protocol,
-    channels: channels.order(serving),
-    request: body,
-    ...(typeof idempotencyKey === 'string' ? { idempotencyKey } : {}),
-  });
-  return task;
+  try {
+    const { task } = await gateway.tasks.submit({
+      ...plan,
+      ...callback,
+      // The provider's words about a task that fails later may name what it refers to.
+      facts: { ...plan.facts, ...(referring(routed) && { public_ids: routed.publicIds }) },
+      requestId,
+      caller,
+      operation,
+      driver: protocol,
+      channels: gateway.channels.order(routed.channels),
+      request: routed.body,
+      ...(typeof idempotencyKey === 'string' ? { idempotencyKey } : {}),
+    });
+    return task;
+  } catch (error) {
+    throw error instanceof Failure && referring(routed)
+      ? failureWithPublicIds(error, routed.publicIds)
+      : error;
+  }
+}
+
+function referring({ publicIds }: Routed): boolean {
+  return Object.keys(publicIds).length > 0;
+}
+
+function callbackOf(
+  { callbackUrl, format }: Pick<TaskPlan, 'callbackUrl' | 'format'>,
+  { callbacks }: Settings,
+): Pick<TaskPlan, 'callbackUrl'> {
+  if (callbackUrl === undefined) return {};
+  const generic = format === 'generic' || format === 'videos';
+  const field = generic ? 'metadata.callback_url' : 'callback_url';
+  return { callbackUrl: checkCallbackUrl(callbackUrl, field, callbacks) };
 }

@@ -40,6 +40,29 @@ export async function askForTask(
   }
 }
 
+/** What a poll found: the upstream's answer, or that it knows the task no more. */
+export type Polled = { answer: unknown } | 'lost';
+
+/**
+ * Polls a task at its path. A refusal other than "not found" says nothing of the task: it is asked about again.
+ *
+ * @throws DriverError that is never `rejected`
+ */
+export async function pollForTask(upstream: Upstream, path: string): Promise<Polled> {
+  try {
+    return { answer: await askForTask(upstream, { method: 'GET', path }) };
+  } catch (error) {
+    if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
+    const { failure } = error;
+    const status = failure instanceof ProviderRefusal ? failure.rejection.status : failure.status;
+    if (status === 404 || status === 410) return 'lost';
+    throw new DriverError('unknown', failure, { channelFailed: true });
+  }
+}
+
+/** How a task ends that its provider knows no more. */
+export const taskLost = { code: 'task_lost', message: 'The provider knows the task no more.' };
+
 /** The error for an answer that makes no sense: nobody knows what the upstream did. */
 export function badAnswer(): DriverError {
   const failure = new Failure(502, 'bad_response', 'The provider gave an answer that makes no sense.');

@@ -1,4 +1,14 @@
 import type { TaskDriver } from '../tasks/driver.ts';
+import { etaDriver } from './eta/tasks.ts';
+import { nativeModel3d } from './native/model3d-result.ts';
+import { nativeDriver } from './native/tasks.ts';
+import { nativeVideo } from './native/video-result.ts';
+import { officialDriver } from './official/tasks.ts';
 
 /** The drivers by the protocol of the models they serve, which is the name that tasks keep. */
-export const drivers: ReadonlyMap<string, TaskDriver> = new Map([]);
+export const drivers: ReadonlyMap<string, TaskDriver> = new Map([
+  ['native_video', nativeDriver(nativeVideo)],
+  ['native_3d', nativeDriver(nativeModel3d)],
+  ['official', officialDriver],
+  ['eta', etaDriver],
+]);

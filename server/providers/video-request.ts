@@ -1,4 +1,5 @@
 import type { components } from '../../generated/http.ts';
+import { conflict } from '../models/media-rules.ts';
 import type { VideoFacts } from './video-result.ts';
 
 /** A request of the generic routes: what `/v1/videos` takes is more than what `/v1/video/generations` does. */
@@ -14,4 +15,21 @@ export interface TranslatedVideo {
   /** Milliseconds until the task fails if it is not final by then. */
   lifetimeMs?: number;
   callbackUrl?: string;
+}
+
+/**
+ * The seconds that a generic request asks for, and which field says so; undefined when none does.
+ *
+ * @throws Failure 400 when two fields disagree
+ */
+export function lengthAsked({
+  seconds,
+  duration,
+}: GenericVideoRequest): { field: 'seconds' | 'duration'; length: number } | undefined {
+  if (seconds === undefined)
+    return duration === undefined ? undefined : { field: 'duration', length: duration };
+  const length = Number(seconds);
+  if (duration !== undefined && duration !== length)
+    throw conflict('duration', `disagrees with seconds, which is ${length}; give one of them.`);
+  return { field: 'seconds', length };
 }

@@ -9,6 +9,8 @@ type Schemas = components['schemas'];
 export interface VideoResult {
   /** Address of the video, where there is one. */
   video_url?: string;
+  /** Where the gateway fetches it itself, when clients are shown another address. */
+  source_url?: string;
   /** For the `metadata` of the generic task object. */
   metadata?: Schemas['VideoTaskMetadata'];
   /** The upstream's own words, for the format that is like its protocol. */

@@ -8,6 +8,8 @@ export interface Database {
   request_log: RequestLogTable;
   voices: VoicesTable;
   tasks: TasksTable;
+  deliveries: DeliveriesTable;
+  assets: AssetsTable;
 }
 
 export interface UsersTable {
@@ -105,6 +107,35 @@ export interface VoicesTable {
   updated_at: number;
 }
 
+export type AssetType = 'Image' | 'Video' | 'Audio';
+
+/** Media that an upstream keeps under an id. `Active` and `Failed` are final. */
+export interface AssetsTable {
+  /** The public id, `asset-<YYYYMMDDhhmmss>-<5 characters>`. */
+  id: string;
+  user_id: number;
+  channel: string;
+  /** Never told to clients. */
+  upstream_id: string;
+  /** The overseas model it was uploaded for; null: all others. */
+  model: string | null;
+  asset_type: AssetType;
+  name: string;
+  status: 'Processing' | 'Active' | 'Failed';
+  group_id: string;
+  project_name: string;
+  /** Signed address of the media, as last told; set exactly when it is active. */
+  url: string | null;
+  /** When that address ceases to work. */
+  url_expires: number | null;
+  /** Set exactly when it failed. */
+  error_code: string | null;
+  error_message: string | null;
+  created_at: number;
+  /** When its status changed. */
+  updated_at: number;
+}
+
 export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';
 
 /** The format a task was made in, which is the only one it can be read in. */
@@ -168,4 +199,31 @@ export interface TasksTable {
   lease_owner: string | null;
   /** Counts the claims: what an earlier claim finds out is not written any more. */
   attempt: number;
+}
+
+/** A notice to a task's callback address: made together with the change of state it tells. */
+export interface DeliveriesTable {
+  /** Grows with the changes of a task. */
+  id: Generated<number>;
+  /** The task has the address; without it, there is nothing to tell any more. */
+  task_id: string;
+  state: TaskState;
+  /** Of the address, with its port. */
+  host: string;
+  /** When the task reached the state. */
+  changed_at: number;
+  /** Tries that failed. */
+  tries: number;
+  /**
+   * When it may be claimed: the next try, or while it is leased the end of the lease; null when it is closed, and
+   * while the one before of the same task is not.
+   */
+  next_try_at: number | null;
+  /** The gateway that is at work on it. */
+  lease_owner: string | null;
+  /** Counts the claims: what an earlier claim finds out is not written any more. */
+  attempt: number;
+  /** null: open. */
+  outcome: 'delivered' | 'given_up' | null;
+  closed_at: number | null;
 }

@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import type { AcceptedTask, TaskDriver } from './driver.ts';
+import { type AcceptedTask, asDriverError, logDriverError, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { withinLimit } from './time-limit.ts';
 
@@ -15,6 +15,7 @@ export async function abandon(
       driver.cancel?.(task, { channel, signal }),
     );
   } catch (error) {
-    logger.warn({ err: error, task: task.id, channel: channel.name }, 'an unwanted upstream task goes on');
+    const about = { task: task.id, channel: channel.name };
+    logDriverError(logger, asDriverError(error), about, 'an unwanted upstream task goes on');
   }
 }

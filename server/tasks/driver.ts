@@ -1,6 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
+import type { Logger } from '../logger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
@@ -89,6 +90,21 @@ export class DriverError extends Error {
     this.failure = failure;
     this.channelFailed = channelFailed;
   }
+}
+
+/**
+ * Logs what came of asking an upstream. Not the provider's words, which may repeat a client's; and a refusal is the
+ * client's affair.
+ */
+export function logDriverError(
+  logger: Logger,
+  { kind, failure: { status, code, cause } }: DriverError,
+  about: { channel: string; task?: string; asset?: string; failures?: number },
+  message: string,
+): void {
+  const line = { ...about, kind, status, code, ...(cause === undefined ? {} : { err: cause }) };
+  if (kind === 'rejected') logger.debug(line, message);
+  else logger.warn(line, message);
 }
 
 /** The error for an upstream that answered with something else than success. `failure` is what to tell. */

@@ -4,7 +4,13 @@ import { fault } from '../store/fault-points.ts';
 import { findTaskById, findTaskRequest, type TaskRecord } from '../store/queries/tasks.ts';
 import { abandon } from './abandon.ts';
 import type { Changes } from './changes.ts';
-import { asDriverError, type DriverError, type Submission, type TaskDriver } from './driver.ts';
+import {
+  asDriverError,
+  type DriverError,
+  logDriverError,
+  type Submission,
+  type TaskDriver,
+} from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { submissionInterrupted, submissionUnconfirmed } from './task-errors.ts';
 import { withinLimit } from './time-limit.ts';
@@ -106,8 +112,8 @@ export class Placement {
     } catch (error) {
       const refusal = asDriverError(error);
       if (refusal.channelFailed) channel.health.failed();
-      const about = { task: task.id, channel: channel.name, kind: refusal.kind, err: error };
-      logger.warn(about, 'upstream did not take a task');
+      const about = { task: task.id, channel: channel.name };
+      logDriverError(logger, refusal, about, 'upstream did not take a task');
       return { refusal };
     }
   }

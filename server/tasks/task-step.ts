@@ -3,7 +3,13 @@ import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { abandon } from './abandon.ts';
 import type { Changes } from './changes.ts';
-import { type AcceptedTask, asDriverError, type Snapshot, type TaskDriver } from './driver.ts';
+import {
+  type AcceptedTask,
+  asDriverError,
+  logDriverError,
+  type Snapshot,
+  type TaskDriver,
+} from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { Lanes } from './lanes.ts';
 import type { Placement } from './placement.ts';
@@ -80,8 +86,8 @@ export class TaskStep {
     const error = asDriverError(cause);
     const { code, message, retryAfter } = error.failure;
     if (error.channelFailed) channel.health.failed();
-    const about = { task: task.id, channel: channel.name, failures: task.failures + 1, err: cause };
-    this.#env.logger.warn(about, 'upstream did not tell the state of a task');
+    const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
+    logDriverError(this.#env.logger, error, about, 'upstream did not tell the state of a task');
     if (retryAfter !== undefined) this.#lanes.pause(channel.name, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);

@@ -42,11 +42,19 @@ describe('the published form', () => {
     const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
       exports: { '.': { types: string; default: string } };
     };
-    const program = `import { Unigate } from ${JSON.stringify(join(folder, exports['.'].default))};
-      console.log(new Unigate({ apiKey: 'k' }).baseUrl);`;
-    const plain = ['--no-experimental-strip-types', '--input-type=module', '--eval', program];
-    expect((await run(process.execPath, plain, { env: {} })).stdout).toBe('http://127.0.0.1:8080\n');
+    const evaluate = async (code: string) => {
+      const program = `import { Unigate } from ${JSON.stringify(join(folder, exports['.'].default))};
+        const client = new Unigate({ apiKey: 'k' });
+        ${code}`;
+      const plain = ['--no-experimental-strip-types', '--input-type=module', '--eval', program];
+      return (await run(process.execPath, plain, { env: {} })).stdout;
+    };
+    expect(await evaluate('console.log(client.baseUrl);')).toBe('http://127.0.0.1:8080\n');
     expect(await readFile(join(folder, exports['.'].types), 'utf8')).toContain('Unigate');
+    // What only Node has is imported when it is needed.
+    const save = `await client.videos.downloadTo('x', 'no/such/folder/x.mp4')
+      .catch(({ code }) => console.log(code));`;
+    expect(await evaluate(save)).toBe('ENOENT\n');
     const generated = await readdir(join(folder, 'dist/generated'));
     expect(generated).toEqual(expect.arrayContaining(['http.d.ts', 'events.d.ts', 'operations.d.ts']));
   });
@@ -81,11 +89,18 @@ describe('the README', () => {
   it('has every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
-    for (const area of ['speech', 'models'] as const) {
-      const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(instance[area]));
-      for (const name of methods.filter((method) => method !== 'constructor')) {
-        expect(readme).toContain(`client.${area}.${name}(`);
-      }
+    for (const area of ['speech', 'models', 'videos', 'assets', 'models3d', 'officialVideos'] as const) {
+      for (const name of methodsOf(Object.getPrototypeOf(instance[area])))
+        expect(readme).toMatch(new RegExp(`client\\.${area}\\.${name}\\(|^\\| \`${name}\\(`, 'm'));
     }
   });
+
+  it('has every method that all kinds of task have', async () => {
+    const { TaskFamily } = await import('../../client/tasks/task-family.ts');
+    for (const name of methodsOf(TaskFamily.prototype)) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
+  });
 });
+
+function methodsOf(prototype: object): string[] {
+  return Object.getOwnPropertyNames(prototype).filter((name) => name !== 'constructor');
+}

@@ -157,6 +157,21 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
+  it('by a signal while a task runs tells how to go on', async () => {
+    const polled = Promise.withResolvers<void>();
+    const url = await startStubServer((request, response) => {
+      if (request.method === 'GET') return polled.resolve();
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"id": "task_1"}');
+    });
+    const env = { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
+    const { child, done } = start(['video', 'A boat.', '-o', 'clip.mp4'], env);
+    await polled.promise;
+    child.kill('SIGINT');
+    const again = 'npx unigate video --resume task_1 -o clip.mp4';
+    expect(await done).toMatchObject({ code: 130, stderr: `unigate: stopped. Go on with: ${again}\n` });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   it('by a reader that has had enough is no failure, and ends the call', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {

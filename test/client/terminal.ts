@@ -12,12 +12,14 @@ interface Surroundings {
   env?: Record<string, string>;
   /** Whether stdout and stderr are terminals. */
   isTTY?: boolean;
+  /** Stops the command. */
+  signal?: AbortSignal;
 }
 
 /** Runs a command in this process on streams of its own. */
 export async function runCommand(
   args: string[],
-  { stdin = '', env = {}, isTTY }: Surroundings = {},
+  { stdin = '', env = {}, isTTY, signal = new AbortController().signal }: Surroundings = {},
 ): Promise<Outcome> {
   const written: Buffer[] = [];
   let stderr = '';
@@ -33,6 +35,6 @@ export async function runCommand(
     stderr: { isTTY, write: (text: string) => void (stderr += text) },
     env,
   };
-  const code = await run(args, terminal, '1.2.3', new AbortController().signal);
+  const code = await run(args, terminal, '1.2.3', signal);
   return { code, stdout: Buffer.concat(written), stderr };
 }

@@ -24,11 +24,11 @@ export async function logRows({ gateway }: TestGateway) {
 /** Makes a limited key of a group and returns it. */
 export async function makeKey(
   { gateway }: TestGateway,
-  token: { quota: number; group?: string; modelLimits?: string[]; expiredTime?: number },
+  token: { quota: number; group?: string; modelLimits?: string[]; expiredTime?: number; userId?: number },
 ): Promise<{ key: string; id: number; userId: number }> {
   const key = generateKey();
   const record = await gateway.store.run('createToken', {
-    userId: 1,
+    userId: token.userId ?? 1,
     name: 'test',
     keyHash: hashKey(key),
     keyHint: keyHint(key),

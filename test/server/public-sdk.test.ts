@@ -1,5 +1,6 @@
-import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError } from 'openai';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError, toFile } from 'openai';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { pictures } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
@@ -30,6 +31,56 @@ test('it lists models', async () => {
   const ids: string[] = [];
   for await (const model of sdk.models.list()) ids.push(model.id);
   expect(ids).toContain('voxa-v3-flash');
+});
+
+test('it makes a video, waits for it, downloads it, lists it and deletes it', async () => {
+  // Other models than the SDK's own, and sizes of any model.
+  const made = await sdk.videos.create({
+    model: 'eta-imagine-video',
+    prompt: 'A paper boat.',
+    seconds: '4',
+    size: '1280x720',
+  });
+  expect(made).toMatchObject({
+    object: 'video',
+    status: 'queued',
+    seconds: '4',
+    size: '1280x720',
+    error: null,
+  });
+  const ended = await vi.waitFor(
+    async () => {
+      const video = await sdk.videos.retrieve(made.id);
+      if (video.status !== 'completed') throw new Error(`it is ${video.status}`);
+      return video;
+    },
+    { timeout: 15_000, interval: 100 },
+  );
+  expect(ended).toMatchObject({ id: made.id, progress: 100 });
+  const content = await sdk.videos.downloadContent(made.id, { variant: 'video' });
+  const bytes = Buffer.from(await content.arrayBuffer());
+  expect([content.headers.get('content-type'), bytes.toString('latin1', 4, 8)]).toEqual([
+    'video/mp4',
+    'ftyp',
+  ]);
+  const listed: string[] = [];
+  for await (const { id } of sdk.videos.list({ limit: 1 })) listed.push(id);
+  expect(listed).toContain(made.id);
+  expect(await sdk.videos.delete(made.id)).toMatchObject({ id: made.id, deleted: true });
+  expect(await caught(sdk.videos.retrieve(made.id))).toBeInstanceOf(NotFoundError);
+});
+
+test('it uploads the picture that a video begins with', async () => {
+  const picture = await toFile(Buffer.from(pictures.png(300, 300)), 'start.png', { type: 'image/png' });
+  const model = 'eta-imagine-video';
+  const made = await sdk.videos.create({ model, prompt: 'It moves.', input_reference: picture });
+  expect(made.status).toBe('queued');
+  const image_url = 'https://files.example/start.png';
+  const other = await sdk.videos.create({ model, prompt: 'It moves.', input_reference: { image_url } });
+  expect(other.status).toBe('queued');
+  const text = await toFile(Buffer.from('no picture'), 'start.png', { type: 'image/png' });
+  const refused = await caught(sdk.videos.create({ model, prompt: 'It moves.', input_reference: text }));
+  expect([refused.status, refused.message]).toEqual([400, expect.stringContaining('input_reference: ')]);
 });
 
 test('it reads code, message and request id of every error', async () => {

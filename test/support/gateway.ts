@@ -24,6 +24,7 @@ export interface TestGateway {
 export async function startTestGateway(
   change: Partial<Settings> = {},
   engine: Engine = 'sqlite',
+  clock: () => number = Date.now,
 ): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-'));
   const key = generateKey();
@@ -34,7 +35,7 @@ export async function startTestGateway(
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
   const settings = { ...defaults, dataDir, ...stored, ...change };
-  const running = await serve(settings, createLogger(settings.logLevel));
+  const running = await serve(settings, createLogger(settings.logLevel), clock);
   return {
     url: running.url,
     key,

@@ -12,6 +12,8 @@ export interface InvalidRequest extends Variation {
   names: string;
   /** The limit that the message must tell. */
   limit?: number | string;
+  /** Default: `invalid_request`. */
+  code?: string;
 }
 
 const facts = ({ id }: DocumentedOperation): OperationFacts => operations[id as OperationId];
@@ -42,9 +44,9 @@ export function testRefusals(
     test('415 text instead of JSON', () =>
       refused(415, { body: 'hello', headers: { 'content-type': 'text/plain' } }, { says: ['text/plain'] }));
   }
-  for (const [title, { names, limit, ...variation }] of Object.entries(invalid)) {
+  for (const [title, { names, limit, code: own = code, ...variation }] of Object.entries(invalid)) {
     const says = limit === undefined ? [] : [String(limit)];
-    test(`400 ${title}`, () => refused(400, variation, { code, names, says }));
+    test(`400 ${title}`, () => refused(400, variation, { code: own, names, says }));
   }
   test('404 below the path', async () => {
     const path = `${operation.path.replace(/\/$/, '')}/none/none`;

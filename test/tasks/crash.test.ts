@@ -46,7 +46,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     const store = await place.open();
     // A minute later, so that the leases of the dead are over on either engine.
     const node = openNode(store, { ...options, name: 'second', token }, () => Date.now() + 60_000);
-    await node.tasks.start();
+    await node.start();
     const finish = async () => {
       const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
       // The client of a task that waits to be canceled never heard of it, or asks again.

@@ -22,8 +22,8 @@ tell('token', token.id, token.userId);
 // One that is killed would not leave what it has compiled to the next.
 flushCompileCache();
 
-const { tasks, order } = openNode(store, { ...options, token });
-await tasks.start();
+const { tasks, order, start } = openNode(store, { ...options, token });
+await start();
 await Promise.all(
   options.prompts.map(async (prompt) => {
     const { task } = await tasks.submit(order(prompt));

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
+import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';
@@ -14,6 +15,8 @@ export interface NodeOptions {
   resubmitSafe: boolean;
   token: { id: number; userId: number };
   timing?: TaskOptions['timing'];
+  /** Where changes of its tasks are told. */
+  callbackUrl?: string;
 }
 
 /** Quota per second. */
@@ -21,14 +24,25 @@ export const RATE = 10;
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
 export function openNode(store: Store, options: NodeOptions, clock: () => number = Date.now) {
-  const { name, upstreamUrl, resubmitSafe, token, timing } = options;
+  const { name, upstreamUrl, resubmitSafe, token, timing, callbackUrl } = options;
   const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
+  const logger = pino({ level: 'fatal' });
+  const deliveries = new Deliveries({
+    store,
+    render: ({ id, state }) => ({ id, status: state, node: name }),
+    allowPrivate: true,
+    secret: undefined,
+    logger,
+    clock,
+    timing: { claimGapMs: 5, idleMs: 20, pausesMs: [20, 20, 20] },
+  });
   const tasks = new Tasks({
     store,
     drivers: new Map([['http', httpDriver(name, resubmitSafe)]]),
     channels: { names: ['one'], named: (channel) => channels.named(channel) },
     rate: () => RATE,
-    logger: pino({ level: 'fatal' }),
+    logger,
+    onChange: () => deliveries.wake(),
     clock,
     timing: {
       firstPollMs: 10,
@@ -50,7 +64,7 @@ export function openNode(store: Store, options: NodeOptions, clock: () => number
       modelLimits: null,
     },
     operation: 'createVideo',
-    format: 'videos',
+    ...(callbackUrl === undefined ? { format: 'videos' } : { format: 'official', callbackUrl }),
     driver: 'http',
     model: { id: 'gamma3.0-video', unit: 'seconds' },
     channels: channels.serving('native', 'gamma3.0-video', 'default'),
@@ -61,8 +75,13 @@ export function openNode(store: Store, options: NodeOptions, clock: () => number
   return {
     tasks,
     order,
+    async start() {
+      await tasks.start();
+      if (callbackUrl !== undefined) await deliveries.start();
+    },
     async close() {
       await tasks.stop();
+      await deliveries.stop();
       await channels.close();
     },
   };

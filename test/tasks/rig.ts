@@ -182,7 +182,7 @@ export class Rig {
 }
 
 async function wipe({ engine, options }: Place): Promise<void> {
-  const tables = ['tasks', 'request_log', 'ledger', 'tokens', 'users'];
+  const tables = ['deliveries', 'tasks', 'request_log', 'ledger', 'tokens', 'users'];
   if (engine === 'postgres') {
     const names = tables.map((table) => `${options.schema}.${table}`);
     await onServer((client) => client.query(`truncate ${names.join(', ')}`));

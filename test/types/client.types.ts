@@ -3,6 +3,7 @@ import type {
   Answer,
   CallArguments,
   CallableOperation,
+  CompletedVideo,
   components,
   events,
   HttpClient,
@@ -10,8 +11,10 @@ import type {
   NativeSpeechResponse,
   SpeechAudio,
   SpeechEvent,
+  SucceededNativeTask,
+  VideoTask,
 } from '../../client/index.ts';
-import { APIError, RateLimitError, Unigate } from '../../client/index.ts';
+import { APIError, RateLimitError, TaskFailedError, Unigate } from '../../client/index.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Equal, Expect } from './equal.types.ts';
 
@@ -51,6 +54,51 @@ export type Either = Expect<Equal<typeof either, NativeSpeechResponse | Schemas[
 const models = await client.models.list();
 export type Models = Expect<Equal<typeof models, Model[]>>;
 
+// Tasks.
+const made = await client.videos.createAndWait(
+  { model: 'gamma3.0-video', prompt: 'A boat.', seconds: 5, metadata: { parameters: { seed: 0 } } },
+  {
+    pollIntervalMs: 100,
+    timeoutMs: 1_000,
+    idempotencyKey: 'a',
+    onProgress: ({ percent, task }) => [percent, task.status],
+  },
+);
+export type Made = Expect<Equal<typeof made, CompletedVideo>>;
+const address: string = made.video_url;
+await client.videos.downloadTo(made.id, address, {
+  variant: 'thumbnail',
+  onBytes: (bytes, total) => [bytes, total],
+});
+for await (const task of client.videos.list({ order: 'asc' })) {
+  const known: VideoTask = task;
+  void known;
+}
+const horse = await client.models3d.waitFor('task_1');
+export type Horse = Expect<Equal<typeof horse, SucceededNativeTask>>;
+const glb: string | undefined = horse.output.results?.pbr_model_url ?? client.models3d.urlOf(horse);
+void glb;
+const kept = await client.assets.uploadAndWait({ url: address, asset_type: 'Image' });
+const reference = `asset://${kept.Id}`;
+const content = { type: 'image_url', image_url: { url: reference }, role: 'reference_image' } as const;
+const cat = await client.officialVideos.createAndWait({
+  model: 'epsilon-delta-2-0-260128',
+  content: [content],
+});
+const frame: string | undefined = cat.content.last_frame_url;
+void frame;
+const record = await client.videoGenerations.waitFor('task_1');
+const result: string = 'code' in record ? record.data.result_url : record.video_url;
+void result;
+// @ts-expect-error the model is required
+await client.videos.create({ prompt: 'A boat.' });
+// @ts-expect-error only the videos format has pictures
+await client.models3d.downloadTo('task_1', 'x.glb', { variant: 'thumbnail' });
+// @ts-expect-error there is no such order
+client.videos.list({ order: 'random' });
+// @ts-expect-error an official task cannot be canceled like a native one
+await client.officialVideos.cancel('task_1');
+
 // Every operation but the sockets can be called by its id.
 export type Sockets = Expect<
   Equal<Exclude<OperationId, CallableOperation>, 'openInferenceSocket' | 'openRealtimeSocket'>
@@ -70,8 +118,8 @@ const list = await client.call('listModels');
 export type List = Expect<Equal<typeof list, Schemas['ModelList']>>;
 const video = await client.call('getVideo', { params: { path: { task_id: 'x' } } });
 export type Video = Expect<Equal<typeof video, Schemas['VideoTask']>>;
-const content = await client.call('downloadVideoContent', { params: { path: { task_id: 'x' } } });
-export type Content = Expect<Equal<typeof content, ArrayBuffer>>;
+const bytesOfVideo = await client.call('downloadVideoContent', { params: { path: { task_id: 'x' } } });
+export type Content = Expect<Equal<typeof bytesOfVideo, ArrayBuffer>>;
 const stream = await client.call('createSpeech', { body: speech, parseAs: 'stream' });
 export type Stream = Expect<Equal<typeof stream, ReadableStream<Uint8Array>>>;
 const { data, requestId } = await client.callWithReply('listModels', { timeout: 5 });
@@ -94,6 +142,10 @@ try {
   await client.models.list();
 } catch (error) {
   if (error instanceof RateLimitError) error.headers.get('retry-after');
+  if (error instanceof TaskFailedError && error.task && 'status' in error.task) {
+    const status: string = error.task.status;
+    void status;
+  }
   if (error instanceof APIError) {
     const facts: [number, string | undefined, string | undefined] = [
       error.status,

@@ -1,5 +1,6 @@
-import { Agent, fetch, type Response } from 'undici';
-import { isPrivateAddress, lookupPublic } from '../custom-voices/private-addresses.ts';
+import type { Agent } from 'undici';
+import { outboundAgent } from '../../outbound/agent.ts';
+import { DownloadError, download } from '../../outbound/download.ts';
 import type { MediaEngine } from '../media/engine.ts';
 import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
 import { checkLimits, type MediaLimits } from './media-limits.ts';
@@ -23,7 +24,6 @@ export interface MediaLoaderOptions {
   timeout?: number;
 }
 
-const mostRedirects = 3;
 const dataUrl = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i;
 
 /** Is this a Base64 data URL of that kind of media? */
@@ -39,8 +39,7 @@ export class MediaLoader {
 
   constructor(options: MediaLoaderOptions) {
     this.#options = options;
-    // Checked where the name is resolved, so that it cannot resolve to something else a moment later.
-    this.#agent = new Agent({ connect: options.allowPrivateUrls ? {} : { lookup: lookupPublic } });
+    this.#agent = outboundAgent({ allowPrivate: options.allowPrivateUrls, exempt: options.ownAddress });
   }
 
   /** Throws a `TaskFailure` that says what is wrong with the file. */
@@ -67,18 +66,11 @@ export class MediaLoader {
       if (bytes.length > size) throw tooLarge(size);
       return bytes;
     }
-    const signal = AbortSignal.any([
-      this.#closing.signal,
-      AbortSignal.timeout(this.#options.timeout ?? 10_000),
-    ]);
+    const { timeout = 10_000 } = this.#options;
     try {
-      const response = await this.#follow(source, signal);
-      if (!response.ok) throw badUrl(`The URL answered with status ${response.status}`);
-      return await readLimited(response, size);
+      return await download(this.#agent, source, { size, timeout, signal: this.#closing.signal });
     } catch (error) {
-      if (error instanceof TaskFailure) throw error;
-      if (signal.aborted) throw badUrl('The file did not arrive in time');
-      throw badUrl(`The file could not be downloaded: ${reasonOf(error)}`);
+      throw failureOf(error, size);
     }
   }
 
@@ -95,37 +87,12 @@ export class MediaLoader {
       throw new TaskFailure('InvalidParameter.Transparency', 'A PNG must not be transparent');
     return thumbnail.png;
   }
-
-  async #follow(source: string, signal: AbortSignal): Promise<Response> {
-    let url = URL.parse(source);
-    for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-      if (!url || !/^https?:$/.test(url.protocol)) throw badUrl('The URL is no http or https address');
-      if (!this.#mayFetch(url)) throw badUrl('The URL is no public address');
-      const response = await fetch(url, { dispatcher: this.#agent, redirect: 'manual', signal });
-      const location = response.headers.get('location');
-      if (response.status < 300 || response.status > 399 || location === null) return response;
-      await response.body?.cancel();
-      url = URL.parse(location, url);
-    }
-    throw badUrl(`The URL redirects more than ${mostRedirects} times`);
-  }
-
-  #mayFetch(url: URL): boolean {
-    const { allowPrivateUrls, ownAddress } = this.#options;
-    return allowPrivateUrls || url.origin === ownAddress() || !isPrivateAddress(url.hostname);
-  }
 }
 
-async function readLimited({ body }: Response, size: number): Promise<Uint8Array> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body ?? []) {
-    const bytes = part as Uint8Array;
-    length += bytes.length;
-    if (length > size) throw tooLarge(size);
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
+function failureOf(error: unknown, size: number): TaskFailure {
+  if (!(error instanceof DownloadError)) return badUrl('The file could not be downloaded');
+  if (error.kind === 'size') return tooLarge(size);
+  return badUrl(`The ${error.kind === 'late' ? 'file' : 'URL'} ${error.message}`);
 }
 
 function badUrl(message: string): TaskFailure {
@@ -134,9 +101,4 @@ function badUrl(message: string): TaskFailure {
 
 function tooLarge(size: number): TaskFailure {
   return new TaskFailure('InvalidParameter.Size', `The file has more than ${size} bytes`);
-}
-
-function reasonOf(error: unknown): string {
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  return cause instanceof Error ? cause.message : message;
 }

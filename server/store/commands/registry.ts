@@ -1,5 +1,7 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
+import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import type { Command } from './command.ts';
+import { claimDeliveries, pruneDeliveries, recordDelivery, releaseDeliveries } from './deliveries.ts';
 import { extend, refund, refundOrphans, reserve, settle } from './ledger.ts';
 import { claimStrandedTasks, claimTask, claimTasks, recordPolls, releaseTasks } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, moveTask, pruneTasks, removeTask } from './tasks.ts';
@@ -19,6 +21,9 @@ export const commands = {
   saveVoice,
   touchVoice,
   forgetVoice,
+  saveAsset,
+  settleAsset,
+  renewAssetUrl,
   createTask,
   moveTask,
   acceptTask,
@@ -31,6 +36,10 @@ export const commands = {
   claimStrandedTasks,
   recordPolls,
   releaseTasks,
+  claimDeliveries,
+  recordDelivery,
+  releaseDeliveries,
+  pruneDeliveries,
 };
 
 export type CommandName = keyof typeof commands;

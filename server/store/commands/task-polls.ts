@@ -1,8 +1,9 @@
 import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import type { Database } from '../schema.ts';
+import type { Database, TasksTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { Command } from './command.ts';
+import { addNotices, toldColumns } from './notices.ts';
 
 interface Lease {
   owner: string;
@@ -148,10 +149,14 @@ function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilde
   return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
 }
 
+type WrittenTask = Pick<TasksTable, (typeof toldColumns)[number] | 'started_at'>;
+
+const writtenColumns = sql.join([...toldColumns, 'started_at'].map((column) => sql.ref(`tasks.${column}`)));
+
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
   // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
-  const { rows } = await sql<{ task: string }>`
+  const { rows } = await sql<WrittenTask>`
     update tasks set
       updated_at = case when tasks.progress < poll.progress
         or (tasks.state = 'queued' and poll.state = 'in_progress') then poll.now else tasks.updated_at end,
@@ -167,8 +172,14 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
       lease_owner = null
     from ${pollTable(trx, polls)}
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
-    returning tasks.id as task`.execute(trx);
-  const written = new Set(rows.map(({ task }) => task));
+    returning ${writtenColumns}`.execute(trx);
+  const written = new Map(rows.map((row) => [row.id, row]));
+  // Only the poll that began it set this time.
+  const begun = polls.flatMap(({ id, now }) => {
+    const row = written.get(id);
+    return row?.state === 'in_progress' && row.started_at === now ? [row] : [];
+  });
+  await addNotices(trx, begun);
   return polls.map(({ id }) => written.has(id));
 };
 
@@ -186,6 +197,6 @@ export const releaseTasks: Command<{ owner: string | null; now: number }, number
   return Number(numUpdatedRows);
 };
 
-function isPostgres(db: Kysely<Database>): boolean {
+export function isPostgres(db: Kysely<Database>): boolean {
   return db.getExecutor().adapter instanceof PostgresAdapter;
 }

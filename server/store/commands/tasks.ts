@@ -3,6 +3,7 @@ import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../quer
 import type { TaskFormat, TaskState } from '../schema.ts';
 import type { Command } from './command.ts';
 import { refund, reserve, settle } from './ledger.ts';
+import { addNotices } from './notices.ts';
 
 const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
@@ -157,7 +158,9 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
     .where('state', 'in', open)
     .returning(taskColumns)
     .executeTakeFirst();
-  return row === undefined ? undefined : taskRecord(row);
+  if (row === undefined) return undefined;
+  await addNotices(trx, [row]);
+  return taskRecord(row);
 };
 
 export interface RefusedTask {
@@ -244,6 +247,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
+  await addNotices(trx, [row]);
   fault('settle:between');
   const log = {
     operation: row.operation,

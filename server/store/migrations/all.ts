@@ -1,6 +1,8 @@
 import { migration as accountsAndLedger } from './0001-accounts-and-ledger.ts';
 import { migration as voices } from './0002-voices.ts';
 import { migration as tasks } from './0003-tasks.ts';
+import { migration as assets } from './0004-assets.ts';
+import { migration as deliveries } from './0005-deliveries.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -8,4 +10,6 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0001-accounts-and-ledger', run: accountsAndLedger },
   { name: '0002-voices', run: voices },
   { name: '0003-tasks', run: tasks },
+  { name: '0004-assets', run: assets },
+  { name: '0005-deliveries', run: deliveries },
 ];

@@ -154,6 +154,8 @@ export interface TaskFilter {
   errorCodes?: readonly string[];
   /** No task that failed with one of these. */
   exceptErrorCodes?: readonly string[];
+  /** Only tasks whose facts hold this text, or, with `held` false, do not. */
+  fact?: { name: string; value: string; held: boolean };
   /** Epoch milliseconds, inclusive. */
   createdFrom?: number;
 }
@@ -206,7 +208,7 @@ export async function pageTasks(
 }
 
 function matching(db: Kysely<Database>, filter: TaskFilter) {
-  const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, createdFrom } = filter;
+  const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, fact, createdFrom } = filter;
   let query = db.selectFrom('tasks').where('user_id', '=', userId).where('format', '=', format);
   for (const [column, values] of [
     ['id', ids],
@@ -222,6 +224,11 @@ function matching(db: Kysely<Database>, filter: TaskFilter) {
     query = query.where((eb) =>
       eb.or([eb('error_code', 'is', null), eb('error_code', 'not in', exceptErrorCodes)]),
     );
+  }
+  if (fact !== undefined) {
+    // Facts are JSON as the program writes it: quotes inside a text are escaped, so only a field looks like this.
+    const written = `%${JSON.stringify(fact.name)}:${JSON.stringify(fact.value)}%`;
+    query = query.where('facts', fact.held ? 'like' : 'not like', written);
   }
   if (createdFrom !== undefined) query = query.where('created_at', '>=', createdFrom);
   return query;

@@ -1,9 +1,22 @@
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+// Refused by whoever fetches it, so that nothing leaves this machine.
+const image = { url: 'http://127.0.0.1:9/cat.png', asset_type: 'Image' };
+const overseas = 'zeta-delta-2-0-fast-260128';
 
 describeOperation('uploadAsset', {
   invalid: {
     'without an address': { change: { url: undefined }, names: 'url' },
     'Base64 in place of an address': { change: { url: 'data:image/png;base64,iVBORw0KGgo=' }, names: 'url' },
+    'an address of another scheme': { change: { url: 'ftp://files.example/cat.png' }, names: 'url' },
+    'an address of 4097 characters': {
+      change: { url: `https://files.example/${'a'.repeat(4075)}` },
+      names: 'url',
+      limit: 4096,
+    },
     'without a type': { change: { asset_type: undefined }, names: 'asset_type' },
     'a type that does not exist': { change: { asset_type: 'Document' }, names: 'asset_type' },
     'a name of 201 characters': { change: { name: 'n'.repeat(201) }, names: 'name', limit: 200 },
@@ -12,5 +25,52 @@ describeOperation('uploadAsset', {
       names: 'model',
       limit: 'zeta',
     },
+  },
+  carriesOut: (call) => {
+    test.each<[string, Record<string, string>, Record<string, string>]>([
+      ['an image', { ...image, name: 'cat' }, {}],
+      ['a video, whatever the letter case', { ...image, asset_type: 'VIDEO' }, {}],
+      ['audio for the overseas model', { ...image, asset_type: 'audio' }, { model: overseas }],
+    ])('200 %s', async (_title, body, query) => {
+      const answer = await call({ body, query });
+      expect(answer.status, answer.body.toString('utf8', 0, 300)).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({
+        code: 0,
+        data: { Id: expect.stringMatching(/^asset-\d{14}-[a-z0-9]{5}$/) },
+      });
+    });
+    test('200 costs nothing, so a key without quota may upload', async () => {
+      expect((await call({ body: image, as: 'penniless' })).status).toBe(200);
+    });
+    test.each(['https://', 'http://files.example:99999/a.png', 'http://a\0b/'])(
+      '400 %j is no address',
+      async (url) => {
+        const answer = await call({ body: { ...image, url } });
+        expectRefusal(answer, 400, { code: 'invalid_request', names: 'url' });
+      },
+    );
+    test('400 a name with a NUL character', async () => {
+      const answer = await call({ body: { ...image, name: 'a\0b' } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names: 'name' });
+    });
+    test('400 the provider’s refusal', async () => {
+      const answer = await call({ body: { ...image, name: '[[reject]]' } });
+      expect(answer.status).toBe(400);
+      expect(jsonOf(answer)).toMatchObject({ error: { code: expect.any(String) } });
+    });
+    test('403 a key that may use no Seedance model', async () => {
+      const queries: Record<string, string>[] = [{}, { model: overseas }];
+      for (const query of queries) {
+        const answer = await call({ body: image, query, as: 'restricted' });
+        expectRefusal(answer, 403, { code: 'access_denied', names: 'model' });
+      }
+    });
+    test.each([
+      [429, '[[throttle]]', 'rate_limit_exceeded'],
+      [502, '[[error]]', 'bad_response_status_code'],
+      [503, '[[unavailable]]', 'get_channel_failed'],
+    ])('%i when the provider cannot', async (status, name, code) => {
+      expectRefusal(await call({ body: { ...image, name } }), status, { code });
+    });
   },
 });

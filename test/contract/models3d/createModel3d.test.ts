@@ -1,5 +1,9 @@
+import { afterEach, describe, expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
 
+const about = (prompt: string) => ({ model: 'theta-3d', input: { prompt } });
 const view = { type: 'png', file_token: 'https://files.example/horse.png' };
 
 describeOperation('createModel3d', {
@@ -10,6 +14,7 @@ describeOperation('createModel3d', {
       example: 'text',
       change: { input: { image: 'https://files.example/horse.png' } },
       names: 'input',
+      code: 'invalid_media_combination',
     },
     'a prompt of 1025 characters': {
       example: 'text',
@@ -33,5 +38,58 @@ describeOperation('createModel3d', {
       names: 'parameters.texture_quality',
       limit: 'detailed',
     },
+  },
+  carriesOut: (call) => {
+    test.each(['text', 'image', 'views'])('200 the documented %s', async (example) => {
+      const answer = await call({ example });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toEqual({
+        output: { task_id: expect.stringMatching(/^task_[0-9a-f]{32}$/), task_status: 'PENDING' },
+        request_id: answer.headers.get('x-request-id'),
+      });
+    });
+    test('200 the same task for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `model3d-${process.pid}-${performance.now()}` };
+      const ask = async () => jsonOf(await call({ body: about('A horse.'), headers })) as { output: object };
+      expect((await ask()).output).toEqual((await ask()).output);
+    });
+    test('400 an asset, and an asset as a view', async () => {
+      const asset = 'asset://asset-1-a';
+      const image = await call({ body: { model: 'theta-3d', input: { image: asset } } });
+      expectRefusal(image, 400, { code: 'invalid_request', names: 'input.image', says: ['asset'] });
+      const images = [view, { ...view, file_token: asset }, {}, {}];
+      const views = await call({ body: { model: 'theta-3d', input: { images } } });
+      expectRefusal(views, 400, { names: 'input.images.1.file_token', says: ['asset'] });
+    });
+    test('400 a video model, 404 an unknown one', async () => {
+      const video = await call({ body: { ...about('A horse.'), model: 'gamma3.0-video' } });
+      expectRefusal(video, 400, { code: 'invalid_request', names: 'model' });
+      const unknown = await call({ body: { ...about('A horse.'), model: 'theta-9' } });
+      expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model' });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', says: ['1 actions'] };
+      expectRefusal(await call({ body: about('A horse.'), as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ body: about('A horse.'), as: 'restricted' }), 403, {
+        code: 'access_denied',
+      });
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: about('A horse.') })).status).toBe(200);
+      });
+
+      test('400 its refusal, in the generic form', async () => {
+        expectRefusal(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
+      });
+      test('429 throttled', async () => {
+        expectRefusal(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
+      });
+      test.each(['unauthorized', 'error', 'malformed', 'drop'])('502 %s', async (trigger) => {
+        expectRefusal(await call({ body: about(`[[${trigger}]]`) }), 502);
+      });
+    });
   },
 });

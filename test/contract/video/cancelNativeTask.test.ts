@@ -1,7 +1,53 @@
+import { expect, inject, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange, jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+interface Task {
+  output: { task_id: string; task_status: string };
+}
+
+/** The id of a new task of the gateway. */
+async function started(operation: 'synthesizeVideo' | 'createModel3d', body: object): Promise<string> {
+  const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
+  expect(answer.status).toBe(200);
+  return (jsonOf(answer) as Task).output.task_id;
+}
+
+async function statusOf(id: string): Promise<string> {
+  const answer = await exchange(inject('gateway'), documented('getNativeTask'), { path: { task_id: id } });
+  return (jsonOf(answer) as Task).output.task_status;
+}
 
 describeOperation('cancelNativeTask', {
   invalid: {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    test.each([
+      ['a video', 'synthesizeVideo', { model: 'gamma3.0-video', input: { prompt: '[[slow]] A kite.' } }],
+      ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[slow]] A horse.' } }],
+    ] as const)('200 %s task that waits, but only once', async (_, operation, body) => {
+      const id = await started(operation, body);
+      const answer = await call({ path: { task_id: id } });
+      expect([answer.status, jsonOf(answer)]).toEqual([
+        200,
+        { request_id: answer.headers.get('x-request-id') },
+      ]);
+      expect(await statusOf(id)).toBe('CANCELED');
+      const again = await call({ path: { task_id: id } });
+      expectRefusal(again, 400, { code: 'UnsupportedOperation', names: 'task_id' });
+    });
+    test('404 an id that is not the caller’s', async () => {
+      const unknown = { code: 'resource_not_found', names: 'task_id' };
+      expectRefusal(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
+      const id = await started('synthesizeVideo', {
+        model: 'gamma3.0-video',
+        input: { prompt: '[[slow]] A kite.' },
+      });
+      expectRefusal(await call({ path: { task_id: id }, as: 'restricted' }), 404, unknown);
+      expect(await statusOf(id)).toBe('PENDING');
+    });
   },
 });

@@ -1,4 +1,8 @@
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { eta } from '../../support/start-video.ts';
 
 describeOperation('createVideo', {
   invalid: {
@@ -40,5 +44,90 @@ describeOperation('createVideo', {
     },
     'a length that is no number': { change: { seconds: 'five' }, names: 'seconds' },
     'a custom domain with a path': { change: { custom_domain: 'files.example/a' }, names: 'custom_domain' },
+    'a custom domain that ends in a hyphen': {
+      change: { custom_domain: 'a-.example' },
+      names: 'custom_domain',
+    },
+  },
+  carriesOut: (call) => {
+    const queued = { object: 'video', status: 'queued', progress: 0, error: null };
+    test.each([
+      ['eta_text', { model: 'eta-imagine-video', seconds: '8', size: '720p' }],
+      ['gamma_text', { model: 'gamma3.0-video-prime', seconds: '5', size: '720P' }],
+      ['gamma_first_frame', { model: 'gamma3.0-video', seconds: '8' }],
+      ['eta_edit', { model: 'eta-imagine-video' }],
+    ])('200 %s', async (example, shown) => {
+      const answer = await call({ example, mediaType: 'application/json' });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({ ...queued, ...shown });
+    });
+    test.each([
+      ['eta_references', { model: 'eta-imagine-video', seconds: '6', size: '480p' }],
+      ['gamma_seed', { model: 'gamma3.0-video', seconds: '5' }],
+    ])('200 %s as a form', async (example, shown) => {
+      const answer = await call({ example, mediaType: 'multipart/form-data' });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({ ...queued, ...shown });
+    });
+    test('200 the same task for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `videos-${process.pid}-${performance.now()}` };
+      const [first, again] = [await call({ body: eta, headers }), await call({ body: eta, headers })];
+      expect(first.status).toBe(200);
+      expect(jsonOf(again)).toMatchObject({ id: (jsonOf(first) as { id: string }).id });
+      expectRefusal(await call({ body: { ...eta, seconds: '3' }, headers }), 400, {
+        code: 'idempotency_key_reused',
+      });
+    });
+
+    const image = 'https://files.example/a.png';
+    const conflict = 'invalid_media_combination';
+    test.each<[string, object, string, string]>([
+      ['an image and reference images', { image, reference_images: [{ url: image }] }, conflict, 'image'],
+      ['two start images', { image, input_reference: { image_url: image } }, conflict, 'images'],
+      [
+        'a video on the 1.5 model',
+        { model: 'eta-imagine-video-1.5-preview', video: { url: 'https://files.example/a.mp4' } },
+        conflict,
+        'video',
+      ],
+      ['lengths that disagree', { seconds: '4', duration: 5 }, conflict, 'duration'],
+      ['an asset, which eta has not', { image: 'asset://a' }, 'invalid_request', 'image'],
+      ['1080p by its pixels', { resolution: undefined, size: '1920x1080' }, 'invalid_request', 'size'],
+      ['a speech model', { model: 'voxa-v3-flash' }, 'invalid_request', 'model'],
+      ['a 3D model', { model: 'theta-3d' }, 'invalid_request', 'model'],
+      [
+        'gamma frames and references',
+        { model: 'gamma3.0-video', image, reference_images: [{ url: image }] },
+        conflict,
+        'reference_images',
+      ],
+    ])('400 %s', async (_, change, code, names) => {
+      expectRefusal(await call({ body: { ...eta, ...change } }), 400, { code, names });
+    });
+    test('400 in the words of the provider', async () => {
+      const answer = await call({ body: { ...eta, prompt: '[[reject]]' } });
+      expectRefusal(answer, 400, { code: 'invalid_argument' });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
+      expectRefusal(await call({ body: eta, as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ body: eta, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...eta, model: 'eta-9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['eta-9'] });
+    });
+    test.each([
+      ['throttle', 429, 'rate_limit_exceeded'],
+      ['unauthorized', 502, 'bad_response_status_code'],
+      ['error', 502, 'bad_response_status_code'],
+      ['malformed', 502, 'bad_response'],
+      ['drop', 502, 'do_request_failed'],
+      ['unavailable', 503, 'get_channel_failed'],
+    ])('%s of the provider is told as %i', async (trigger, status, code) => {
+      expectRefusal(await call({ body: { ...eta, prompt: `[[${trigger}]]` } }), status, { code });
+      // Three failures in a row would take the channel out; a good answer in between keeps it.
+      expect((await call({ body: eta })).status).toBe(200);
+    });
   },
 });

@@ -1,4 +1,8 @@
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { eta } from '../../support/start-video.ts';
 
 describeOperation('createVideoGeneration', {
   invalid: {
@@ -56,5 +60,71 @@ describeOperation('createVideoGeneration', {
       names: 'duration',
       limit: 4,
     },
+    'an eta length of 16 seconds': { body: { ...eta, seconds: '16' }, names: 'seconds' },
+  },
+  carriesOut: (call) => {
+    test.each([
+      ['gamma_text', { model: 'gamma3.0-video-prime', seconds: '5', size: '720P' }],
+      ['gamma_frames', { model: 'gamma3.0-video', seconds: '8' }],
+      ['gamma_native_media', { model: 'gamma3.0-video-prime', size: '1080P' }],
+      ['seedance_edit', { model: 'epsilon-delta-2-5-260628' }],
+    ])('200 %s', async (example, shown) => {
+      const answer = await call({ example });
+      expect(answer.status).toBe(200);
+      const task = { object: 'video', status: 'queued', progress: 0, error: null };
+      expect(jsonOf(answer)).toMatchObject({ ...task, ...shown });
+    });
+    test('200 an eta model', async () => {
+      const answer = await call({ body: eta });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({ model: eta.model, seconds: '2', size: '480p' });
+    });
+
+    const image = 'https://files.example/a.png';
+    const gamma = { model: 'gamma3.0-video', prompt: 'A paper boat.' };
+    const conflict = 'invalid_media_combination';
+    test.each<[string, object, string, string]>([
+      [
+        'frames and references',
+        { ...gamma, image, reference_images: [{ url: image }] },
+        conflict,
+        'reference_images',
+      ],
+      ['lengths that disagree', { ...gamma, seconds: '4', duration: 5 }, conflict, 'duration'],
+      ['lengths that disagree on eta', { ...eta, seconds: '4', duration: 5 }, conflict, 'duration'],
+      ['a speech model', { ...gamma, model: 'voxa-v3-flash' }, 'invalid_request', 'model'],
+    ])('400 %s', async (_, body, code, names) => {
+      expectRefusal(await call({ body: { ...body } }), 400, { code, names });
+    });
+    test('400 an asset that nobody made', async () => {
+      const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
+      expectRefusal(await call({ body }), 400, { says: ['nobody'] });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      expectRefusal(await call({ body: gamma, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
+      expectRefusal(await call({ body: gamma, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...gamma, model: 'gamma9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
+    });
+    test('415 a form', async () => {
+      const answer = await call({
+        body: 'x',
+        headers: { 'content-type': 'multipart/form-data; boundary=x' },
+      });
+      expectRefusal(answer, 415, { code: 'unsupported_media_type' });
+    });
+    test.each([
+      ['reject', 400],
+      ['throttle', 429],
+      ['error', 502],
+      ['malformed', 502],
+      ['unavailable', 503],
+    ])('%s of the provider is told as %i', async (trigger, status) => {
+      expectRefusal(await call({ body: { ...gamma, prompt: `[[${trigger}]]` } }), status);
+      // Three failures in a row would take the channel out; a good answer in between keeps it.
+      expect((await call({ body: gamma })).status).toBe(200);
+    });
   },
 });

@@ -1,4 +1,9 @@
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { startVideo, videoEnded } from '../../support/start-video.ts';
+
+const missing = { code: 'resource_not_found', names: 'task_id' };
 
 describeOperation('downloadVideoContent', {
   invalid: {
@@ -8,5 +13,48 @@ describeOperation('downloadVideoContent', {
       names: 'variant',
       limit: 'thumbnail',
     },
+  },
+  carriesOut: (call) => {
+    test('200 the file, 206 a part of it, 200 when the part is not there', async () => {
+      const id = await startVideo();
+      await videoEnded(id);
+      const path = { task_id: id };
+      const whole = await call({ path });
+      expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+      expect(whole.headers.get('accept-ranges')).toBe('bytes');
+      const part = await call({ path, headers: { range: 'bytes=0-99' } });
+      expect([part.status, part.body.length]).toEqual([206, 100]);
+      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
+      const beyond = await call({ path, headers: { range: `bytes=${whole.body.length}-` } });
+      expect([beyond.status, beyond.body.length]).toEqual([200, whole.body.length]);
+      expectRefusal(await call({ path, query: { variant: 'thumbnail' } }), 404, missing);
+    });
+    test('200 the last frame as the thumbnail', async () => {
+      const id = await startVideo({
+        model: 'epsilon-delta-2-0-260128',
+        seconds: '4',
+        resolution: undefined,
+        size: '480p',
+        metadata: { return_last_frame: true },
+      });
+      await videoEnded(id);
+      const answer = await call({ path: { task_id: id }, query: { variant: 'thumbnail' } });
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+    });
+    test('400 before the end', async () => {
+      const answer = await call({ path: { task_id: await startVideo() } });
+      expectRefusal(answer, 400, { code: 'task_not_completed', names: 'task_id' });
+    });
+    test.each(['[[unknown]]', '[[expired-url]]'])('404 a file that is not there: %s', async (prompt) => {
+      const id = await startVideo({ prompt });
+      await videoEnded(id);
+      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+    });
+    test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
+      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+    });
+    test('404 the task of another user', async () => {
+      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'penniless' }), 404, missing);
+    });
   },
 });

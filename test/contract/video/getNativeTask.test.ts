@@ -1,7 +1,82 @@
+import { expect, inject, test, vi } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange, jsonOf } from '../../support/exchange.ts';
+
+interface Task {
+  request_id: string;
+  output: { task_id: string; task_status: string; code?: string; video_url?: string };
+}
+
+/** The id of a new task of the gateway. */
+async function started(operation: 'synthesizeVideo' | 'createModel3d', body: object): Promise<string> {
+  const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
+  expect(answer.status).toBe(200);
+  return (jsonOf(answer) as Task).output.task_id;
+}
+const video = (prompt: string) =>
+  started('synthesizeVideo', {
+    model: 'gamma3.0-video-prime',
+    input: { prompt },
+    parameters: { resolution: '480P', duration: 2 },
+  });
 
 describeOperation('getNativeTask', {
   invalid: {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    const poll = async (id: string, as?: 'restricted') => {
+      const answer = await call({ path: { task_id: id }, ...(as && { as }) });
+      expect(answer.status).toBe(200);
+      const task = jsonOf(answer) as Task;
+      expect([task.request_id, task.output.task_id]).toEqual([answer.headers.get('x-request-id'), id]);
+      return task.output;
+    };
+    const ended = (id: string) =>
+      vi.waitFor(
+        async () => {
+          const output = await poll(id);
+          if (['PENDING', 'RUNNING'].includes(output.task_status)) throw new Error('it is not final');
+          return output;
+        },
+        { timeout: 18_000, interval: 100 },
+      );
+
+    test.concurrent('200 a video from PENDING to SUCCEEDED', async () => {
+      const id = await video('A kite.');
+      expect((await poll(id)).task_status).toBe('PENDING');
+      const { task_status, video_url = '' } = await ended(id);
+      expect(task_status).toBe('SUCCEEDED');
+      expect((await fetch(video_url, { method: 'HEAD' })).headers.get('content-type')).toBe('video/mp4');
+    });
+    test.concurrent('200 a 3D task by the same path', async () => {
+      const id = await started('createModel3d', { model: 'theta-3d', input: { prompt: 'A horse.' } });
+      expect(await ended(id)).toMatchObject({
+        task_status: 'SUCCEEDED',
+        results: { pbr_model_url: expect.stringContaining('.glb') },
+      });
+    });
+    test.concurrent.each([
+      ['sensitive', 'DataInspectionFailed'],
+      ['fail-late', 'InternalError'],
+      ['expire', 'task_lost'],
+      ['unknown', 'task_lost'],
+    ])('200 FAILED after %s', async (trigger, code) => {
+      expect(await ended(await video(`[[${trigger}]] A kite.`))).toMatchObject({
+        task_status: 'FAILED',
+        code,
+      });
+    });
+    test.concurrent.each(['poll-error', 'poll-throttle', 'poll-malformed', 'poll-drop'])(
+      '200 SUCCEEDED in spite of %s',
+      async (trigger) => {
+        expect((await ended(await video(`[[${trigger}]] A kite.`))).task_status).toBe('SUCCEEDED');
+      },
+    );
+    test('200 UNKNOWN for an id that is not the caller’s', async () => {
+      expect((await poll('task_nobody')).task_status).toBe('UNKNOWN');
+      expect((await poll(await video('A kite.'), 'restricted')).task_status).toBe('UNKNOWN');
+    });
   },
 });

@@ -1,7 +1,43 @@
+import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
+import { jsonOf } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { eta, startVideo, videoEnded } from '../../support/start-video.ts';
+
+const missing = { code: 'resource_not_found', names: 'task_id' };
 
 describeOperation('getVideo', {
   invalid: {
     'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    test('200 a new task', async () => {
+      const id = await startVideo();
+      const answer = await call({ path: { task_id: id } });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({
+        id,
+        object: 'video',
+        model: eta.model,
+        seconds: '2',
+        error: null,
+      });
+    });
+    test('200 a task that has failed', async () => {
+      const id = await startVideo({ prompt: '[[unknown]]' });
+      await videoEnded(id);
+      const answer = await call({ path: { task_id: id } });
+      expect(jsonOf(answer)).toMatchObject({ status: 'failed', error: { code: 'task_lost' } });
+    });
+    test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
+      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+    });
+    test('404 the task of another user', async () => {
+      expectRefusal(await call({ path: { task_id: await startVideo() }, as: 'penniless' }), 404, missing);
+    });
+    test('404 a task of the other path', async () => {
+      const id = await startVideo({}, '/v1/video/generations');
+      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+    });
   },
 });

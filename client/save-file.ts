@@ -1,12 +1,14 @@
 import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { newId } from './sockets/new-id.ts';
 
 /** What a file begins with, when its length without it is known, and before. */
 export type FileHead = (bytes?: number) => Uint8Array;
 
 /**
- * Writes chunks to a file that appears only when it is whole: into `<file>.<pid>.part` first, which is removed when
- * the chunks end in an error. The place is opened before the first chunk is asked for, so that nothing is paid for and
- * then lost. What is not a plain file, such as a pipe or a device, is written to as it is. Where the chunks begin with a `head`, a plain file gets it anew with the length.
+ * Writes chunks to a file that appears only when it is whole: into `<file>.<by chance>.part` first, which is removed
+ * when the chunks end in an error. The place is opened before the first chunk is asked for, so that nothing is paid for
+ * and then lost. What is not a plain file, such as a pipe or a device, is written to as it is. Where the chunks begin
+ * with a `head`, a plain file gets it anew with the length.
  */
 export async function saveFile(
   path: string,
@@ -18,7 +20,7 @@ export async function saveFile(
   if (present?.isDirectory()) throw new Error(`${path} is a folder.`);
   if (present && !present.isFile()) return write(target, chunks);
 
-  const part = `${target}.${process.pid}.part`;
+  const part = `${target}.${newId().slice(0, 8)}.part`;
   try {
     await write(part, chunks, head);
     await rename(part, target);

@@ -1,0 +1,67 @@
+import type { components, operations } from '../generated/http.ts';
+import type { CallOptions } from './call.ts';
+import type { TaskReader } from './tasks/task-protocol.ts';
+import { checkWaitOptions, type WaitOptions, waitForTask } from './tasks/wait-for-task.ts';
+import type { Unigate } from './unigate.ts';
+
+type Schemas = components['schemas'];
+type Query = NonNullable<operations['getAsset']['parameters']['query']>;
+export type AssetUpload = Schemas['AssetUpload'];
+export type Asset = Schemas['Asset'];
+
+/** An asset that may be referred to as `asset://<Id>`. */
+export type ActiveAsset = Asset & { Status: 'Active'; URL: string };
+
+/** `model` only for assets of the overseas model. */
+export interface AssetOptions extends CallOptions {
+  model?: Query['model'];
+}
+
+/** Media kept under an id for Seedance requests. */
+export class Assets {
+  readonly #client: Unigate;
+
+  constructor(client: Unigate) {
+    this.#client = client;
+  }
+
+  /** Has the media fetched and gives its id. `POST /api/assets/upload` */
+  async upload(body: AssetUpload, { model, ...options }: AssetOptions = {}): Promise<string> {
+    const init = { ...options, body, params: { query: { model } } };
+    return (await this.#client.call('uploadAsset', init)).data.Id;
+  }
+
+  /** The asset as it stands. `GET /api/assets/{id}` */
+  async retrieve(id: string, options: AssetOptions = {}): Promise<Asset> {
+    return (await this.#read(id, options)).data;
+  }
+
+  /** Polls the asset until it may be referred to. Throws TaskFailedError with the asset when it was refused. */
+  waitFor(id: string, { model, ...options }: AssetOptions & WaitOptions<Asset> = {}): Promise<ActiveAsset> {
+    const reader: TaskReader<Asset, ActiveAsset> = {
+      read: (asset, call) => this.#read(asset, { ...call, model }),
+      stateOf: ({ Status: status, Error: error }) => {
+        const { Code: code = status, Message: message = 'The asset was refused.' } = error ?? {};
+        return { status, failure: status === 'Failed' ? { code, message } : undefined };
+      },
+      isDone: (asset): asset is ActiveAsset => asset.Status === 'Active',
+    };
+    return waitForTask(id, reader, options);
+  }
+
+  /** `upload`, then `waitFor`. */
+  async uploadAndWait(
+    body: AssetUpload,
+    options: AssetOptions & WaitOptions<Asset> = {},
+  ): Promise<ActiveAsset> {
+    checkWaitOptions(options);
+    const { onProgress, pollIntervalMs, timeoutMs, ...call } = options;
+    return await this.waitFor(await this.upload(body, call), options);
+  }
+
+  async #read(id: string, { model, ...options }: AssetOptions) {
+    const params = { path: { id }, query: { model } };
+    const { data, ...reply } = await this.#client.callWithReply('getAsset', { ...options, params });
+    return { ...reply, data: data.data };
+  }
+}

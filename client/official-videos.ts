@@ -1,0 +1,55 @@
+import type { components } from '../generated/http.ts';
+import type { CallOptions } from './call.ts';
+import { TaskFamily } from './tasks/task-family.ts';
+import type { TaskState } from './tasks/task-protocol.ts';
+import type { Unigate } from './unigate.ts';
+
+type Schemas = components['schemas'];
+export type OfficialTaskRequest = Schemas['OfficialTaskRequest'];
+export type OfficialTask = Schemas['OfficialTask'];
+export type SucceededOfficialTask = OfficialTask & {
+  status: 'succeeded';
+  content: Schemas['OfficialTaskContent'];
+};
+
+/**
+ * Seedance videos in the official format.
+ * `POST /api/v3/contents/generations/tasks`, `GET /api/v3/contents/generations/tasks/{task_id}`
+ */
+export class OfficialVideos extends TaskFamily<
+  OfficialTaskRequest,
+  Schemas['OfficialTaskCreated'],
+  OfficialTask,
+  SucceededOfficialTask
+> {
+  readonly #client: Unigate;
+
+  constructor(client: Unigate) {
+    super(client, {
+      create: (body, options) => client.call('createOfficialTask', { ...options, body }),
+      idOf: ({ id }) => id,
+      read: (task_id, options) =>
+        client.callWithReply('getOfficialTask', { ...options, params: { path: { task_id } } }),
+      stateOf: officialState,
+      isDone: (task): task is SucceededOfficialTask => task.status === 'succeeded',
+      urlOf: ({ content, outputs, video_url }) => content?.video_url ?? outputs?.[0] ?? video_url,
+    });
+    this.#client = client;
+  }
+
+  /** Cancels a queued task, or removes one that has ended. */
+  async delete(id: string, options: CallOptions = {}): Promise<void> {
+    await this.#client.call('deleteOfficialTask', { ...options, params: { path: { task_id: id } } });
+  }
+}
+
+const ENDINGS: Readonly<Record<string, string>> = {
+  failed: 'The task has failed.',
+  expired: 'The task has expired.',
+  cancelled: 'The task was cancelled.',
+};
+
+function officialState({ status, error }: OfficialTask): TaskState {
+  const message = ENDINGS[status];
+  return { status, failure: message === undefined ? undefined : { code: status, message, ...error } };
+}

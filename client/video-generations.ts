@@ -1,0 +1,43 @@
+import type { components } from '../generated/http.ts';
+import { TaskFamily } from './tasks/task-family.ts';
+import type { TaskState } from './tasks/task-protocol.ts';
+import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/video-task.ts';
+import type { Unigate } from './unigate.ts';
+
+type Schemas = components['schemas'];
+type FamilyRecord = Schemas['FamilyRecord'];
+export type VideoGenerationRequest = Schemas['VideoGenerationRequest'];
+export type VideoGenerationState = Schemas['VideoGenerationState'];
+export type CompletedGeneration =
+  | CompletedVideo
+  | (FamilyRecord & { data: { status: 'SUCCESS'; result_url: string } });
+
+/**
+ * Video tasks of all models at the generic route, where Seedance models show a record of their own.
+ * `POST /v1/video/generations`, `GET /v1/video/generations/{task_id}`
+ */
+export class VideoGenerations extends TaskFamily<
+  VideoGenerationRequest,
+  VideoTask,
+  VideoGenerationState,
+  CompletedGeneration
+> {
+  constructor(client: Unigate) {
+    super(client, {
+      create: (body, options) => client.call('createVideoGeneration', { ...options, body }),
+      idOf: ({ id }) => id,
+      read: (task_id, options) =>
+        client.callWithReply('getVideoGeneration', { ...options, params: { path: { task_id } } }),
+      stateOf: (task) => ('code' in task ? recordState(task) : videoState(task)),
+      isDone: (task): task is CompletedGeneration =>
+        'code' in task ? task.data.status === 'SUCCESS' : isCompletedVideo(task),
+      urlOf: (task) => ('code' in task ? task.data.result_url : task.video_url),
+    });
+  }
+}
+
+function recordState({ data: { status, progress, fail_reason } }: FamilyRecord): TaskState {
+  const failure = { code: status, message: fail_reason ?? 'The task has failed.' };
+  const percent = progress === undefined ? undefined : Number.parseInt(progress, 10);
+  return { status, percent, failure: status === 'FAILURE' ? failure : undefined };
+}

@@ -1,0 +1,28 @@
+import { invalid } from '../failure.ts';
+import { isPrivateAddress } from '../outbound/public-addresses.ts';
+import type { Settings } from '../settings.ts';
+
+const longest = 2048;
+
+/**
+ * A callback address as it is kept. Names are checked only when they are resolved, at each delivery; `localhost` is
+ * known to be none of the public ones.
+ *
+ * @throws Failure 400 naming `field`
+ */
+export function checkCallbackUrl(
+  url: string,
+  field: string,
+  { allowPrivate }: Settings['callbacks'],
+): string {
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol))
+    throw invalid(field, 'must be an http or https URL.');
+  if (parsed.username !== '' || parsed.password !== '')
+    throw invalid(field, 'must not contain a user name or a password.');
+  if (!allowPrivate && (isPrivateAddress(parsed.hostname) || /(^|\.)localhost\.?$/.test(parsed.hostname)))
+    throw invalid(field, 'must lead to a public address.');
+  parsed.hash = '';
+  if (parsed.href.length > longest) throw invalid(field, `must have at most ${longest} characters.`);
+  return parsed.href;
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
+import { fault } from '../store/fault-points.ts';
+import type { Alarm } from '../timers.ts';
+import { ClaimLoop } from './claim-loop.ts';
+import { type DeliveryEnvironment, type DeliveryOptions, environment } from './environment.ts';
+import { Sender } from './sender.ts';
+
+/** Pruned at a time, so that no transaction is long. */
+const batch = 500;
+
+/**
+ * Tells receivers of what became of tasks. The store puts a notice into its outbox with each change that is to be
+ * told; from there it is delivered at least once, those of one task in their order.
+ *
+ * @example
+ * const deliveries = new Deliveries({ store, render, allowPrivate: false, secret: undefined, logger });
+ * await deliveries.start();
+ */
+export class Deliveries {
+  readonly #env: DeliveryEnvironment;
+  readonly #stopping = new AbortController();
+  readonly #sender: Sender;
+  readonly #loop: ClaimLoop;
+  readonly #inFlight = new Set<Promise<void>>();
+  /** Tries under way by host. */
+  readonly #running = new Map<string, number>();
+  #housekeeping: Alarm | undefined;
+  #round: Promise<void> = Promise.resolve();
+
+  constructor(options: DeliveryOptions) {
+    this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
+    this.#sender = new Sender(this.#env);
+    const { timers, clock, timing, logger } = this.#env;
+    this.#loop = new ClaimLoop({
+      timers,
+      clock,
+      gapMs: timing.claimGapMs,
+      idleMs: timing.idleMs,
+      claim: async () => (await this.#claim()).nextDueAt,
+      failed: (error) => logger.error({ err: error }, 'the store could not be asked for due notices'),
+    });
+  }
+
+  /** Goes on with what an earlier run left behind, and delivers from now on. */
+  async start(): Promise<void> {
+    const { store, clock, timers, timing, logger } = this.#env;
+    // The data folder belongs to this process alone, so whoever held these leases is dead.
+    if (store.engine === 'sqlite') await store.run('releaseDeliveries', { owner: null, now: clock() });
+    this.#loop.start();
+    this.#housekeeping = timers.alarm(timing.housekeepingMs, () => {
+      this.#round = this.runHousekeeping()
+        .catch((error: unknown) => logger.error({ err: error }, 'old notices could not be forgotten'))
+        .then(() => this.#housekeeping?.refresh());
+    });
+  }
+
+  /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
+  async stop(patience = 1_000): Promise<void> {
+    const { store, timers, owner, clock } = this.#env;
+    this.#housekeeping?.cancel();
+    this.#housekeeping = undefined;
+    await this.#loop.stop();
+    const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
+    await Promise.allSettled([...this.#inFlight, this.#round]);
+    impatient.cancel();
+    await store.run('releaseDeliveries', { owner, now: clock() });
+    await this.#sender.close();
+  }
+
+  /** There may be a new notice. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  /** Makes one try with every notice that is due now. For tests and tools; a started one does it by itself. */
+  async runDue(): Promise<number> {
+    const { tries } = await this.#claim();
+    await Promise.all(tries);
+    return tries.length;
+  }
+
+  /** Forgets notices that were closed long ago, and says how many. */
+  async runHousekeeping(): Promise<number> {
+    const { store, clock, timing, stopping } = this.#env;
+    const closedBy = clock() - timing.keepMs;
+    let pruned = 0;
+    while (!stopping.aborted) {
+      const gone = await store.run('pruneDeliveries', { closedBy, limit: batch });
+      pruned += gone;
+      if (gone < batch) break;
+    }
+    return pruned;
+  }
+
+  async #claim(): Promise<{ tries: Promise<void>[]; nextDueAt: number }> {
+    const { store, owner, clock, timing, atOnce, perHost } = this.#env;
+    const limit = atOnce - this.#inFlight.size;
+    // The next one to end wakes the loop.
+    if (limit <= 0) return { tries: [], nextDueAt: Number.POSITIVE_INFINITY };
+    const now = clock();
+    const { deliveries, nextDueAt } = await store.run('claimDeliveries', {
+      owner,
+      now,
+      until: now + timing.answerMs + timing.leaseMarginMs,
+      limit,
+      perHost,
+      running: [...this.#running].map(([host, count]) => ({ host, count })),
+    });
+    fault('delivery:claimed');
+    const tries = deliveries.map((delivery) => this.#take(delivery));
+    return { tries, nextDueAt: nextDueAt ?? Number.POSITIVE_INFINITY };
+  }
+
+  #take(delivery: DeliveryRecord): Promise<void> {
+    const { host, taskId } = delivery;
+    this.#running.set(host, (this.#running.get(host) ?? 0) + 1);
+    const taken = this.#attempt(delivery)
+      // The lease ends by itself, and the notice is claimed again.
+      .catch((error: unknown) => {
+        if (this.#env.stopping.aborted) return;
+        this.#env.logger.error({ err: error, task: taskId }, 'a delivery failed');
+      })
+      .finally(() => {
+        const left = (this.#running.get(host) ?? 1) - 1;
+        if (left > 0) this.#running.set(host, left);
+        else this.#running.delete(host);
+        this.#inFlight.delete(taken);
+        this.#loop.wake();
+      });
+    this.#inFlight.add(taken);
+    return taken;
+  }
+
+  async #attempt(delivery: DeliveryRecord): Promise<void> {
+    const { store, clock, timing, logger } = this.#env;
+    const { id, attempt, taskId, host, state } = delivery;
+    const sent = await this.#sender.send(delivery);
+    fault('delivery:answered');
+    const now = clock();
+    const refused = sent.result === 'refused';
+    const tries = delivery.tries + (refused ? 1 : 0);
+    const pause = refused ? timing.pausesMs[delivery.tries] : undefined;
+    let next: DeliveryTry['next'];
+    if (pause !== undefined) next = { at: now + pause };
+    else next = { outcome: sent.result === 'delivered' ? 'delivered' : 'given_up' };
+    if (refused && pause === undefined)
+      logger.warn({ task: taskId, host, state, tries, reason: sent.reason }, 'a callback was given up');
+    await store.run('recordDelivery', { id, taskId, attempt, tries, next, now });
+    fault('delivery:recorded');
+  }
+}

@@ -1,0 +1,87 @@
+import type { Agent } from 'undici';
+import { outboundAgent } from '../outbound/agent.ts';
+import { PrivateAddressError } from '../outbound/public-addresses.ts';
+import type { DeliveryRecord } from '../store/commands/deliveries.ts';
+import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import { withinLimit } from '../tasks/time-limit.ts';
+import type { DeliveryEnvironment } from './environment.ts';
+import { messageId, taskAsTold } from './notice.ts';
+import { webhookHeaders } from './webhook-headers.ts';
+
+/**
+ * - `delivered`: a 2xx came in time.
+ * - `refused`: nothing of the kind; why, as a status or a code.
+ * - `pointless`: its owner has removed the task.
+ */
+export type SendResult = { result: 'delivered' | 'pointless' } | { result: 'refused'; reason: string };
+
+/** Makes single tries. */
+export class Sender {
+  readonly #env: DeliveryEnvironment;
+  readonly #agent: Agent;
+
+  constructor(env: DeliveryEnvironment) {
+    this.#env = env;
+    this.#agent = outboundAgent({ allowPrivate: env.allowPrivate });
+  }
+
+  /** Rejects only when the store does, or the process stops. */
+  async send(delivery: DeliveryRecord): Promise<SendResult> {
+    const { store, secret, clock } = this.#env;
+    const task = await findTaskById(store.read, delivery.taskId);
+    if (task === undefined || task.callbackUrl === null) return { result: 'pointless' };
+    const body = this.#render(taskAsTold(task, delivery));
+    if (body === undefined) return { result: 'refused', reason: 'not rendered' };
+    const headers = webhookHeaders(messageId(delivery), clock(), body, secret);
+    const answer = await this.#post(new URL(task.callbackUrl), headers, body);
+    if (typeof answer === 'string') return { result: 'refused', reason: answer };
+    if (answer >= 200 && answer < 300) return { result: 'delivered' };
+    return { result: 'refused', reason: `status ${answer}` };
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  #render(task: TaskRecord): string | undefined {
+    try {
+      return JSON.stringify(this.#env.render(task));
+    } catch (error) {
+      this.#env.logger.error({ err: error, task: task.id }, 'a task could not be rendered for its receiver');
+      return undefined;
+    }
+  }
+
+  /** The status; else the code of what came in between. Redirects are not followed. */
+  async #post(url: URL, headers: Record<string, string>, body: string): Promise<number | string> {
+    const { timers, timing, stopping } = this.#env;
+    let status: number | undefined;
+    try {
+      await withinLimit(timers, timing.answerMs, stopping, async (signal) => {
+        const response = await this.#agent.request({
+          origin: url.origin,
+          path: `${url.pathname}${url.search}`,
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'user-agent': 'unigate', ...headers },
+          body,
+          signal,
+        });
+        status = response.statusCode;
+        // Nobody reads it, but the connection can be used again after it.
+        await response.body.dump({ limit: 16_384, signal });
+      });
+    } catch (error) {
+      if (status !== undefined) return status;
+      stopping.throwIfAborted();
+      return codeOf(error);
+    }
+    return status ?? 'no status';
+  }
+}
+
+/** Names an error without its message, which may tell of the address. */
+function codeOf(error: unknown): string {
+  if (error instanceof PrivateAddressError) return 'private address';
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  return error instanceof Error ? error.name : 'unknown';
+}

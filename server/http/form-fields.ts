@@ -1,0 +1,85 @@
+import { invalid } from '../failure.ts';
+import { fieldName } from './form-parts.ts';
+
+/** A value of a form: texts, and what file parts stand for, nested as their names say. */
+export type FormValue = string | FormValue[] | { [key: string]: FormValue };
+
+const deepest = 8;
+const longestName = 256;
+
+/**
+ * The JSON object that the names of a form's parts describe: `video[url]` is a field of an object, `images[]` one
+ * more item, `images[0]` an item by its place. `list[][a]` is a field of the last item, or of the next one when
+ * that has it already. A plain name that comes again makes a list.
+ *
+ * @throws Failure 400 that names the part
+ */
+export function nest(fields: Iterable<readonly [name: string, value: FormValue]>): Record<string, FormValue> {
+  const root: Record<string, FormValue> = {};
+  for (const [name, value] of fields) {
+    const [first = '', ...rest] = segments(name);
+    root[first] = placed(Object.hasOwn(root, first) ? root[first] : undefined, rest, value, name);
+  }
+  return root;
+}
+
+/** `a[b][]` → `a`, `b`, and an empty segment. */
+function segments(name: string): string[] {
+  const wrong = (why: string) => invalid(fieldName(name), why);
+  if (name.length > longestName)
+    throw wrong(`the name of a part must have at most ${longestName} characters.`);
+  const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name);
+  if (match === null) throw wrong('the name of a part must be like field[inner][].');
+  const [, first = '', brackets = ''] = match;
+  const inner = brackets === '' ? [] : brackets.slice(1, -1).split('][');
+  if (inner.length >= deepest) throw wrong(`the name of a part must nest at most ${deepest} levels.`);
+  if ([first, ...inner].includes('__proto__')) throw wrong('is no name for a field.');
+  return [first, ...inner];
+}
+
+/** The value with one more leaf at the path. */
+function placed(
+  present: FormValue | undefined,
+  [segment, ...rest]: readonly string[],
+  leaf: FormValue,
+  name: string,
+): FormValue {
+  const clash = () => invalid(fieldName(name), 'contradicts another part of the form.');
+  if (segment === undefined) {
+    if (present === undefined) return leaf;
+    if (typeof present === 'string') return [present, leaf];
+    // Only a list of leaves can have come from a name that was repeated.
+    if (Array.isArray(present) && typeof leaf === 'string') return [...present, leaf];
+    throw clash();
+  }
+  if (segment === '' || (/^\d{1,4}$/.test(segment) && !isRecord(present))) {
+    const list = present ?? [];
+    if (!Array.isArray(list)) throw clash();
+    const place = segment === '' ? nextPlace(list, rest) : Number(segment);
+    if (place > list.length) throw invalid(fieldName(name), `item ${list.length} of the list is missing.`);
+    list[place] = placed(list[place], rest, leaf, name);
+    return list;
+  }
+  const record = present ?? {};
+  if (!isRecord(record)) throw clash();
+  record[segment] = placed(Object.hasOwn(record, segment) ? record[segment] : undefined, rest, leaf, name);
+  return record;
+}
+
+/** The last item, when it is an object that has not yet what comes; else the next. */
+function nextPlace(list: readonly FormValue[], rest: readonly string[]): number {
+  const last = list.at(-1);
+  return last !== undefined && rest.length > 0 && !has(last, rest) ? list.length - 1 : list.length;
+}
+
+function has(value: FormValue, [segment, ...rest]: readonly string[]): boolean {
+  if (segment === undefined) return true;
+  // One more item always fits.
+  if (segment === '' || !isRecord(value) || !Object.hasOwn(value, segment)) return false;
+  const inner = value[segment];
+  return inner !== undefined && has(inner, rest);
+}
+
+function isRecord(value: FormValue | undefined): value is { [key: string]: FormValue } {
+  return typeof value === 'object' && !Array.isArray(value);
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+import busboy from 'busboy';
+import { Failure, invalid } from '../failure.ts';
+import { quoted } from '../models/catalogue.ts';
+
+/** A part of a form in the order in which it came: text, or the bytes of a file. */
+export interface FormPart {
+  name: string;
+  value: string | Buffer;
+}
+
+export interface FormLimits {
+  /** Bytes of the whole body. */
+  bodyBytes: number;
+  fileBytes: number;
+  parts: number;
+  /** Names of the parts that may be files, one of each. */
+  files: ReadonlySet<string>;
+}
+
+const megabyte = 1024 * 1024;
+
+/**
+ * Reads a multipart form as it comes.
+ *
+ * @throws Failure 400 when it is broken, 413 when it or a file in it is too large
+ */
+export function readParts(request: IncomingMessage, limits: FormLimits): Promise<FormPart[]> {
+  const { bodyBytes, fileBytes } = limits;
+  return new Promise((resolve, reject) => {
+    const parts: FormPart[] = [];
+    const reader = openReader(request, limits);
+    let size = 0;
+    const fail = (failure: Failure) => {
+      request.unpipe(reader);
+      request.off('data', count);
+      reader.destroy();
+      reject(failure);
+    };
+    const count = (piece: Buffer) => {
+      size += piece.length;
+      if (size > bodyBytes) fail(tooLarge('body', bodyBytes, 'the limit of this route'));
+    };
+    const files = new Set<string>();
+    reader.on('field', (name = '', value) => {
+      parts.push({ name, value });
+    });
+    reader.on('file', (name = '', file) => {
+      // A form that breaks off in a file tells the file, too.
+      file.on('error', () => {});
+      if (!limits.files.has(name)) return fail(invalid(fieldName(name), 'must not be a file.'));
+      if (files.has(name)) return fail(invalid(name, 'must be one file only.'));
+      files.add(name);
+      const chunks: Buffer[] = [];
+      file.on('limit', () => fail(tooLarge(name, fileBytes, 'the limit of a file')));
+      file.on('data', (chunk: Buffer) => chunks.push(chunk));
+      file.on('end', () => parts.push({ name, value: Buffer.concat(chunks) }));
+    });
+    reader.on('partsLimit', () => fail(invalid('body', `has more than ${limits.parts} parts.`)));
+    reader.on('error', () => fail(invalid('body', 'is not a well-formed multipart form.')));
+    reader.on('close', () => resolve(parts));
+    request.on('data', count);
+    request.on('error', () => fail(leftEarly()));
+    request.on('aborted', () => fail(leftEarly()));
+    if (Number(request.headers['content-length'] ?? 0) > bodyBytes)
+      fail(tooLarge('body', bodyBytes, 'the limit of this route'));
+    else request.pipe(reader);
+  });
+}
+
+function openReader(request: IncomingMessage, { bodyBytes, fileBytes, parts }: FormLimits) {
+  try {
+    return busboy({
+      headers: request.headers,
+      // It speaks of a limit that is reached, not only of one that is passed.
+      limits: { fieldSize: bodyBytes, fileSize: fileBytes + 1, parts: parts + 1 },
+    });
+  } catch {
+    throw invalid('content-type', 'must be multipart/form-data with its boundary.');
+  }
+}
+
+function tooLarge(field: string, limit: number, what: string): Failure {
+  return new Failure(413, 'request_too_large', `${field}: is larger than ${limit / megabyte} MB, ${what}.`);
+}
+
+function leftEarly(): Failure {
+  return invalid('body', 'the client went away before its end.');
+}
+
+/** The name of a part as a message may show it. */
+export function fieldName(name: string): string {
+  return /^[\w.[\]-]{1,80}$/.test(name) ? name : quoted(name);
+}

@@ -1,0 +1,90 @@
+import { type Failure, invalid } from '../failure.ts';
+
+/** So many items of each type a native media list may have. */
+const mostNative: Readonly<Record<string, number>> = {
+  first_frame: 1,
+  last_frame: 1,
+  reference_image: 10,
+  reference_video: 5,
+  reference_audio: 5,
+  file: 1,
+  link: 1,
+};
+/** Kinds of official content whose number is limited, some to a single one. */
+const officialKinds = [
+  { name: 'role', value: 'first_frame', single: true },
+  { name: 'role', value: 'last_frame', single: true },
+  { name: 'type', value: 'draft_task', single: true },
+  { name: 'type', value: 'image_url', single: false },
+  { name: 'type', value: 'video_url', single: false },
+  { name: 'type', value: 'audio_url', single: false },
+];
+const model3dInputs = ['prompt', 'image', 'images'];
+
+/** 400 for media that exclude each other. */
+export function conflict(field: string, problem: string): Failure {
+  return invalid(field, problem, 'invalid_media_combination');
+}
+
+/** What is wrong with the types of a native media list: too many of one, or some that exclude each other. */
+export function nativeMediaFailure(list: readonly unknown[], field: string): Failure | undefined {
+  const types = list.map((item) => property(item, 'type'));
+  for (const [type, most] of Object.entries(mostNative)) {
+    if (count(types, type) > most) return invalid(field, `must have at most ${most} of type ${type}.`);
+  }
+  if (types.includes('file') && types.includes('link'))
+    return conflict(field, 'file and link cannot be combined; give at most 1 of the two.');
+  const frame = types.find(isFrame);
+  const other = types.findIndex((type) => !isFrame(type));
+  const type = types[other];
+  if (frame === undefined || type === undefined) return undefined;
+  return Object.hasOwn(mostNative, type)
+    ? conflict(
+        `${field}.${other}.type`,
+        `${type} cannot be combined with ${frame}: first_frame and last_frame go with no other media.`,
+      )
+    : invalid(`${field}.${other}.type`, `must be one of ${Object.keys(mostNative).join(', ')}.`);
+}
+
+/** Which kind of official content there are more than `most` of; undefined where that is not certain. */
+export function officialContentFailure(
+  list: readonly unknown[],
+  field: string,
+  most: number,
+): Failure | undefined {
+  const over = officialKinds
+    .filter(({ single }) => single === (most === 1))
+    .filter(
+      ({ name, value }) =>
+        count(
+          list.map((item) => property(item, name)),
+          value,
+        ) > most,
+    );
+  const [kind] = over;
+  if (kind === undefined || over.length > 1) return undefined;
+  return invalid(field, `must have at most ${most} of ${kind.name} ${kind.value}.`);
+}
+
+/** What is wrong with the kinds of input of a 3D request: none, or more than one. */
+export function model3dInputFailure(input: object, field: string): Failure | undefined {
+  const given = model3dInputs.filter((name) => Object.hasOwn(input, name));
+  if (given.length === 0) return invalid(field, `must have one of ${model3dInputs.join(', ')}.`);
+  if (given.length === 1) return undefined;
+  return conflict(field, `${given.join(' and ')} exclude each other; give one of them.`);
+}
+
+function isFrame(type: string | undefined): boolean {
+  return type === 'first_frame' || type === 'last_frame';
+}
+
+function count(values: readonly unknown[], wanted: string): number {
+  return values.filter((value) => value === wanted).length;
+}
+
+/** A property of something from outside, where it is a text. */
+function property(item: unknown, name: string): string | undefined {
+  if (typeof item !== 'object' || item === null) return undefined;
+  const value: unknown = Reflect.get(item, name);
+  return typeof value === 'string' ? value : undefined;
+}

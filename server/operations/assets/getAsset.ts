@@ -1,0 +1,36 @@
+import type { components } from '../../../generated/http.ts';
+import { Failure } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { quoted } from '../../models/catalogue.ts';
+import { findAssets } from '../../store/queries/assets.ts';
+import type { AssetsTable } from '../../store/schema.ts';
+import { refreshed } from './refresh-asset.ts';
+
+/** One of the caller's own assets; what others have is not there. */
+export const getAsset: Handler<'getAsset'> = async ({ path, gateway, caller }, reply) => {
+  const [asset] = await findAssets(gateway.store.read, { ids: [path.id], userId: caller.userId });
+  if (asset === undefined)
+    throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
+  reply.json(200, { code: 0, message: 'success', data: shown(await refreshed(gateway, asset)) });
+};
+
+function shown(asset: AssetsTable): components['schemas']['Asset'] {
+  const { url, error_code, error_message } = asset;
+  return {
+    Id: asset.id,
+    AssetType: asset.asset_type,
+    Status: asset.status,
+    Name: asset.name,
+    GroupId: asset.group_id,
+    ProjectName: asset.project_name,
+    CreateTime: isoTime(asset.created_at),
+    UpdateTime: isoTime(asset.updated_at),
+    ...(url !== null && { URL: url }),
+    ...(error_code !== null && { Error: { Code: error_code, Message: error_message ?? '' } }),
+  };
+}
+
+/** ISO 8601 in UTC, to the second. */
+function isoTime(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 19)}Z`;
+}

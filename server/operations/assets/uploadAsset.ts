@@ -1,0 +1,117 @@
+import type { Channel } from '../../channels/channel.ts';
+import { Failure, invalid } from '../../failure.ts';
+import type { Handler, OperationRequest } from '../../http/handler.ts';
+import { findModel } from '../../models/catalogue.ts';
+import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
+import { latestAssetChannel } from '../../store/queries/assets.ts';
+import type { AssetType } from '../../store/schema.ts';
+import { asDriverError, logDriverError } from '../../tasks/driver.ts';
+import { homeModels } from './overseas-model.ts';
+import { stampedId } from './stamped-id.ts';
+
+type Request = OperationRequest<'uploadAsset'>;
+
+/** At the most so many accounts are asked for one upload. */
+const mostChannels = 3;
+/** So many ids are tried: that a few in a row are taken does not happen by chance. */
+const mostIds = 5;
+
+/**
+ * Has a provider keep the media behind an address. Nothing is charged. The asset belongs to its user and to the
+ * channel it was uploaded to; it is on disk before its id is told.
+ */
+export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
+  const { body, query, gateway, caller } = request;
+  const { url, name, asset_type } = body;
+  if (!URL.canParse(url)) throw invalid('url', 'must be a valid http or https address.');
+  if (name?.includes('\0')) throw invalid('name', 'must hold no NUL character.');
+  const model = query.model ?? null;
+  const upload = { url, name, assetType: typeNamed(asset_type), model };
+  const { channel, upstreamId } = await uploadInTurn(request, await channelsFor(request, model), upload);
+  for (let tries = 0; tries < mostIds; tries += 1) {
+    const now = gateway.clock();
+    const id = stampedId('asset', now);
+    const saved = await gateway.store.run('saveAsset', {
+      id,
+      userId: caller.userId,
+      channel: channel.name,
+      upstreamId,
+      model,
+      assetType: upload.assetType,
+      name: name ?? '',
+      groupId: stampedId('group', now),
+      now,
+    });
+    if (saved) {
+      reply.json(200, { code: 0, message: 'success', data: { Id: id } });
+      return;
+    }
+  }
+  throw new Error(`${mostIds} new asset ids were taken already`);
+};
+
+const types: readonly AssetType[] = ['Image', 'Video', 'Audio'];
+
+function typeNamed(word: string): AssetType {
+  const type = types.find((one) => one.toLowerCase() === word.toLowerCase());
+  if (type === undefined) throw new Error('the contract lets no other type pass');
+  return type;
+}
+
+/**
+ * The channels that can keep an asset, in the order in which they are to be asked: where the user's latest asset
+ * is comes first, because a request can only refer to assets of one channel; then those that serve more models.
+ *
+ * @throws Failure 403 when the caller may use no model that takes the asset, 503 when no channel serves one
+ */
+async function channelsFor(
+  { gateway: { access, channels, store }, caller }: Request,
+  model: string | null,
+): Promise<Channel[]> {
+  if (model !== null) access.require(caller, { id: model });
+  const models = (model === null ? homeModels : [findModel(model)]).filter(({ id }) =>
+    access.allows(caller, id),
+  );
+  if (models.length === 0) {
+    throw new Failure(403, 'access_denied', 'model: this key may use no model that takes such assets.');
+  }
+  const served = new Map<Channel, number>();
+  for (const { id } of models) {
+    for (const channel of channels.serving('official', id, caller.group)) {
+      served.set(channel, (served.get(channel) ?? 0) + 1);
+    }
+  }
+  const latest = await latestAssetChannel(store.read, { userId: caller.userId, model });
+  const rank = (channel: Channel) =>
+    channel.name === latest && channel.health.healthy ? Number.POSITIVE_INFINITY : (served.get(channel) ?? 0);
+  return channels.order([...served.keys()]).toSorted((left, right) => rank(right) - rank(left));
+}
+
+/**
+ * Uploads to the first channel that takes it. Another one is asked only when certainly nothing came of it, so that
+ * there are never two assets for one upload.
+ *
+ * @throws Failure 503 without a channel, else what the last one asked gives reason for
+ */
+async function uploadInTurn(
+  { gateway: { logger }, signal }: Request,
+  channels: readonly Channel[],
+  upload: AssetUpload,
+): Promise<{ channel: Channel; upstreamId: string }> {
+  let failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', { retryAfter: 1 });
+  for (const channel of channels.slice(0, mostChannels)) {
+    try {
+      const upstreamId = await uploadMedia({ channel, signal }, upload);
+      channel.health.succeeded();
+      return { channel, upstreamId };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      const refusal = asDriverError(error);
+      logDriverError(logger, refusal, { channel: channel.name }, 'upstream took no asset');
+      if (refusal.channelFailed) channel.health.failed();
+      failure = refusal.failure;
+      if (refusal.kind !== 'retryable') break;
+    }
+  }
+  throw failure;
+}

@@ -1,0 +1,13 @@
+import type { Handler } from '../../http/handler.ts';
+import { findTaskModel } from '../../models/task-model.ts';
+import { nativeModel3dRequest } from '../../providers/native/model3d-request.ts';
+import { startTask } from '../start-task.ts';
+import { submittedTask } from '../video/native-task.ts';
+
+/** A 3D object from a text, a picture or four views, to be read at the native poll path. */
+export const createModel3d: Handler<'createModel3d'> = async (request, reply) => {
+  const { gateway, caller, body, requestId } = request;
+  const model = findTaskModel(gateway, caller, body.model, ['native_3d']);
+  const plan = { model, format: 'native' as const, ...nativeModel3dRequest(body) };
+  reply.json(200, submittedTask(await startTask(request, 'createModel3d', plan), requestId));
+};

@@ -1,0 +1,32 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { OperationRequest } from '../../http/handler.ts';
+import { findTaskModel, type TaskModel, type TaskProtocol } from '../../models/task-model.ts';
+import { etaFromGeneric } from '../../providers/eta/video-request.ts';
+import { gammaFromGeneric } from '../../providers/native/video-request.ts';
+import { seedanceFromGeneric } from '../../providers/official/video-request.ts';
+import type { GenericVideoRequest, TranslatedVideo } from '../../providers/video-request.ts';
+import { startTask } from '../start-task.ts';
+import { addressFor, renderVideoTask, type VideoTask } from './generic-task.ts';
+
+type VideoProtocol = Exclude<TaskProtocol, 'native_3d'>;
+type Translate = (model: TaskModel, request: GenericVideoRequest) => TranslatedVideo;
+
+const translations: ReadonlyMap<TaskProtocol, Translate> = new Map<VideoProtocol, Translate>([
+  ['native_video', gammaFromGeneric],
+  ['official', seedanceFromGeneric],
+  ['eta', etaFromGeneric],
+]);
+
+/** Both generic routes: they differ in where the task can be read. Gives the new task as its poll shows it. */
+export async function createInFormat(
+  request: OperationRequest<OperationId>,
+  operation: 'createVideo' | 'createVideoGeneration',
+  body: GenericVideoRequest,
+): Promise<VideoTask> {
+  const model = findTaskModel(request.gateway, request.caller, body.model, [...translations.keys()]);
+  const translate = translations.get(model.protocol);
+  if (translate === undefined) throw new Error(`nothing translates to ${model.protocol}`);
+  const format = operation === 'createVideo' ? 'videos' : 'generic';
+  const task = await startTask(request, operation, { model, format, ...translate(model, body) });
+  return renderVideoTask(task, addressFor(request));
+}

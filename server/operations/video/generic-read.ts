@@ -1,0 +1,26 @@
+import { Failure } from '../../failure.ts';
+import type { OperationRequest } from '../../http/handler.ts';
+import { quoted } from '../../models/catalogue.ts';
+import type { TaskRecord } from '../../store/queries/tasks.ts';
+
+type TaskRequest = OperationRequest<
+  'getVideo' | 'getVideoGeneration' | 'downloadVideoContent' | 'getOfficialTask' | 'deleteOfficialTask'
+>;
+
+/**
+ * The caller's task, made in that format.
+ *
+ * @throws Failure 404 for every other id; whether somebody else has it is not told
+ */
+export async function readTask(
+  { gateway, caller, path }: TaskRequest,
+  format: 'generic' | 'videos' | 'official',
+): Promise<TaskRecord> {
+  const task = await gateway.tasks.read({ id: path.task_id, userId: caller.userId, format });
+  if (task === undefined) throw unknownTask(path.task_id);
+  return task;
+}
+
+export function unknownTask(id: string): Failure {
+  return new Failure(404, 'resource_not_found', `task_id: there is no task ${quoted(id)} here.`);
+}

@@ -1,0 +1,8 @@
+import type { Handler } from '../../http/handler.ts';
+import { readTask } from './generic-read.ts';
+import { addressFor, renderVideoTask } from './generic-task.ts';
+
+/** A task of `createVideo`, whatever its model, as the generic object. */
+export const getVideo: Handler<'getVideo'> = async (request, reply) => {
+  reply.json(200, renderVideoTask(await readTask(request, 'videos'), addressFor(request)));
+};

@@ -1,0 +1,11 @@
+import type { Handler } from '../../http/handler.ts';
+import { renderFamilyRecord } from './family-record.ts';
+import { readTask } from './generic-read.ts';
+import { addressFor, renderVideoTask } from './generic-task.ts';
+
+/** A task of `createVideoGeneration`: Seedance models show their family's record, all others the generic object. */
+export const getVideoGeneration: Handler<'getVideoGeneration'> = async (request, reply) => {
+  const task = await readTask(request, 'generic');
+  const seedance = task.driver === 'official';
+  reply.json(200, seedance ? renderFamilyRecord(task) : renderVideoTask(task, addressFor(request)));
+};

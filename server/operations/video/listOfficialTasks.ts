@@ -1,0 +1,44 @@
+import type { components } from '../../../generated/http.ts';
+import type { Handler } from '../../http/handler.ts';
+import type { TaskFilter } from '../../store/queries/tasks.ts';
+import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
+import { renderOfficialTask } from './official-task.ts';
+
+const days = 24 * 60 * 60_000;
+const shownFor = 7 * days;
+const usualSize = 20;
+
+type Status = components['schemas']['OfficialTask']['status'];
+
+/** One page of the caller's tasks of `createOfficialTask`. */
+export const listOfficialTasks: Handler<'listOfficialTasks'> = async ({ gateway, caller, query }, reply) => {
+  const number = query.page_num ?? 1;
+  const limit = query.page_size ?? usualSize;
+  const ids = query['filter.task_ids'];
+  const model = query['filter.model'];
+  const status = query['filter.status'];
+  const tier = query['filter.service_tier'];
+  const { tasks, total } = await gateway.tasks.page({
+    userId: caller.userId,
+    format: 'official',
+    createdFrom: gateway.clock() - shownFor,
+    ...(ids !== undefined && { ids: [ids].flat() }),
+    ...(model !== undefined && { models: [model] }),
+    ...(status !== undefined && statusFilters[status]),
+    // Whoever names no tier has the default one.
+    ...(tier !== undefined && { fact: { name: 'service_tier', value: 'flex', held: tier === 'flex' } }),
+    offset: (number - 1) * limit,
+    limit,
+  });
+  reply.json(200, { items: tasks.map(renderOfficialTask), total });
+};
+
+/** The tasks that `officialStatus` shows in each state. */
+const statusFilters: Readonly<Record<Status, Partial<TaskFilter>>> = {
+  queued: { states: ['queued'] },
+  running: { states: ['in_progress'] },
+  succeeded: { states: ['completed'] },
+  failed: { states: ['failed'], exceptErrorCodes: [taskExpired.code, taskCanceled.code] },
+  expired: { states: ['failed'], errorCodes: [taskExpired.code] },
+  cancelled: { states: ['failed'], errorCodes: [taskCanceled.code] },
+};

@@ -1,0 +1,29 @@
+import { invalid } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { quoted } from '../../models/catalogue.ts';
+import { addressFor, renderVideoTask } from './generic-task.ts';
+
+const usualLimit = 20;
+
+/** The caller's tasks of `createVideo`, page by page. */
+export const listVideos: Handler<'listVideos'> = async (request, reply) => {
+  const { gateway, caller, query } = request;
+  const { after, order, limit = usualLimit } = query;
+  const page = await gateway.tasks.list({
+    userId: caller.userId,
+    format: 'videos',
+    limit,
+    ...(after === undefined ? {} : { after }),
+    ...(order === undefined ? {} : { order }),
+  });
+  if (page === undefined) throw invalid('after', `there is no task ${quoted(after ?? '')} here.`);
+  const address = addressFor(request);
+  const data = page.tasks.map((task) => renderVideoTask(task, address));
+  reply.json(200, {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: page.hasMore,
+  });
+};

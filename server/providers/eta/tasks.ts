@@ -1,0 +1,76 @@
+import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
+import { taskExpired } from '../../tasks/task-errors.ts';
+import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { field, numberField, textField } from '../json.ts';
+import { toldError } from '../told-error.ts';
+import type { VideoResult } from '../video-result.ts';
+
+const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
+const moderated = { code: 'content_moderated', message: 'The video was held back by moderation.' };
+
+/** Video tasks in the eta protocol: generations and edits, and one poll for both. */
+export const etaDriver: TaskDriver = {
+  resubmitSafe: false,
+
+  async submit(task, request, upstream) {
+    const action = field(request, 'video') === undefined ? 'generations' : 'edits';
+    const model = upstream.channel.upstreamModel(task.model);
+    const answer = await askForTask(upstream, {
+      method: 'POST',
+      path: `/v1/videos/${action}`,
+      body: { ...asObject(request), model },
+    });
+    const upstreamId = textField(answer, 'request_id');
+    if (upstreamId === undefined) throw badAnswer();
+    return { upstreamId };
+  },
+
+  async poll(task, upstream) {
+    const polled = await pollForTask(upstream, `/v1/videos/${encodeURIComponent(task.upstreamId)}`);
+    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer, upstream);
+  },
+};
+
+/** What an answer says. An answer of 202 is empty, and a finished task may come without a status. */
+function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
+  const status = field(answer, 'status');
+  const video = field(answer, 'video');
+  const url = textField(video, 'url');
+  if (status === 'expired') return { state: 'failed', error: taskExpired };
+  if (status === 'failed') return { state: 'failed', error: toldError(task, field(answer, 'error'), failed) };
+  if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
+    const seconds = positive(numberField(video, 'duration'));
+    const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);
+    return { state: 'completed', result: { ...result }, ...(seconds && { usage: { units: seconds } }) };
+  }
+  if (field(video, 'respect_moderation') === false) return { state: 'failed', error: moderated };
+  if (status === 'done') return { state: 'failed', error: failed };
+  const progress = numberField(answer, 'progress') ?? 0;
+  const begun = progress > 0 || task.state === 'in_progress';
+  return { state: begun ? 'in_progress' : 'queued', progress };
+}
+
+/** The video's address under the host name that the client asked for, where the operator vouches for that name. */
+function resultOf(
+  { facts }: AcceptedTask,
+  url: string,
+  seconds: number | undefined,
+  domains: readonly string[],
+): VideoResult {
+  const metadata = seconds === undefined ? {} : { metadata: { duration: seconds } };
+  const domain = textField(facts, 'custom_domain')?.toLowerCase();
+  if (domain === undefined || !domains.some((one) => one.toLowerCase() === domain))
+    return { video_url: url, ...metadata };
+  const shown = new URL(url);
+  shown.host = domain;
+  shown.port = '';
+  return { video_url: shown.href, source_url: url, ...metadata };
+}
+
+function positive(number: number | undefined): number | undefined {
+  return number !== undefined && number > 0 ? number : undefined;
+}
+
+function asObject(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
+}

@@ -1,0 +1,36 @@
+import { objectField, textField } from '../json.ts';
+import type { VideoResult } from '../video-result.ts';
+import { toldTimes } from './task-times.ts';
+import type { NativeWork } from './tasks.ts';
+import { webAddress } from './web-address.ts';
+
+/** Files are available so long; the task itself for longer. */
+const filesMs = 2 * 60 * 60 * 1000;
+
+/** Tasks of the 3D route. */
+export const nativeModel3d: NativeWork = {
+  path: '/api/v1/services/aigc/video-generation/3d-generation',
+
+  finished(output) {
+    const results = toldFiles(objectField(output, 'results'));
+    if (results.pbr_model_url === undefined && results.base_model_url === undefined) return undefined;
+    const orig_prompt = textField(output, 'orig_prompt');
+    const result: VideoResult = {
+      native: {
+        output: { ...toldTimes(output), ...(orig_prompt === undefined ? {} : { orig_prompt }), results },
+      },
+    };
+    return { result: { ...result }, usage: { units: 1 }, expiresAt: Date.now() + filesMs };
+  },
+};
+
+const names = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
+
+function toldFiles(told: unknown): { [name in (typeof names)[number]]?: string } {
+  const files: { [name in (typeof names)[number]]?: string } = {};
+  for (const name of names) {
+    const url = webAddress(told, name);
+    if (url !== undefined) files[name] = url;
+  }
+  return files;
+}

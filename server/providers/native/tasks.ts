@@ -1,0 +1,82 @@
+import type { AcceptedTask, Snapshot, Submission, TaskDriver } from '../../tasks/driver.ts';
+import { taskCanceled } from '../../tasks/task-errors.ts';
+import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { objectField, textField } from '../json.ts';
+import { toldError } from '../told-error.ts';
+import { toldTimes } from './task-times.ts';
+
+type Output = Readonly<Record<string, unknown>>;
+
+/** What one kind of native task makes: its path, and what a finished one brings. */
+export interface NativeWork {
+  path: string;
+  /** Undefined: the answer has no result. */
+  finished(output: Output, answer: unknown): Omit<Finished, 'state'> | undefined;
+}
+
+type Finished = Extract<Snapshot, { state: 'completed' }>;
+
+const asynchronous = { 'X-Native-Async': 'enable' };
+const failed = { code: 'InternalError', message: 'The provider could not finish the task.' };
+
+/** Tasks in the native protocol, which differ in how they are made and what they bring; the polls are one. */
+export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
+  return {
+    resubmitSafe: false,
+
+    async submit(task, request, upstream): Promise<Submission> {
+      const body = { model: upstream.channel.upstreamModel(task.model), ...asObject(request) };
+      const answer = await askForTask(upstream, { method: 'POST', path, headers: asynchronous, body });
+      const upstreamId = textField(objectField(answer, 'output'), 'task_id');
+      if (upstreamId === undefined) throw badAnswer();
+      return { upstreamId };
+    },
+
+    async poll(task, upstream) {
+      const polled = await pollForTask(upstream, taskPath(task));
+      return polled === 'lost'
+        ? { state: 'failed', error: taskLost }
+        : snapshot(task, polled.answer, finished);
+    },
+
+    async cancel(task, upstream) {
+      await askForTask(upstream, { method: 'POST', path: `${taskPath(task)}/cancel` });
+    },
+  };
+}
+
+function snapshot(task: AcceptedTask, answer: unknown, finished: NativeWork['finished']): Snapshot {
+  const output = objectField(answer, 'output');
+  if (output === undefined) throw badAnswer();
+  const times = { native: { output: toldTimes(output) } };
+  switch (output.task_status) {
+    case 'PENDING':
+    case 'SUSPENDED':
+      return { state: 'queued', result: times };
+    case 'RUNNING':
+      return { state: 'in_progress', result: times };
+    case 'SUCCEEDED': {
+      const done = finished(output, answer);
+      return done === undefined
+        ? { state: 'failed', error: failed, result: times }
+        : { state: 'completed', ...done };
+    }
+    case 'FAILED':
+      return { state: 'failed', error: toldError(task, output, failed), result: times };
+    case 'CANCELED':
+      return { state: 'failed', error: taskCanceled, result: times };
+    case 'UNKNOWN':
+      return { state: 'failed', error: taskLost };
+    default:
+      // A state that nobody knows is not the end.
+      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+  }
+}
+
+function taskPath({ upstreamId }: AcceptedTask): string {
+  return `/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
+}
+
+function asObject(request: unknown): object {
+  return typeof request === 'object' && request !== null ? request : {};
+}

@@ -1,0 +1,76 @@
+import type { components } from '../../../generated/http.ts';
+import { numberField, objectField, textField } from '../json.ts';
+import type { VideoResult } from '../video-result.ts';
+import { toldTimes } from './task-times.ts';
+import type { NativeWork } from './tasks.ts';
+import { webAddress } from './web-address.ts';
+
+type GammaUsage = components['schemas']['GammaUsage'];
+
+/** Tasks of the native video route. */
+export const nativeVideo: NativeWork = {
+  path: '/api/v1/services/aigc/video-generation/video-synthesis',
+
+  finished(output, answer) {
+    const video_url = webAddress(output, 'video_url');
+    if (video_url === undefined) return undefined;
+    const usage = toldUsage(objectField(answer, 'usage'));
+    const prompts = textFields(output, ['orig_prompt', 'actual_prompt']);
+    const seconds = secondsOf(usage);
+    const result: VideoResult = {
+      video_url,
+      metadata: {
+        url: video_url,
+        ...textFields(answer, ['request_id']),
+        ...(prompts.orig_prompt === undefined ? {} : { orig_prompt: prompts.orig_prompt }),
+        ...(usage && { usage, ...factsOf(usage, seconds) }),
+      },
+      native: { output: { ...toldTimes(output), ...prompts, video_url }, ...(usage && { usage }) },
+    };
+    return { result: { ...result }, ...(seconds === undefined ? {} : { usage: { units: seconds } }) };
+  },
+};
+
+const counts = ['video_count', 'fps', 'SR'] as const;
+const lengths = ['duration', 'input_video_duration', 'output_video_duration'] as const;
+
+/** Usage as the contract has it: providers write some of its numbers as texts. */
+function toldUsage(told: unknown): GammaUsage | undefined {
+  if (told === undefined) return undefined;
+  const usage: GammaUsage = {};
+  for (const name of counts) {
+    // `1080P` is 1080, too.
+    const count = Number.parseInt(String(numberField(told, name) ?? textField(told, name)), 10);
+    if (count >= (name === 'video_count' ? 0 : 1)) usage[name] = count;
+  }
+  for (const name of lengths) {
+    const length = numberField(told, name);
+    if (length !== undefined && length >= 0) usage[name] = length;
+  }
+  return { ...usage, ...textFields(told, ['ratio']) };
+}
+
+/** Seconds of output video; undefined when they are not told. */
+function secondsOf(usage: GammaUsage | undefined): number | undefined {
+  if (usage?.output_video_duration !== undefined) return usage.output_video_duration;
+  const { duration, input_video_duration: input = 0 } = usage ?? {};
+  return duration === undefined ? undefined : Math.max(0, duration - input);
+}
+
+function factsOf({ SR, ratio }: GammaUsage, seconds: number | undefined): VideoResult['metadata'] {
+  return {
+    ...(seconds === undefined ? {} : { duration: seconds, duration_seconds: seconds }),
+    ...(SR === undefined ? {} : { resolution: `${SR}P` }),
+    ...(ratio === undefined ? {} : { ratio }),
+  };
+}
+
+/** Those of the fields that hold a text. */
+function textFields<Name extends string>(from: unknown, names: readonly Name[]): { [name in Name]?: string } {
+  const texts: { [name in Name]?: string } = {};
+  for (const name of names) {
+    const text = textField(from, name);
+    if (text !== undefined) texts[name] = text;
+  }
+  return texts;
+}

@@ -1,0 +1,96 @@
+import { Failure } from '../../failure.ts';
+import type { AssetType } from '../../store/schema.ts';
+import { DriverError, type Upstream } from '../../tasks/driver.ts';
+import { askForTask, badAnswer } from '../ask-for-task.ts';
+import { field, objectField, textField } from '../json.ts';
+
+export interface AssetUpload {
+  url: string;
+  assetType: AssetType;
+  /** Undefined: the client gave none. */
+  name: string | undefined;
+  /** The overseas model; null for all others. */
+  model: string | null;
+}
+
+/** What the provider tells of an asset. */
+export type AssetNews =
+  | { status: 'Processing' }
+  | { status: 'Active'; url: string }
+  | { status: 'Failed'; code: string; message: string };
+
+/** Longest id and longest address of a provider that are taken for what they say they are. */
+const longestId = 256;
+const longestUrl = 8192;
+
+/**
+ * Has the provider fetch the media, and gives its id for it.
+ *
+ * @throws DriverError as `askForTask`
+ */
+export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promise<string> {
+  const { url, assetType, name, model } = asset;
+  const answer = await askForTask(upstream, {
+    method: 'POST',
+    path: `/api/assets/upload${regionQuery(upstream, model)}`,
+    body: { url, asset_type: assetType, ...(name === undefined ? {} : { name }) },
+  });
+  const id = textField(assetData(answer), 'Id');
+  if (id === undefined || id.length > longestId || id.includes('\0')) throw badAnswer();
+  return id;
+}
+
+/**
+ * Asks for the state of an asset.
+ *
+ * @throws DriverError as `askForTask`
+ */
+export async function askForAsset(
+  upstream: Upstream,
+  { upstreamId, model }: { upstreamId: string; model: string | null },
+): Promise<AssetNews> {
+  const path = `/api/assets/${encodeURIComponent(upstreamId)}${regionQuery(upstream, model)}`;
+  const data = assetData(await askForTask(upstream, { method: 'GET', path }));
+  switch (textField(data, 'Status')?.toLowerCase()) {
+    case undefined:
+      throw badAnswer();
+    case 'active': {
+      const url = textField(data, 'URL');
+      if (url === undefined || url.length > longestUrl || !URL.canParse(url)) throw badAnswer();
+      return { status: 'Active', url };
+    }
+    case 'failed': {
+      const error = objectField(data, 'Error');
+      const code = storable(textField(error, 'Code')) || 'AssetFailed';
+      const message = storable(textField(error, 'Message')) || 'The provider gave no reason.';
+      return { status: 'Failed', code, message };
+    }
+    default:
+      return { status: 'Processing' };
+  }
+}
+
+/** The overseas account keeps assets of its own, which the model in the query selects. */
+function regionQuery({ channel }: Upstream, model: string | null): string {
+  return model === null ? '' : `?model=${encodeURIComponent(channel.upstreamModel(model))}`;
+}
+
+/** How providers write that all is well. */
+const successes: ReadonlySet<number | string> = new Set([0, '0', 'success']);
+
+/** What the envelope holds; its code tells a refusal that came with HTTP 200. */
+function assetData(answer: unknown): Readonly<Record<string, unknown>> {
+  const code = field(answer, 'code');
+  if ((typeof code === 'number' || typeof code === 'string') && !successes.has(code)) {
+    const message = textField(answer, 'message') ?? 'The provider refused the request.';
+    throw new DriverError('rejected', new Failure(400, String(code), message));
+  }
+  const data = objectField(answer, 'data');
+  if (data === undefined) throw badAnswer();
+  return data;
+}
+
+/** PostgreSQL knows no NUL in a text. */
+function storable(text = ''): string {
+  return text.replaceAll('\0', '').slice(0, 2000);
+}

@@ -1,0 +1,87 @@
+import type { components } from '../../../generated/http.ts';
+import { type Failure, invalid } from '../../failure.ts';
+import { conflict } from '../../models/media-rules.ts';
+import { type ContentSource, hasFirstFrame } from './check-content.ts';
+import type { ModelBounds } from './model-bounds.ts';
+
+/** What an official request may say beside its content. */
+export type OfficialOptions = components['schemas']['OfficialOptions'] & {
+  resolution?: string;
+  duration?: number;
+};
+
+/** The client's name of an official field. */
+export type FieldNames = (field: keyof OfficialOptions) => string;
+
+/** Frames a second of all output. */
+export const frameRate = 24;
+
+/**
+ * Checks the options that depend on the model, on one another or on the content.
+ *
+ * @throws Failure 400 that names the field and the limit; `InvalidParameter.TaskTypeConstraint`, the provider's own
+ *   code, for what an explicit task type rules out. The provider tells later what it rules out by itself.
+ */
+export function checkOptions(
+  options: OfficialOptions,
+  sources: readonly ContentSource[],
+  bounds: ModelBounds,
+  nameOf: FieldNames,
+): void {
+  const { resolution, service_tier, output_format, omni_reference_task_type: type } = options;
+  if (resolution !== undefined && !bounds.resolutions.includes(resolution))
+    throw invalid(nameOf('resolution'), `must be one of ${bounds.resolutions.join(', ')} for this model.`);
+  checkLength(options, bounds, nameOf);
+  if (bounds.modern) {
+    checkTaskType(options, sources, nameOf);
+    return;
+  }
+  if (service_tier === 'flex')
+    throw invalid(nameOf('service_tier'), 'must be default: flex is not on 2.0 models.');
+  if (output_format === 'mov')
+    throw invalid(nameOf('output_format'), 'must be mp4: mov is on 2.5 models only.');
+  if (type !== undefined && type !== 'auto')
+    throw invalid(nameOf('omni_reference_task_type'), 'must be auto: task types are on 2.5 models only.');
+}
+
+/** Seconds that are reserved: the most that can come of the request. */
+export function mostSeconds({ duration, frames }: OfficialOptions, bounds: ModelBounds): number {
+  if (frames !== undefined) return Math.ceil(frames / frameRate);
+  if (duration === undefined) return bounds.usualSeconds;
+  return duration === -1 ? bounds.seconds[1] : duration;
+}
+
+function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds, nameOf: FieldNames): void {
+  const [shortest, longest] = bounds.seconds;
+  if (duration !== undefined && duration !== -1 && !(duration >= shortest && duration <= longest))
+    throw invalid(nameOf('duration'), `must be -1 or ${shortest} to ${longest} for this model.`);
+  if (frames === undefined) return;
+  if (duration !== undefined)
+    throw conflict(nameOf('frames'), `cannot be combined with ${nameOf('duration')}; give one of them.`);
+  if (frames > longest * frameRate)
+    throw invalid(nameOf('frames'), `must be at most ${longest * frameRate} for this model.`);
+}
+
+function checkTaskType(
+  { omni_reference_task_type: type = 'auto', ratio, duration, frames }: OfficialOptions,
+  sources: readonly ContentSource[],
+  nameOf: FieldNames,
+): void {
+  if (type === 'auto') return;
+  const works = type === 'edit' || type === 'extend';
+  if (type === 'edit' && duration !== undefined && duration !== -1)
+    throw constraint(nameOf('duration'), 'must be -1 for an edit: it is as long as its source.');
+  if (type === 'edit' && frames !== undefined)
+    throw constraint(nameOf('frames'), 'must not be given for an edit: it is as long as its source.');
+  if (ratio !== undefined && ratio !== 'adaptive' && (works || hasFirstFrame(sources)))
+    throw constraint(
+      nameOf('ratio'),
+      `must be adaptive for ${works ? `task type ${type}` : 'a given first frame'}.`,
+    );
+  const source = sources.some(({ item }) => item.type === 'video_url' || item.type === 'draft_task');
+  if (works && !source) throw constraint(nameOf('omni_reference_task_type'), `${type} needs a source video.`);
+}
+
+function constraint(field: string, problem: string): Failure {
+  return invalid(field, problem, 'InvalidParameter.TaskTypeConstraint');
+}

@@ -1,0 +1,64 @@
+import { invalid } from '../../failure.ts';
+import { conflict } from '../../models/media-rules.ts';
+import type { GenericVideoRequest } from '../video-request.ts';
+import type { ContentItem, ContentSource } from './check-content.ts';
+
+/**
+ * The official content that prompt and media fields of a generic request stand for: all images are references.
+ *
+ * @throws Failure 400 when the request holds neither, or names its image twice
+ */
+export function shortcutContent(request: GenericVideoRequest): ContentSource[] {
+  const { prompt, video, metadata } = request;
+  const sources: ContentSource[] = [
+    ...(prompt ? [{ item: { type: 'text' as const, text: prompt }, field: 'prompt' }] : []),
+    ...imageSources(request),
+    ...(video === undefined ? [] : [{ item: videoItem(video.url), field: 'video' }]),
+    ...listed(metadata?.video_url, 'metadata.video_url', videoItem),
+    ...listed(metadata?.audio_url, 'metadata.audio_url', audioItem),
+  ];
+  if (sources.length === 0) throw invalid('prompt', 'a prompt or media is required.');
+  return sources;
+}
+
+function imageSources(request: GenericVideoRequest): ContentSource[] {
+  const { image, input_reference, images = [], reference_images = [] } = request;
+  if (image !== undefined && input_reference !== undefined)
+    throw conflict('input_reference', 'is another name of image; give one of them.');
+  return [
+    ...listed(image, 'image', imageItem),
+    ...listed(input_reference?.image_url, 'input_reference.image_url', imageItem),
+    ...listed(images, 'images', imageItem),
+    ...listed(
+      reference_images.map(({ url }) => url),
+      'reference_images',
+      imageItem,
+    ),
+  ];
+}
+
+/** A field that holds one address or a list of them. */
+function listed(
+  urls: string | readonly string[] = [],
+  field: string,
+  itemOf: (url: string) => ContentItem,
+): ContentSource[] {
+  if (typeof urls === 'string') return [{ item: itemOf(urls), field }];
+  return urls.map((url, index) => ({ item: itemOf(url), field: `${field}.${index}` }));
+}
+
+const imageItem = (url: string): ContentItem => ({
+  type: 'image_url',
+  image_url: { url },
+  role: 'reference_image',
+});
+const videoItem = (url: string): ContentItem => ({
+  type: 'video_url',
+  video_url: { url },
+  role: 'reference_video',
+});
+const audioItem = (url: string): ContentItem => ({
+  type: 'audio_url',
+  audio_url: { url },
+  role: 'reference_audio',
+});

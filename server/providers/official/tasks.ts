@@ -1,0 +1,66 @@
+import type { AcceptedTask, Snapshot, TaskDriver } from '../../tasks/driver.ts';
+import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
+import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { field, textField } from '../json.ts';
+import { toldError } from '../told-error.ts';
+import { count, readSnapshot, secondsOf } from './snapshot.ts';
+
+const path = '/api/v3/contents/generations/tasks';
+const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
+
+/** Video tasks in the official protocol of the Seedance family. */
+export const officialDriver: TaskDriver = {
+  resubmitSafe: false,
+
+  async submit(task, request, upstream) {
+    const model = upstream.channel.upstreamModel(task.model);
+    const body = { model, ...(typeof request === 'object' && request) };
+    const upstreamId = textField(await askForTask(upstream, { method: 'POST', path, body }), 'id');
+    if (upstreamId === undefined) throw badAnswer();
+    return { upstreamId };
+  },
+
+  async poll(task, upstream) {
+    const polled = await pollForTask(upstream, pathOf(task));
+    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer);
+  },
+
+  async cancel(task, upstream) {
+    await askForTask(upstream, { method: 'DELETE', path: pathOf(task) });
+  },
+};
+
+function pathOf({ upstreamId }: AcceptedTask): string {
+  return `${path}/${encodeURIComponent(upstreamId)}`;
+}
+
+/** What an answer says; a state that nobody knows changes nothing. */
+function snapshot(task: AcceptedTask, answer: unknown): Snapshot {
+  const status = field(answer, 'status');
+  const result = { ...readSnapshot(answer) };
+  switch (status) {
+    case 'queued':
+      return { state: 'queued', result };
+    case 'running':
+      return { state: 'in_progress', result };
+    case 'succeeded':
+      if (result.video_url === undefined) return { state: 'failed', error: failed, result };
+      return { state: 'completed', result, ...usageOf(answer) };
+    case 'failed':
+      return { state: 'failed', error: toldError(task, field(answer, 'error'), failed), result };
+    case 'expired':
+      return { state: 'failed', error: taskExpired, result };
+    case 'cancelled':
+      return { state: 'failed', error: taskCanceled, result };
+    default:
+      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+  }
+}
+
+/** Undefined parts are not told: what was reserved is charged then. */
+function usageOf(answer: unknown) {
+  const units = secondsOf(answer);
+  if (units === undefined) return {};
+  const outputTokens = count(field(answer, 'usage'), 'completion_tokens');
+  return { usage: { units, ...(outputTokens !== undefined && { outputTokens }) } };
+}

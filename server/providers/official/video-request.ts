@@ -1,0 +1,76 @@
+import type { components } from '../../../generated/http.ts';
+import type { TaskModel } from '../../models/task-model.ts';
+import type { GenericVideoRequest, TranslatedVideo } from '../video-request.ts';
+import { type ContentSource, checkContent, contentSources } from './check-content.ts';
+import { checkOptions, type FieldNames, mostSeconds, type OfficialOptions } from './check-options.ts';
+import { genericOptions } from './generic-options.ts';
+import { boundsOf } from './model-bounds.ts';
+import { shortcutContent } from './shortcut-content.ts';
+
+/** Seconds until an unfinished task expires unless the request says otherwise. */
+const usualLifetime = 172_800;
+/** No more characters of a prompt are remembered: facts stay small. */
+const rememberedPrompt = 20_000;
+
+/**
+ * A generic request in the words of the official protocol. Non-empty `metadata.content` replaces the prompt and all
+ * media fields.
+ *
+ * @throws Failure 400 that names the field; `invalid_media_combination` for fields that exclude each other
+ */
+export function seedanceFromGeneric(model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
+  const given = request.metadata?.content ?? [];
+  const sources = given.length > 0 ? contentSources(given, 'metadata.content') : shortcutContent(request);
+  const { options, nameOf } = genericOptions(request);
+  const translated = translate(model, sources, options, nameOf);
+  return { ...translated, facts: { ...translated.facts, ...(request.size && { size: request.size }) } };
+}
+
+/**
+ * An official request, which goes upstream as it came, but for the model's name and the callback: the gateway calls
+ * back itself, with its own id of the task.
+ *
+ * @throws Failure 400 that names the field
+ */
+export function seedanceFromOfficial(
+  model: TaskModel,
+  { model: _model, content, ...options }: components['schemas']['OfficialTaskRequest'],
+): TranslatedVideo {
+  return translate(model, contentSources(content, 'content'), options, (field) => field);
+}
+
+function translate(
+  model: TaskModel,
+  sources: readonly ContentSource[],
+  { callback_url: callbackUrl, ...options }: OfficialOptions,
+  nameOf: FieldNames,
+): TranslatedVideo {
+  const bounds = boundsOf(model.id);
+  checkContent(sources, bounds);
+  checkOptions(options, sources, bounds, nameOf);
+  return {
+    body: { content: sources.map(({ item }) => item), ...options },
+    facts: factsOf(sources, options),
+    expectedUnits: mostSeconds(options, bounds),
+    lifetimeMs: (options.execution_expires_after ?? usualLifetime) * 1000,
+    ...(callbackUrl !== undefined && { callbackUrl }),
+  };
+}
+
+/** What the renderers and the list of tasks need of the request. */
+function factsOf(sources: readonly ContentSource[], options: OfficialOptions): TranslatedVideo['facts'] {
+  const { duration, resolution, service_tier, safety_identifier } = options;
+  const prompt = sources
+    .flatMap(({ item }) => (item.type === 'text' ? [item.text] : []))
+    .join('\n')
+    .slice(0, rememberedPrompt);
+  const draft = sources.map(({ item }) => item).find((item) => item.type === 'draft_task');
+  return {
+    ...(duration !== undefined && { seconds: String(duration) }),
+    ...(resolution !== undefined && { size: resolution }),
+    ...(prompt !== '' && { prompt }),
+    ...(draft !== undefined && { draft_task_id: draft.draft_task.id }),
+    ...(service_tier !== undefined && { service_tier }),
+    ...(safety_identifier !== undefined && { safety_identifier }),
+  };
+}

@@ -1,0 +1,61 @@
+import { Agent, interceptors, request } from 'undici';
+import { unanswered } from '../channels/failover.ts';
+import { Failure } from '../failure.ts';
+
+/** Connections for the files that tasks made, as many as clients that load one; they carry no key of ours. */
+const files = new Agent({
+  keepAliveTimeout: 10_000,
+  headersTimeout: 30_000,
+  bodyTimeout: 60_000,
+}).compose(interceptors.redirect({ maxRedirections: 3 }));
+
+export interface ResultFile {
+  body: AsyncIterable<Buffer>;
+  /** As the provider calls it, without parameters. */
+  mediaType: string;
+  /** Bytes of `body`, where the provider tells. */
+  length: string | undefined;
+  /** Set when `body` is a part of the file. */
+  contentRange: string | undefined;
+}
+
+/**
+ * Opens a file that a task made, or the part of it that `range` asks for; where that cannot be met, the whole file.
+ *
+ * @throws Failure 404 when it is gone, 502 or 504 when it cannot be had
+ */
+export async function openResultFile(
+  url: string,
+  range: string | undefined,
+  signal: AbortSignal,
+): Promise<ResultFile> {
+  // What the file is packed in for the way would not fit its ranges.
+  const sent = { 'accept-encoding': 'identity', ...(range === undefined ? {} : { range }) };
+  const { statusCode, headers, body } = await request(url, {
+    dispatcher: files,
+    headers: sent,
+    signal,
+  }).catch((cause: unknown) => {
+    throw unanswered(cause);
+  });
+  const contentRange = textOf(headers['content-range']);
+  const part = statusCode === 206 && range !== undefined && /^bytes \d+-\d+\/\d+$/.test(contentRange ?? '');
+  if (statusCode === 200 || part) {
+    return {
+      body,
+      mediaType: textOf(headers['content-type'])?.split(';', 1)[0]?.trim().toLowerCase() ?? '',
+      length: textOf(headers['content-length']),
+      contentRange: part ? contentRange : undefined,
+    };
+  }
+  await body.dump();
+  if (statusCode === 416 && range !== undefined) return openResultFile(url, undefined, signal);
+  // Signed addresses answer 403 when their time is over.
+  if (statusCode === 403 || statusCode === 404 || statusCode === 410)
+    throw new Failure(404, 'resource_not_found', 'task_id: the file is not available any more.');
+  throw new Failure(502, 'bad_response_status_code', 'The provider did not hand out the file.');
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header[0] : header;
+}

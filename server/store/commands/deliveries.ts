@@ -1,0 +1,167 @@
+import type { Kysely } from 'kysely';
+import type { Database, TaskState } from '../schema.ts';
+import { statement } from '../statement.ts';
+import type { Command } from './command.ts';
+import { isPostgres } from './task-polls.ts';
+
+/** A notice that is to be delivered. */
+export interface DeliveryRecord {
+  id: number;
+  taskId: string;
+  /** The state it tells, which the task may have left since. */
+  state: TaskState;
+  host: string;
+  /** When the task reached the state, epoch milliseconds. */
+  changedAt: number;
+  /** Tries that failed. */
+  tries: number;
+  attempt: number;
+}
+
+export interface DeliveryClaim {
+  owner: string;
+  now: number;
+  until: number;
+  /** At the most so many. */
+  limit: number;
+  /** At the most so many to one host, together with the running ones. */
+  perHost: number;
+  /** What the claimer has under way. */
+  running: readonly { host: string; count: number }[];
+}
+
+/**
+ * Takes due notices, host by host, the longest due first; two processes never get the same one. `nextDueAt` is when
+ * the next one that is not due yet will be.
+ */
+export const claimDeliveries: Command<
+  DeliveryClaim,
+  { deliveries: DeliveryRecord[]; nextDueAt: number | null }
+> = async (trx, claim) => {
+  const { now, limit, perHost, running } = claim;
+  const first = await earliest(trx, { after: 0 });
+  const firstDueAt = first.rows[0]?.due ?? null;
+  if (firstDueAt === null || firstDueAt > now) return { deliveries: [], nextDueAt: firstDueAt };
+  const counts = new Map(running.map(({ host, count }) => [host, count]));
+  const hosts = await openHosts(trx, {});
+  const due = hosts.rows.filter((row) => row.due <= now).toSorted((left, right) => left.due - right.due);
+  const deliveries: DeliveryRecord[] = [];
+  for (const { host } of due) {
+    const room = Math.min(perHost - (counts.get(host) ?? 0), limit - deliveries.length);
+    if (room > 0) deliveries.push(...(await take(trx, claim, host, room)));
+  }
+  const next = await earliest(trx, { after: now });
+  return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
+};
+
+const earliest = statement<{ after: number }, { due: number | null }>()`
+  select min(next_try_at) as due from deliveries where next_try_at > ${'after'}`;
+
+/** The hosts of open notices and when the earliest of each is due: one look into the index a host, not a notice. */
+const openHosts = statement<Record<never, never>, { host: string; due: number }>()`
+  with recursive hosts (host) as (
+    select min(host) from deliveries where next_try_at is not null
+    union all
+    select (select min(host) from deliveries where next_try_at is not null and host > hosts.host)
+    from hosts where hosts.host is not null
+  )
+  select host, (
+    select min(next_try_at) from deliveries where next_try_at is not null and deliveries.host = hosts.host
+  ) as due from hosts where host is not null`;
+
+async function take(
+  trx: Kysely<Database>,
+  { owner, now, until }: DeliveryClaim,
+  host: string,
+  limit: number,
+): Promise<DeliveryRecord[]> {
+  const due = trx
+    .selectFrom('deliveries')
+    .select('id as due_id')
+    .where('host', '=', host)
+    .where('next_try_at', '<=', now)
+    .orderBy('next_try_at')
+    .limit(limit)
+    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
+  return trx
+    .with(
+      (cte) => cte('due').materialized(),
+      () => due,
+    )
+    .updateTable('deliveries')
+    .from('due')
+    .whereRef('deliveries.id', '=', 'due.due_id')
+    .set(({ eb }) => ({ lease_owner: owner, next_try_at: until, attempt: eb('attempt', '+', 1) }))
+    .returning(['id', 'task_id as taskId', 'state', 'host', 'changed_at as changedAt', 'tries', 'attempt'])
+    .execute();
+}
+
+export interface DeliveryTry {
+  id: number;
+  taskId: string;
+  attempt: number;
+  tries: number;
+  /** When to try again, or how it ended. */
+  next: { at: number } | { outcome: 'delivered' | 'given_up' };
+  now: number;
+}
+
+/**
+ * Writes down how a try went, and lets the task's next notice follow a closed one. False when the claim was not the
+ * latest any more.
+ */
+export const recordDelivery: Command<DeliveryTry, boolean> = async (
+  trx,
+  { id, taskId, attempt, tries, next, now },
+) => {
+  // Whoever adds a notice holds the task, so that it either finds this one closed or is found here.
+  if (!('at' in next) && isPostgres(trx))
+    await trx.selectFrom('tasks').select('id').where('id', '=', taskId).forUpdate().execute();
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set({
+      tries,
+      lease_owner: null,
+      ...('at' in next
+        ? { next_try_at: next.at }
+        : { next_try_at: null, outcome: next.outcome, closed_at: now }),
+    })
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows > 0n && !('at' in next)) await release(trx, { taskId, now });
+  return numUpdatedRows > 0n;
+};
+
+const release = statement<{ taskId: string; now: number }>()`
+  update deliveries set next_try_at = ${'now'} where next_try_at is null and id = (
+    select min(id) from deliveries where task_id = ${'taskId'} and closed_at is null)`;
+
+/** Makes notices under a lease due at once: those of one owner, or all when it is null. Says how many. */
+export const releaseDeliveries: Command<{ owner: string | null; now: number }, number> = async (
+  trx,
+  { owner, now },
+) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set(({ eb }) => ({ lease_owner: null, next_try_at: now, attempt: eb('attempt', '+', 1) }))
+    .where('next_try_at', 'is not', null)
+    .where('lease_owner', owner === null ? 'is not' : '=', owner)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+};
+
+/** Forgets at the most `limit` notices that were closed at `closedBy` or before, and says how many. */
+export const pruneDeliveries: Command<{ closedBy: number; limit: number }, number> = async (
+  trx,
+  { closedBy, limit },
+) => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('deliveries')
+    .where('id', 'in', (db) =>
+      db.selectFrom('deliveries').select('id').where('closed_at', '<=', closedBy).limit(limit),
+    )
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};

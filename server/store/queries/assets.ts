@@ -1,0 +1,34 @@
+import type { Kysely } from 'kysely';
+import type { AssetsTable, Database } from '../schema.ts';
+
+/** A user's own assets among these ids, in no order. */
+export async function findAssets(
+  db: Kysely<Database>,
+  { ids, userId }: { ids: readonly string[]; userId: number },
+): Promise<AssetsTable[]> {
+  // PostgreSQL knows no NUL in a text, so no asset has one.
+  const possible = ids.filter((id) => !id.includes('\0'));
+  if (possible.length === 0) return [];
+  return db
+    .selectFrom('assets')
+    .selectAll()
+    .where('id', 'in', possible)
+    .where('user_id', '=', userId)
+    .execute();
+}
+
+/** The channel of a user's latest asset for that model; undefined before the first. */
+export async function latestAssetChannel(
+  db: Kysely<Database>,
+  { userId, model }: { userId: number; model: string | null },
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('assets')
+    .select('channel')
+    .where('user_id', '=', userId)
+    .where('model', model === null ? 'is' : '=', model)
+    .orderBy('created_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.channel;
+}

@@ -1,0 +1,365 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { until } from './fast-clock.ts';
+import { startStubServer } from './stub-server.ts';
+import { runCommand } from './terminal.ts';
+
+const id = 'task_1';
+const movie = Buffer.alloc(2_500_000, 'frame');
+let folder: string;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  folder = await mkdtemp(join(tmpdir(), 'unigate-cli-'));
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(folder, { recursive: true });
+});
+
+type Answer = object | 'silence';
+
+interface Script {
+  /** What the polls show, one after the other; the last stands for all that follow. */
+  polls?: Answer[];
+  create?: Answer;
+  file?: Buffer;
+}
+
+const video = (status: string, progress: number, more: object = {}) => ({ id, status, progress, ...more });
+const completed = video('completed', 100);
+
+/** A gateway for tasks of any kind. It remembers the bodies, and method and path of every call. */
+async function startStudio({ polls = [completed], create = { id }, file = movie }: Script = {}) {
+  const bodies: Record<string, unknown>[] = [];
+  const calls: string[] = [];
+  const left = [...polls];
+  const url = await startStubServer(async (request, response) => {
+    const { method, url: path = '' } = request;
+    calls.push(`${method} ${path}`);
+    if (path.endsWith('/content') || path.endsWith('.glb')) return void response.end(file);
+    const text = Buffer.concat(await request.toArray()).toString();
+    if (method === 'POST') bodies.push(JSON.parse(text) as Record<string, unknown>);
+    const answer = method === 'POST' ? create : left.length > 1 ? left.shift() : left[0];
+    if (answer === 'silence') return;
+    const body = JSON.stringify(answer).replaceAll('SELF', `http://${request.headers.host}`);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+  });
+  return { url, bodies, calls, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
+}
+
+/** Runs a command while the fake clock moves on. */
+async function play(...[args, surroundings]: Parameters<typeof runCommand>) {
+  let settled = false;
+  const outcome = runCommand(args, surroundings).finally(() => {
+    settled = true;
+  });
+  await until(() => settled);
+  return outcome;
+}
+
+describe('a command line that is wrong', () => {
+  it.each([
+    [['video'], 'Give a prompt, an image or a video.'],
+    [['video', ' '], 'Give a prompt, an image or a video.'],
+    [['video', 'a', 'b'], 'video takes one prompt; put it in quotes.'],
+    [['video', 'a', '--seconds', 'five'], '--seconds: not a whole number.'],
+    [['video', 'a', '--seed', '0.5'], '--seed: not a whole number.'],
+    [['video', 'a', '--param', 'seed'], '--param: of the form key=value.'],
+    [['video', 'a', '--param', '=1'], '--param: of the form key=value.'],
+    [['video', 'a', '--image', 'cat.txt'], '--image: an address, or a file that ends in .png, .jpg'],
+    [['video', 'a', '--video', 'walk.mp4'], '--video: an address; a file on this machine is not taken here.'],
+    [['video', 'a', '--last-frame', 'https://f.example/b.png'], '--last-frame needs --first-frame.'],
+    [
+      ['video', 'a', '--first-frame', 'https://f.example/a.png', '--image', 'https://f.example/b.png'],
+      '--first-frame and --last-frame go with no other media.',
+    ],
+    [
+      ['video', 'a', '--model', 'eta-imagine-video', '--seed', '1'],
+      '--seed: eta-imagine-video has no such option.',
+    ],
+    [
+      ['video', 'a', '--model', 'eta-imagine-video', '--no-audio'],
+      '--no-audio: eta-imagine-video has no such option.',
+    ],
+    [
+      '--model eta-imagine-video --first-frame https://f.example/a.png --last-frame https://f.example/b.png',
+      '--last-frame: eta models have no such option.',
+    ],
+    [['video', 'a', '--resume', id], '--resume takes no prompt.'],
+    [['video', '--resume', id, '--seconds', '5'], '--resume goes without --seconds.'],
+    [['video', '--resume', ''], '--resume: the id of a task.'],
+    [['video', 'a', '--voice', 'v'], 'video has no option --voice.'],
+    [['model3d'], 'Give a prompt or --image.'],
+    [['model3d', 'a', '--image', 'https://f.example/a.png'], 'Give a prompt or --image.'],
+    [['model3d', '--image', 'horse.png'], '--image: an address; a file on this machine is not taken here.'],
+    [['model3d', 'a', '--seed', '1'], 'model3d has no option --seed.'],
+  ])('%j', async (args, message) => {
+    const line = typeof args === 'string' ? ['video', 'a', ...args.split(' ')] : args;
+    const { env, calls } = await startStudio();
+    const { code, stdout, stderr } = await play([...line, '-o', join(folder, 'x')], { env });
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/^unigate: .* See unigate --help\.\n$/);
+    expect({ code, stdout: stdout.length, calls }).toEqual({ code: 2, stdout: 0, calls: [] });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('would write a video on a terminal', async () => {
+    const { env } = await startStudio();
+    const { code, stderr } = await play(['video', 'a'], { env, isTTY: true });
+    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Give -o FILE') });
+  });
+});
+
+describe('the request', () => {
+  const [a, b] = ['https://f.example/a.png', 'https://f.example/b.png'];
+  const plain = '--seconds 5 --size 720p --ratio 9:16';
+
+  it.each<[string, string, object]>([
+    ['gamma3.0-video', '', {}],
+    [
+      'gamma3.0-video',
+      `${plain} --no-audio --seed 0 --param prompt_extend=false --param watermark=true`,
+      {
+        seconds: '5',
+        size: '720p',
+        metadata: {
+          parameters: { ratio: '9:16', audio: false, seed: 0, prompt_extend: false, watermark: true },
+        },
+      },
+    ],
+    ['gamma3.0-video', `--first-frame ${a} --last-frame ${b}`, { images: [a, b] }],
+    ['gamma3.0-video', `--first-frame ${a}`, { images: [a] }],
+    [
+      'gamma3.0-video',
+      `--reference-image ${a} --reference-image ${b} --video https://f.example/w.mp4 --seconds=-1`,
+      {
+        reference_images: [{ url: a }, { url: b }],
+        video: { url: 'https://f.example/w.mp4' },
+        seconds: '-1',
+      },
+    ],
+    [
+      'epsilon-delta-2-0-260128',
+      `${plain} --no-audio --seed 42 --image asset://asset-1-a --param service_tier=flex`,
+      {
+        seconds: '5',
+        size: '720p',
+        image: 'asset://asset-1-a',
+        metadata: { ratio: '9:16', generate_audio: false, seed: 42, service_tier: 'flex' },
+      },
+    ],
+    [
+      'zeta-delta-2-0-fast-260128',
+      `--first-frame ${a} --last-frame ${b} --seed 1`,
+      {
+        metadata: {
+          content: [
+            { type: 'text', text: 'A boat.' },
+            { type: 'image_url', image_url: { url: a }, role: 'first_frame' },
+            { type: 'image_url', image_url: { url: b }, role: 'last_frame' },
+          ],
+          seed: 1,
+        },
+      },
+    ],
+    [
+      'eta-imagine-video',
+      `${plain} --first-frame ${a} --param custom_domain=f.example`,
+      { seconds: '5', resolution: '720p', aspect_ratio: '9:16', image: a, custom_domain: 'f.example' },
+    ],
+  ])('of %s %s', async (model, args, expected) => {
+    const { env, bodies } = await startStudio();
+    const line = ['video', 'A boat.', '--model', model, ...args.split(' ').filter(Boolean)];
+    expect(await play(line, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(bodies).toEqual([{ model, prompt: 'A boat.', ...expected }]);
+  });
+
+  it('has a model by default, and a prompt from standard input', async () => {
+    const { env, bodies } = await startStudio();
+    await play(['video', '-'], { env, stdin: 'A boat.\n' });
+    expect(bodies).toEqual([{ model: 'gamma3.0-video-prime', prompt: 'A boat.\n' }]);
+  });
+
+  it('has files as data URLs, and needs no prompt then', async () => {
+    const { env, bodies } = await startStudio();
+    const path = join(folder, 'cat.PNG');
+    await writeFile(path, 'picture');
+    await play(['video', '--image', path, '--reference-image', path], { env });
+    const url = `data:image/png;base64,${Buffer.from('picture').toString('base64')}`;
+    expect(bodies).toEqual([{ model: 'gamma3.0-video-prime', image: url, reference_images: [{ url }] }]);
+  });
+
+  it('is not sent when a file cannot be read', async () => {
+    const { env, calls } = await startStudio();
+    const { code, stderr } = await play(['video', 'a', '--image', join(folder, 'no.png')], { env });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^unigate: ENOENT: .*no\.png'\n$/),
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('what is shown', () => {
+  const polls = [video('queued', 0), video('in_progress', 25), video('in_progress', 25), completed];
+
+  it('on a terminal: state, percent, bytes, and where the video is', async () => {
+    const { env } = await startStudio({ polls });
+    const path = join(folder, 'clip.mp4');
+    const { code, stderr } = await play(['video', 'a', '-o', path], { env, isTTY: true });
+    // Each line once: what ticks and what counts bytes depends on the time.
+    const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s\b/, ' … s')));
+    expect(code).toBe(0);
+    expect([...lines].filter((line) => !/^[\d.]+ .B of 2\.5 MB (?!100)/.test(line))).toEqual([
+      '',
+      'starting …',
+      'task_1 queued … s',
+      'task_1 in_progress … s 25 % ███░░░░░░░░░',
+      'task_1 completed … s 100 % ████████████',
+      '2.5 MB of 2.5 MB 100 % ████████████',
+      `${path}: 2.5 MB\n`,
+    ]);
+    expect(Buffer.compare(await readFile(path), movie)).toBe(0);
+    expect(await readdir(folder)).toEqual(['clip.mp4']);
+  });
+
+  it('in a pipe: the video and nothing else', async () => {
+    const { env } = await startStudio({ polls });
+    const { code, stdout, stderr } = await play(['video', 'a'], { env });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(Buffer.compare(stdout, movie)).toBe(0);
+  });
+
+  it('with --quiet: nothing', async () => {
+    const { env } = await startStudio({ polls });
+    const path = join(folder, 'clip.mp4');
+    expect(await play(['video', 'a', '-q', '-o', path], { env, isTTY: true })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+  });
+});
+
+describe('what goes wrong', () => {
+  it('a failed task is one line, and no file', async () => {
+    const failed = video('failed', 40, { error: { code: 'content_moderated', message: 'Held\nback.' } });
+    const { env } = await startStudio({ polls: [failed] });
+    const { code, stderr } = await play(['video', 'a', '-o', join(folder, 'clip.mp4')], { env });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'unigate: content_moderated: Held back. [task_1]\n',
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('an empty file tells how to go on', async () => {
+    const { env } = await startStudio({ file: Buffer.alloc(0) });
+    const path = join(folder, 'my clip.mp4');
+    const { code, stderr } = await play(['video', 'a', '-o', path], { env });
+    const again = `npx unigate video --resume task_1 -o '${path}'`;
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: `unigate: The gateway sent an empty file. Go on with: ${again}\n`,
+    });
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('a file that cannot be written: nothing is asked for', async () => {
+    const { env, calls } = await startStudio();
+    expect(await play(['video', 'a', '-o', join(folder, 'no', 'clip.mp4')], { env })).toMatchObject({
+      code: 1,
+    });
+    expect(calls).toEqual([]);
+  });
+});
+
+describe('stopped', () => {
+  const again = (path: string, more = '') =>
+    `unigate: stopped. Go on with: npx unigate video --resume task_1 -o ${path}${more}\n`;
+
+  it('while it waits, it tells how to go on, which then makes no second task', async () => {
+    const { env, calls } = await startStudio({ polls: ['silence', completed] });
+    const path = join(folder, 'clip.mp4');
+    const stop = new AbortController();
+    const stopped = play(['video', 'a', '-o', path], { env, signal: stop.signal });
+    await until(() => calls.includes('GET /v1/videos/task_1'));
+    stop.abort();
+    expect(await stopped).toMatchObject({ code: 1, stderr: again(path) });
+    expect(await readdir(folder)).toEqual([]);
+
+    expect(await play(['video', '--resume', id, '-o', path], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(Buffer.compare(await readFile(path), movie)).toBe(0);
+    expect(calls.filter((call) => call.startsWith('POST'))).toHaveLength(1);
+  });
+
+  it('names the gateway when the command line did', async () => {
+    const { url, calls } = await startStudio({ polls: ['silence'] });
+    const stop = new AbortController();
+    const args = ['video', 'a', '--base-url', url, '--key', 'sk-secret'];
+    const stopped = play(args, { signal: stop.signal });
+    await until(() => calls.includes('GET /v1/videos/task_1'));
+    stop.abort();
+    expect(await stopped).toMatchObject({ code: 1, stderr: again('-', ` --base-url ${url}`) });
+  });
+
+  it.each(['clip.mp4', '-'])('while the task is being made, it waits for the id: -o %s', async (name) => {
+    const begun = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const url = await startStubServer(async (_, response) => {
+      begun.resolve();
+      await answer.promise;
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
+    });
+    const output = name === '-' ? name : join(folder, name);
+    const stop = new AbortController();
+    const env = { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
+    const stopped = runCommand(['video', 'a', '-o', output], { env, signal: stop.signal });
+    await begun.promise;
+    stop.abort();
+    answer.resolve();
+    expect(await stopped).toMatchObject({ code: 1, stderr: again(output) });
+  });
+
+  it('before there is an id, it gives up a little later', async () => {
+    const { env, calls } = await startStudio({ create: 'silence' });
+    const stop = new AbortController();
+    const stopped = play(['video', 'a'], { env, signal: stop.signal });
+    await until(() => calls.length === 1);
+    stop.abort();
+    expect(await stopped).toMatchObject({ code: 1, stderr: 'unigate: stopped.\n' });
+  });
+});
+
+describe('model3d', () => {
+  const made = {
+    output: { task_id: id, task_status: 'SUCCEEDED', results: { pbr_model_url: 'SELF/horse.glb' } },
+  };
+
+  it.each([
+    [
+      ['A horse.', '--param', 'texture_quality=detailed'],
+      { prompt: 'A horse.' },
+      { parameters: { texture_quality: 'detailed' } },
+    ],
+    [['--image', 'https://f.example/horse.png'], { image: 'https://f.example/horse.png' }, {}],
+  ])('%j', async (args, input, more) => {
+    const create = { output: { task_id: id, task_status: 'PENDING' } };
+    const { env, bodies, calls } = await startStudio({ create, polls: [made], file: Buffer.from('glTF') });
+    const path = join(folder, 'horse.glb');
+    expect(await play(['model3d', ...args, '-o', path], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await readFile(path, 'utf8')).toBe('glTF');
+    expect(bodies).toEqual([{ model: 'theta-3d', input, ...more }]);
+    expect(calls).toContain('GET /horse.glb');
+  });
+
+  it('shows the state without a percent', async () => {
+    const polls = [{ output: { task_id: id, task_status: 'RUNNING' } }, made];
+    const { env } = await startStudio({ polls });
+    const args = ['model3d', '--resume', id, '-o', join(folder, 'horse.glb')];
+    const { stderr } = await play(args, { env, isTTY: true });
+    expect(stderr).toMatch(/(\r\x1b\[Ktask_1 RUNNING \d+ s){2,}\r\x1b\[Ktask_1 SUCCEEDED \d+ s\r\x1b\[K/);
+  });
+});

@@ -1,0 +1,276 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { TaskFailedError, type Unigate, UnigateError } from '../../client/index.ts';
+import { json, stubClient } from './stub-fetch.ts';
+
+const id = 'task_1';
+const url = 'https://files.example/result';
+
+const video = (status: string, more: object = {}) => ({
+  id,
+  task_id: id,
+  object: 'video',
+  status,
+  progress: 0,
+  ...more,
+});
+const record = (status: string, more: object = {}) => ({
+  code: 'success',
+  message: '',
+  data: { task_id: id, status, ...more },
+});
+const native = (task_status: string, more: object = {}) => ({
+  request_id: 'r',
+  output: { task_id: id, task_status, ...more },
+});
+const official = (status: string, more: object = {}) => ({ id, model: 'm', status, ...more });
+const asset = (Status: string, more: object = {}) => ({
+  code: 0,
+  message: 'success',
+  data: { Id: 'asset-1-a', Status, ...more },
+});
+
+type Outcome = Promise<{ [key: string]: unknown }>;
+
+interface Family {
+  name: string;
+  /** Makes a task and waits for it. */
+  run(client: Unigate, onProgress: (told: { status: string; percent?: number | undefined }) => void): Outcome;
+  created: object;
+  /** Method and path of the create call and of the poll. */
+  calls: [string, string];
+  running: object[];
+  told: [string, number | undefined][];
+  done: object;
+  /** Ends without a result, and the code and message that stand for it. */
+  failures: [object, string, string][];
+}
+
+const nativePolls = {
+  created: native('PENDING'),
+  running: [native('PENDING'), native('RUNNING'), native('SUSPENDED')],
+  told: [
+    ['PENDING', undefined],
+    ['RUNNING', undefined],
+    ['SUSPENDED', undefined],
+    ['SUCCEEDED', undefined],
+  ] satisfies Family['told'],
+  failures: [
+    [native('FAILED', { code: 'DataInspectionFailed', message: 'Bad.' }), 'DataInspectionFailed', 'Bad.'],
+    [native('CANCELED'), 'CANCELED', 'The task was canceled.'],
+    [native('UNKNOWN'), 'UNKNOWN', 'There is no such task, or it is older than a day.'],
+  ] satisfies Family['failures'],
+};
+
+const families: Family[] = [
+  {
+    name: 'generations, generic',
+    run: (client, onProgress) =>
+      client.videoGenerations.createAndWait({ model: 'gamma3.0-video', prompt: 'p' }, { onProgress }),
+    created: video('queued'),
+    calls: ['POST /v1/video/generations', 'GET /v1/video/generations/task_1'],
+    running: [video('queued'), video('in_progress', { progress: 30 })],
+    told: [
+      ['queued', 0],
+      ['in_progress', 30],
+      ['completed', 100],
+    ],
+    done: video('completed', { progress: 100, video_url: url }),
+    failures: [
+      [video('failed', { error: { code: 'c', message: 'm' } }), 'c', 'm'],
+      [video('failed', { error: null }), 'video_generation_failed', 'The task has failed.'],
+    ],
+  },
+  {
+    name: 'generations, Seedance record',
+    run: (client, onProgress) =>
+      client.videoGenerations.createAndWait(
+        { model: 'epsilon-delta-2-0-260128', prompt: 'p' },
+        { onProgress },
+      ),
+    created: video('queued'),
+    calls: ['POST /v1/video/generations', 'GET /v1/video/generations/task_1'],
+    running: [record('NOT_START'), record('IN_PROGRESS', { progress: '50%' }), record('UNKNOWN')],
+    told: [
+      ['NOT_START', undefined],
+      ['IN_PROGRESS', 50],
+      ['UNKNOWN', 50],
+      ['SUCCESS', 100],
+    ],
+    done: record('SUCCESS', { progress: '100%', result_url: url }),
+    failures: [
+      [record('FAILURE', { fail_reason: 'Bad.' }), 'FAILURE', 'Bad.'],
+      [record('FAILURE'), 'FAILURE', 'The task has failed.'],
+    ],
+  },
+  {
+    name: 'native video',
+    run: (client, onProgress) =>
+      client.nativeVideos.createAndWait({ model: 'gamma3.0-video', input: { prompt: 'p' } }, { onProgress }),
+    calls: ['POST /api/v1/services/aigc/video-generation/video-synthesis', 'GET /api/v1/tasks/task_1'],
+    done: native('SUCCEEDED', { video_url: url }),
+    ...nativePolls,
+  },
+  {
+    name: '3D',
+    run: (client, onProgress) =>
+      client.models3d.createAndWait({ model: 'theta-3d', input: { prompt: 'p' } }, { onProgress }),
+    calls: ['POST /api/v1/services/aigc/video-generation/3d-generation', 'GET /api/v1/tasks/task_1'],
+    done: native('SUCCEEDED', { results: { pbr_model_url: url } }),
+    ...nativePolls,
+  },
+  {
+    name: 'official',
+    run: (client, onProgress) =>
+      client.officialVideos.createAndWait(
+        { model: 'epsilon-delta-2-0-260128', content: [{ type: 'text', text: 'p' }] },
+        { onProgress },
+      ),
+    created: { id },
+    calls: ['POST /api/v3/contents/generations/tasks', 'GET /api/v3/contents/generations/tasks/task_1'],
+    running: [official('queued'), official('running')],
+    told: [
+      ['queued', undefined],
+      ['running', undefined],
+      ['succeeded', undefined],
+    ],
+    done: official('succeeded', { content: { video_url: url } }),
+    failures: [
+      [official('failed', { error: { code: 'c', message: 'm' } }), 'c', 'm'],
+      [official('expired', { error: null }), 'expired', 'The task has expired.'],
+      [official('cancelled'), 'cancelled', 'The task was cancelled.'],
+    ],
+  },
+  {
+    name: 'asset',
+    run: (client, onProgress) =>
+      client.assets.uploadAndWait(
+        { url: 'https://files.example/a.png', asset_type: 'Image' },
+        { model: 'zeta-delta-2-0-fast-260128', onProgress },
+      ),
+    created: { code: 0, message: 'success', data: { Id: 'asset-1-a' } },
+    calls: [
+      'POST /api/assets/upload?model=zeta-delta-2-0-fast-260128',
+      'GET /api/assets/asset-1-a?model=zeta-delta-2-0-fast-260128',
+    ],
+    running: [asset('Processing')],
+    told: [
+      ['Processing', undefined],
+      ['Active', undefined],
+    ],
+    done: asset('Active', { URL: url }),
+    failures: [
+      [asset('Failed', { Error: { Code: 'FaceMismatch', Message: 'No.' } }), 'FaceMismatch', 'No.'],
+      [asset('Failed'), 'Failed', 'The asset was refused.'],
+    ],
+  },
+];
+
+/** What the wait gives: the object as the gateway shows it, an asset without its envelope. */
+const shown = (body: object) => ('code' in body && body.code === 0 && 'data' in body ? body.data : body);
+
+describe.each(families)('$name', ({ run, created, calls, running, told, done, failures }) => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it('is made, polled and given', async () => {
+    const { client, fetch } = stubClient([created, ...running, done].map((body) => json(body)));
+    const seen: [string, number | undefined][] = [];
+    const outcome = run(client, ({ status, percent }) => void seen.push([status, percent]));
+    await vi.runAllTimersAsync();
+    expect(await outcome).toEqual(shown(done));
+    expect(seen).toEqual(told);
+    const asked = fetch.mock.calls.map(
+      ([{ method, url: sent }]) => `${method} ${sent.slice('http://gateway.example'.length)}`,
+    );
+    expect([...new Set(asked)]).toEqual(calls);
+    if (!calls[0].includes('assets'))
+      expect(fetch.mock.calls[0]?.[0].headers.get('idempotency-key')).toBeTruthy();
+  });
+
+  it.each(failures)('fails: %j', async (failed, code, message) => {
+    const { client } = stubClient([created, failed].map((body) => json(body)));
+    const outcome = run(client, () => {}).catch((error: unknown) => error);
+    await vi.runAllTimersAsync();
+    expect(await outcome).toMatchObject({ constructor: TaskFailedError, code, message, task: shown(failed) });
+  });
+});
+
+describe('the address of the result', () => {
+  const { client } = stubClient([]);
+
+  it.each([
+    ['generic', client.videoGenerations.urlOf({ ...generic(), video_url: url })],
+    ['3D without materials', client.models3d.urlOf(succeeded({ results: { base_model_url: url } }))],
+    ['video', client.nativeVideos.urlOf(succeeded({ video_url: url }))],
+    [
+      'official',
+      client.officialVideos.urlOf({ ...finished(), content: { video_url: url }, outputs: ['no'] }),
+    ],
+    ['official, in outputs', client.officialVideos.urlOf({ ...finished(), outputs: [url], video_url: 'no' })],
+    ['official, at the top', client.officialVideos.urlOf({ ...finished(), video_url: url })],
+  ])('%s', (_, found) => {
+    expect(found).toBe(url);
+  });
+
+  function generic() {
+    const fixed = { object: 'video', status: 'completed', model: 'm', progress: 100, created_at: 1 } as const;
+    return { id, task_id: id, ...fixed };
+  }
+  function finished() {
+    return { id, model: 'm', status: 'succeeded', created_at: 1, updated_at: 1 } as const;
+  }
+  function succeeded(more: object) {
+    const times = { submit_time: 't', end_time: 't' };
+    return { request_id: 'r', output: { task_id: id, task_status: 'SUCCEEDED', ...times, ...more } } as const;
+  }
+});
+
+describe('a download', () => {
+  it('goes to the address of the result, without the key', async () => {
+    const bytes = () => new Response('GLB', { headers: { 'content-type': 'model/gltf-binary' } });
+    const { client, fetch } = stubClient([
+      json(native('SUCCEEDED', { results: { pbr_model_url: url } })),
+      bytes,
+    ]);
+    const file = await client.models3d.download(id, { range: 'bytes=0-2' });
+    expect(new TextDecoder().decode(await file.bytes())).toBe('GLB');
+    expect(file.contentType).toBe('model/gltf-binary');
+    const [poll, fetched] = fetch.mock.calls.map(([sent]) => sent);
+    expect(poll?.headers.get('authorization')).toBe('Bearer sk-test');
+    expect(fetched?.url).toBe(url);
+    expect(fetched?.headers.get('authorization')).toBeNull();
+    expect(fetched?.headers.get('range')).toBe('bytes=0-2');
+  });
+
+  it('of a task without a result says its state', async () => {
+    const { client } = stubClient([json(native('RUNNING'))]);
+    await expect(client.nativeVideos.download(id)).rejects.toThrow(
+      new UnigateError('task_1 has no file: it is RUNNING.'),
+    );
+  });
+
+  it('of an address that has run out is an APIError', async () => {
+    const expired = () => new Response('<Error>Expired</Error>', { status: 403 });
+    const { client } = stubClient([json(native('SUCCEEDED', { video_url: url })), expired]);
+    await expect(client.nativeVideos.download(id)).rejects.toMatchObject({
+      status: 403,
+      message: '<Error>Expired</Error>',
+    });
+  });
+});
+
+it('native tasks can be canceled, official ones deleted', async () => {
+  const { client, fetch } = stubClient([
+    json({ request_id: 'r' }),
+    json({ request_id: 'r' }),
+    () => new Response(null, { status: 204 }),
+  ]);
+  await client.nativeVideos.cancel(id);
+  await client.models3d.cancel(id);
+  await client.officialVideos.delete(id);
+  expect(fetch.mock.calls.map(([sent]) => `${sent.method} ${new URL(sent.url).pathname}`)).toEqual([
+    'POST /api/v1/tasks/task_1/cancel',
+    'POST /api/v1/tasks/task_1/cancel',
+    'DELETE /api/v3/contents/generations/tasks/task_1',
+  ]);
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { engines, Place } from '../store/engines.ts';
+import { expectAllRight, taskRows } from '../tasks/accounts-of-tasks.ts';
+import { Child } from '../tasks/child.ts';
+import { openNode } from '../tasks/node.ts';
+import { TaskUpstream } from '../tasks/task-upstream.ts';
+import { Receiver } from './receiver.ts';
+
+const QUOTA = 10_000;
+const prompts = ['ok', 'fail', 'ok', 'ok'];
+const points = [
+  'submit:accepted',
+  'poll:recorded',
+  'settle:between',
+  'settle:after',
+  'delivery:claimed',
+  'delivery:answered',
+  'delivery:recorded',
+];
+const order = ['queued', 'in_progress', 'completed', 'failed'];
+
+describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
+  let place: Place;
+  let upstream: TaskUpstream;
+  let receiver: Receiver;
+  beforeEach(async () => {
+    place = await Place.make(engine);
+    upstream = await TaskUpstream.start(true);
+    receiver = await Receiver.start();
+  });
+  afterEach(async () => {
+    await Promise.all([upstream.close(), receiver.close()]);
+    await place.remove();
+  });
+
+  test.each(points)('at %s: every change is told in its order', { timeout: 60_000 }, async (point) => {
+    const options = { upstreamUrl: upstream.url, resubmitSafe: true, callbackUrl: receiver.url() };
+    const child = new Child(
+      { ...options, name: 'first', store: place.options, quota: QUOTA, prompts },
+      point,
+    );
+    expect(await child.ended()).toEqual([null, 'SIGKILL']);
+    const store = await place.open();
+    const left = new Map((await taskRows(store)).map(({ id, state }) => [id, state]));
+    // Nothing was told that is not so.
+    for (const { body } of receiver.seen)
+      expect(order.indexOf(body.status)).toBeLessThanOrEqual(order.indexOf(left.get(body.id) ?? ''));
+    const before = receiver.seen.length;
+    // A minute later, so that the leases of the dead are over on either engine.
+    const { token } = child;
+    const node = openNode(store, { ...options, name: 'second', token }, () => Date.now() + 60_000);
+    await node.start();
+    const rows = () => store.read.selectFrom('deliveries').selectAll().orderBy('id').execute();
+    const finish = async () => {
+      expect((await taskRows(store)).filter(({ completed_at }) => completed_at === null)).toEqual([]);
+      expect((await rows()).filter(({ closed_at }) => closed_at === null)).toEqual([]);
+    };
+    await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
+    await node.close();
+    await expectAllRight(store, upstream, token, QUOTA);
+    const deliveries = await rows();
+    expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
+    // A notice that was answered but not written down comes once more; it has the same id.
+    const ids = receiver.seen.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(deliveries.length);
+    const told = Map.groupBy(
+      receiver.seen.filter(({ id }, index) => ids.indexOf(id) === index),
+      ({ body }) => body.id,
+    );
+    for (const { id, state } of await taskRows(store)) {
+      const states = told.get(id)?.map(({ body }) => body.status) ?? [];
+      expect(states).toEqual(states.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
+      expect(states.at(-1)).toBe(state);
+    }
+    if (point === 'delivery:answered') expect(ids.indexOf(ids[0] ?? '', before)).toBeGreaterThan(0);
+  });
+});

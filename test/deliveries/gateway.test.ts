@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { post } from '../server/books.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { eventProblems } from '../support/schemas.ts';
+import { SECRET } from './outbox.ts';
+import { Receiver, signatureOf } from './receiver.ts';
+
+const officialPath = '/api/v3/contents/generations/tasks';
+const model = 'epsilon-delta-2-0-fast-260128';
+const official = (text: string, callback: string) => ({
+  model,
+  content: [{ type: 'text', text }],
+  resolution: '480p',
+  duration: 4,
+  callback_url: callback,
+});
+const generic = (callback: string) => ({
+  model,
+  prompt: 'A paper boat.',
+  seconds: '4',
+  metadata: { resolution: '480p', callback_url: callback },
+});
+
+let gateway: TestGateway;
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await Receiver.start();
+  gateway = await startTestGateway({ callbacks: { allowPrivate: true, secret: SECRET } });
+});
+afterAll(async () => {
+  await gateway.close();
+  await receiver.close();
+});
+
+async function start(path: string, body: object): Promise<string> {
+  const answer = await post(gateway.url, gateway.key, path, body);
+  const made = (await answer.json()) as { id?: string; task_id?: string };
+  expect(answer.status).toBe(200);
+  return made.id ?? made.task_id ?? '';
+}
+
+test('tasks of the family are told of, whatever route made them', { timeout: 60_000 }, async () => {
+  const ends = new Map([
+    [await start(officialPath, official('A paper boat.', receiver.url('/official'))), 'succeeded'],
+    [await start(officialPath, official('A paper boat. [[sensitive]]', receiver.url('/failed'))), 'failed'],
+    [await start(officialPath, official('A paper boat. [[expire]]', receiver.url('/late'))), 'expired'],
+    [await start('/v1/videos', generic(receiver.url('/videos'))), 'succeeded'],
+    [await start('/v1/video/generations', generic(receiver.url('/generations'))), 'succeeded'],
+  ]);
+  const told = () => {
+    for (const [id, end] of ends) expect(receiver.told()[id]?.at(-1)).toBe(end);
+  };
+  await vi.waitFor(told, { timeout: 40_000, interval: 50 });
+  expect(new Set(Object.keys(receiver.told()))).toEqual(new Set(ends.keys()));
+  const tasks = await gateway.gateway.store.read.selectFrom('tasks').select(['id', 'upstream_id']).execute();
+  for (const { id, upstream_id } of tasks) {
+    const notices = receiver.seen.filter(({ body }) => body.id === id);
+    const statuses = notices.map(({ body }) => body.status);
+    // Whether it is seen running depends on when it is asked for.
+    expect(statuses.filter((status) => status !== 'running')).toEqual(['queued', ends.get(id)]);
+    expect(statuses.lastIndexOf('running')).toBeLessThan(2);
+    for (const notice of notices) {
+      expect(eventProblems('OfficialTaskCallback', notice.body)).toEqual([]);
+      expect(eventProblems('CallbackHeaders', notice.headers)).toEqual([]);
+      expect(notice.text).not.toContain(upstream_id);
+      expect(notice.headers['webhook-signature']).toBe(signatureOf(notice, SECRET));
+    }
+  }
+  // The last notice is what the poll shows.
+  const [id = ''] = ends.keys();
+  const polled = await fetch(`${gateway.url}${officialPath}/${id}`, {
+    headers: { authorization: `Bearer ${gateway.key}` },
+  });
+  expect(receiver.seen.findLast(({ body }) => body.id === id)?.body).toEqual(await polled.json());
+});
+
+test('an address that is not public is refused before a task is made', async () => {
+  const guarded = await startTestGateway();
+  const callback = receiver.url();
+  for (const [path, body, field] of [
+    [officialPath, official('A kite.', callback), 'callback_url'],
+    ['/v1/videos', generic(callback), 'metadata.callback_url'],
+    ['/v1/video/generations', generic(callback), 'metadata.callback_url'],
+  ] as const) {
+    const answer = await post(guarded.url, guarded.key, path, body);
+    const text = await answer.text();
+    expect([answer.status, text]).toEqual([
+      400,
+      expect.stringContaining(`${field}: must lead to a public address`),
+    ]);
+  }
+  expect(await guarded.gateway.store.read.selectFrom('tasks').select('id').execute()).toEqual([]);
+  await guarded.close();
+});

@@ -1,0 +1,58 @@
+import { expect, test, vi } from 'vitest';
+import { makeToken } from '../store/books.ts';
+import { engines, Place } from '../store/engines.ts';
+import { Child } from '../tasks/child.ts';
+import { TaskUpstream } from '../tasks/task-upstream.ts';
+import { Receiver } from './receiver.ts';
+
+/** Tasks of each node. */
+const COUNT = 40;
+
+test.runIf(engines.includes('postgres'))(
+  'two gateways on PostgreSQL share the deliveries, and each notice is delivered once',
+  { timeout: 60_000 },
+  async () => {
+    const place = await Place.make('postgres');
+    const [upstream, receiver] = await Promise.all([TaskUpstream.start(false), Receiver.start()]);
+    const store = await place.open();
+    const token = await makeToken(store, { remainQuota: 1_000_000 });
+    const start = (name: string) =>
+      new Child({
+        name,
+        store: place.options,
+        upstreamUrl: upstream.url,
+        resubmitSafe: false,
+        token: { id: token.id, userId: token.userId },
+        quota: 0,
+        prompts: Array.from({ length: COUNT }, (_, index) => (index % 2 === 0 ? 'ok' : 'fail')),
+        callbackUrl: receiver.url(),
+      });
+    const nodes = [start('left'), start('right')];
+    const done = async () => {
+      const closed = await store.read
+        .selectFrom('deliveries')
+        .select('state')
+        .where('outcome', '=', 'delivered')
+        .execute();
+      expect(closed.filter(({ state }) => state === 'completed' || state === 'failed')).toHaveLength(
+        2 * COUNT,
+      );
+    };
+    try {
+      await vi.waitFor(done, { timeout: 40_000, interval: 50 });
+    } finally {
+      for (const node of nodes) node.kill();
+      await Promise.all(nodes.map((node) => node.ended()));
+      await Promise.all([upstream.close(), receiver.close()]);
+    }
+    const told = Object.values(receiver.told());
+    expect(told).toHaveLength(2 * COUNT);
+    for (const states of told)
+      expect([
+        ['queued', 'in_progress', 'completed'],
+        ['queued', 'in_progress', 'failed'],
+      ]).toContainEqual(states);
+    expect(new Set(receiver.seen.map(({ body }) => body.node))).toEqual(new Set(['left', 'right']));
+    await place.remove();
+  },
+);

@@ -1,0 +1,92 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, expect, vi } from 'vitest';
+import { onServer } from '../store/engines.ts';
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+
+/** Compiled code of the processes, so that each but the first starts sooner. */
+const compiled = mkdtempSync(join(tmpdir(), 'unigate-compiled-'));
+const running = new Set<ChildProcess>();
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+  rmSync(compiled, { recursive: true, force: true });
+});
+
+export interface GatewayOptions {
+  dataDir: string;
+  /** Path of the configuration file. */
+  config: string;
+  databaseUrl?: string;
+  /** The fault point at which it kills itself. */
+  dieAt?: string;
+}
+
+/** The gateway as an operator starts it, in a process of its own that can be killed. */
+export class GatewayProcess {
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #exited: Promise<unknown[]>;
+  readonly #session: string | undefined;
+
+  private constructor(url: string, child: ChildProcess, exited: Promise<unknown[]>, session?: string) {
+    this.url = url;
+    this.#process = child;
+    this.#exited = exited;
+    this.#session = session;
+  }
+
+  /** Resolves when it listens. @throws Error when it ends before that. */
+  static async start({ dataDir, config, databaseUrl, dieAt }: GatewayOptions): Promise<GatewayProcess> {
+    const session = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
+    const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
+    if (session !== undefined) database?.searchParams.set('application_name', session);
+    const child = spawn(process.execPath, [main], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        NODE_COMPILE_CACHE: compiled,
+        HOST: '127.0.0.1',
+        PORT: '0',
+        BOOTSTRAP_KEY: '',
+        PUBLIC_URL: '',
+        LOG_LEVEL: 'silent',
+        DATA_DIR: dataDir,
+        CONFIG: config,
+        DATABASE_URL: database?.href ?? '',
+        FAULT_POINT: dieAt ?? '',
+      },
+    });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /^listening on (http:\S+)$/.exec(line)?.[1];
+      if (url !== undefined) return new GatewayProcess(url, child, exited, session);
+    }
+    throw new Error(`the gateway ended with ${String(await exited)} before it listened`);
+  }
+
+  kill(): void {
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Resolves when it was killed, by itself or by `kill`, and the database has nothing of it under way. */
+  async killed(): Promise<void> {
+    expect(await this.#exited).toEqual([null, 'SIGKILL']);
+    if (this.#session === undefined) return;
+    const sessions = 'select 1 from pg_stat_activity where application_name = $1';
+    // The server notices a lost client a little later, and may still commit what it was sent.
+    await vi.waitFor(
+      async () =>
+        expect((await onServer((client) => client.query(sessions, [this.#session]))).rows).toEqual([]),
+      { timeout: 10_000 },
+    );
+  }
+}

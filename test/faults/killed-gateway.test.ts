@@ -1,0 +1,138 @@
+import { describe, expect, test, vi } from 'vitest';
+import { expectBalanced, ledgerRows, logRows } from '../store/books.ts';
+import { type Engine, engines } from '../store/engines.ts';
+import { GatewayProcess } from './gateway-process.ts';
+import { makeSite, type Site } from './site.ts';
+
+/** One task of each upstream protocol, one that lasts, one that fails, one that is refused, one that is canceled. */
+const requests: readonly { path: string; body: object }[] = [
+  { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' } },
+  { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[slow]]', seconds: '2', size: '480p' } },
+  { path: '/v1/videos', body: { model: 'eta-imagine-video', prompt: 'A kite.', seconds: '1' } },
+  {
+    path: '/v1/video/generations',
+    body: { model: 'epsilon-delta-2-0-fast-260128', prompt: 'A kite.', seconds: '4', size: '480p' },
+  },
+  { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[fail-late]]', seconds: '2' } },
+  { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[reject]]', seconds: '2' } },
+  {
+    path: '/api/v1/services/aigc/video-generation/video-synthesis',
+    body: { model: 'gamma3.0-video', input: { prompt: '[[slow]]' }, parameters: { duration: 2 } },
+  },
+];
+const nativePoll = '/api/v1/tasks/';
+
+const points = [
+  'submit:reserved',
+  'submit:answered',
+  'submit:accepted',
+  'poll:claimed',
+  'poll:answered',
+  'poll:recorded',
+  'settle:before',
+  'settle:between',
+  'settle:after',
+  'cancel:answered',
+];
+
+/** The leases of the dead are over by then. */
+const later = 5 * 60_000;
+
+describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (engine) => {
+  test.each(points)('at %s loses nothing and charges nothing twice', { timeout: 120_000 }, (dieAt) =>
+    atSite(engine, async (site) => {
+      const child = await GatewayProcess.start({ ...site.options, dieAt });
+      const told = await sendAll(site, child.url);
+      await child.killed();
+      await revive(site, told);
+    }),
+  );
+
+  test('again and again at any moment, does neither', { timeout: 120_000 }, () =>
+    atSite(engine, async (site) => {
+      const told: string[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        const child = await GatewayProcess.start(site.options);
+        const answered = sendAll(site, child.url);
+        if (round === 1) await answered;
+        // Somewhere in the middle: some have been answered, others not yet.
+        else await Promise.race([answered, send(site, child.url, '/v1/models')]);
+        child.kill();
+        told.push(...(await answered));
+        await child.killed();
+      }
+      await revive(site, told);
+    }),
+  );
+});
+
+async function atSite(engine: Engine, use: (site: Site) => Promise<void>): Promise<void> {
+  const site = await makeSite(engine);
+  try {
+    await use(site);
+  } finally {
+    await site.remove();
+  }
+}
+
+function send({ key }: Site, url: string, path: string, body?: object): Promise<Response> {
+  return fetch(url + path, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+  });
+}
+
+/** Sends all requests at once. Gives the poll paths of the tasks that were told; a dying gateway tells fewer. */
+async function sendAll(site: Site, url: string): Promise<string[]> {
+  const paths = await Promise.all(
+    requests.map(async ({ path, body }) => {
+      const answer = await send(site, url, path, body).then(
+        async (response) => ({ status: response.status, body: await response.json() }),
+        () => undefined,
+      );
+      if (answer === undefined) return [];
+      const refused = JSON.stringify(body).includes('[[reject]]');
+      expect(answer.status, JSON.stringify(answer.body)).toBe(refused ? 400 : 200);
+      return refused ? [] : [pollPath(path, answer.body)];
+    }),
+  );
+  const told = paths.flat();
+  const native = told.filter((path) => path.startsWith(nativePoll));
+  await Promise.allSettled(native.map((path) => send(site, url, `${path}/cancel`, {})));
+  return told;
+}
+
+/** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */
+async function revive(site: Site, told: readonly string[]): Promise<void> {
+  const { url, gateway, close } = await site.serve(later);
+  try {
+    const { read } = gateway.store;
+    const open = () => read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
+    await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
+    for (const path of told) {
+      const answer = JSON.stringify(await (await send(site, url, path)).json());
+      expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
+      expect(answer).not.toMatch(/"UNKNOWN"|submission_interrupted/);
+    }
+    const tasks = await read.selectFrom('tasks').select(['request_id', 'state']).execute();
+    const ledger = new Map((await ledgerRows(gateway.store)).map((row) => [row.request_id, row.state]));
+    const due = tasks.map(({ request_id, state }) => [
+      request_id,
+      state === 'completed' ? 'settled' : 'refunded',
+    ]);
+    expect(Object.fromEntries(ledger)).toMatchObject(Object.fromEntries(due));
+    expect([...ledger.values()]).not.toContain('open');
+    const logged = (await logRows(gateway.store)).map(({ request_id }) => request_id);
+    expect(logged.toSorted()).toEqual([...ledger.keys()].toSorted());
+    await expectBalanced(gateway.store, site.token);
+    expect((await send(site, url, '/v1/videos', requests[0]?.body)).status).toBe(200);
+  } finally {
+    await close(1_000);
+  }
+}
+
+/** Where the task of an answer is to be polled. */
+function pollPath(path: string, answer: unknown): string {
+  const { id, output } = answer as { id?: string; output?: { task_id: string } };
+  return output === undefined ? `${path}/${id}` : nativePoll + output.task_id;
+}

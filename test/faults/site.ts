@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '../../server/logger.ts';
+import { startSandbox } from '../../server/sandbox/sandbox.ts';
+import { type RunningGateway, serve } from '../../server/serve.ts';
+import { readSettings } from '../../server/settings.ts';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { openStore } from '../../server/store/store.ts';
+import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
+import type { GatewayOptions } from './gateway-process.ts';
+
+/** Stored data, and an upstream that outlives the gateways which are killed. */
+export interface Site {
+  options: GatewayOptions;
+  /** A key with limited quota, and its record as it was made. */
+  key: string;
+  token: TokenRecord;
+  /** Starts a gateway on the same data in this process, so many milliseconds in the future. */
+  serve(later: number): Promise<RunningGateway>;
+  remove(): Promise<void>;
+}
+
+/** Quota of the site's key. */
+const quota = 1_000_000;
+/** Milliseconds that the upstream takes for a task. */
+const taskTime = 300;
+
+export async function makeSite(engine: Engine): Promise<Site> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'unigate-faults-'));
+  const schema = `test_${randomUUID().replaceAll('-', '')}`;
+  const database = new URL(databaseUrl);
+  database.searchParams.set('options', `-csearch_path=${schema}`);
+  if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
+  const stored = engine === 'postgres' ? { databaseUrl: database.href } : {};
+  const sandbox = await startSandbox({ key: generateKey(), taskTime });
+  const config = join(dataDir, 'gateway.yaml');
+  const channels = ['native', 'official', 'eta'].map((protocol) => ({
+    name: protocol,
+    protocol,
+    base_url: sandbox.url,
+    key: sandbox.key,
+    models: ['*'],
+  }));
+  // JSON is YAML.
+  await writeFile(config, JSON.stringify({ sandbox: false, prices: { '*': 10 }, channels }));
+  const key = generateKey();
+  const store = await openStore({ dataDir, ...stored });
+  const user = await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
+  const names = { name: 'a key', keyHash: hashKey(key), keyHint: keyHint(key) };
+  const token = await store.run('createToken', { userId: user.id, ...names, remainQuota: quota, now: 1 });
+  await store.close();
+  return {
+    options: { dataDir, config, ...stored },
+    key,
+    token,
+    serve: (later) => {
+      const settings = readSettings({ PORT: '0', DATA_DIR: dataDir, CONFIG: config, LOG_LEVEL: 'silent' });
+      return serve({ ...settings, ...stored }, createLogger('silent'), () => Date.now() + later);
+    },
+    async remove() {
+      await sandbox.close();
+      await rm(dataDir, { recursive: true });
+      if (engine === 'postgres') await onServer((client) => client.query(`drop schema ${schema} cascade`));
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import { lookup } from 'node:dns/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { outboundAgent } from '../../server/outbound/agent.ts';
+import { DownloadError, download } from '../../server/outbound/download.ts';
+import { isPrivateAddress, lookupPublic } from '../../server/outbound/public-addresses.ts';
+import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+
+/** As the URL parser writes the host, which is what callers have. */
+const hostOf = (host: string) => new URL(`http://${host}/`).hostname;
+
+describe('hosts that are no public address', () => {
+  test.each([
+    ['unspecified', '0.0.0.0'],
+    ['loopback', '127.0.0.1'],
+    ['loopback, elsewhere', '127.255.255.254'],
+    ['loopback with a dot at the end', '127.0.0.1.'],
+    ['loopback in short', '127.1'],
+    ['loopback in hexadecimal', '0x7f.1'],
+    ['loopback as a number', '2130706433'],
+    ['loopback in octal', '017700000001'],
+    ['loopback in wide characters', '１２７.０.０.１'],
+    ['loopback in percent signs', '%31%32%37.0.0.1'],
+    ['private 10', '10.1.2.3'],
+    ['private 172, first', '172.16.0.1'],
+    ['private 172, last', '172.31.255.255'],
+    ['private 192', '192.168.178.1'],
+    ['carrier', '100.64.0.1'],
+    ['carrier, last', '100.127.255.255'],
+    ['link-local', '169.254.169.254'],
+    ['link-local as a number', '2852039166'],
+    ['protocols', '192.0.0.170'],
+    ['documentation', '192.0.2.1'],
+    ['documentation 2', '198.51.100.7'],
+    ['documentation 3', '203.0.113.9'],
+    ['benchmarks', '198.19.0.1'],
+    ['6to4 relay', '192.88.99.1'],
+    ['multicast', '224.0.0.1'],
+    ['reserved', '240.0.0.1'],
+    ['broadcast', '255.255.255.255'],
+    ['IPv6 unspecified', '[::]'],
+    ['IPv6 loopback', '[::1]'],
+    ['IPv6 loopback in long', '[0:0:0:0:0:0:0:1]'],
+    ['mapped loopback', '[::ffff:127.0.0.1]'],
+    ['mapped private', '[::ffff:a00:1]'],
+    ['compatible loopback', '[::127.0.0.1]'],
+    ['NAT64', '[64:ff9b::7f00:1]'],
+    ['local NAT64', '[64:ff9b:1::a00:1]'],
+    ['6to4', '[2002:7f00:1::]'],
+    ['Teredo', '[2001:0:7f00:1::]'],
+    ['IPv6 documentation', '[2001:db8::1]'],
+    ['new IPv6 documentation', '[3fff::1]'],
+    ['discard', '[100::1]'],
+    ['unique local', '[fd00::1]'],
+    ['IPv6 link-local', '[fe80::1]'],
+    ['site-local', '[fec0::1]'],
+    ['IPv6 multicast', '[ff02::1]'],
+  ])('%s: %s', (_what, host) => {
+    expect(isPrivateAddress(hostOf(host))).toBe(true);
+  });
+
+  test('an address with a zone, as resolvers give it', () => {
+    expect(isPrivateAddress('fe80::1%eth0')).toBe(true);
+    expect(isPrivateAddress('::1%lo')).toBe(true);
+  });
+
+  test.each([
+    '1.1.1.1',
+    '8.8.8.8',
+    '9.255.255.255',
+    '11.0.0.0',
+    '100.63.255.255',
+    '100.128.0.0',
+    '126.255.255.255',
+    '128.0.0.0',
+    '172.15.255.255',
+    '172.32.0.0',
+    '192.167.255.255',
+    '223.255.255.255',
+    '[2606:4700::1111]',
+    '[2a00:1450:4001::1]',
+    '[2001:4860:4860::8888]',
+  ])('%s is public', (host) => {
+    expect(isPrivateAddress(hostOf(host))).toBe(false);
+  });
+
+  test('a name is not judged before it is resolved', () => {
+    expect(isPrivateAddress('localhost')).toBe(false);
+  });
+});
+
+test('a name that leads to a private address is not resolved', async () => {
+  const [loopback] = await lookup('localhost', { all: true });
+  expect(loopback).toBeDefined();
+  const error = await new Promise((resolve) => {
+    lookupPublic('localhost', { all: true }, resolve);
+  });
+  expect(error).toMatchObject({ message: 'localhost is no public address' });
+});
+
+describe('connections', () => {
+  let server: RecordingUpstream;
+  beforeAll(async () => {
+    server = await startUpstream(({ path }, response) => {
+      const to = new URL(path, server.url).searchParams.get('to');
+      if (to !== null) response.writeHead(302, { location: to }).end();
+      else response.end('a file');
+    });
+  });
+  afterAll(() => server.close());
+
+  const limits = () => ({ size: 100, timeout: 5_000, signal: new AbortController().signal });
+  const port = () => new URL(server.url).port;
+
+  test.each(['127.0.0.1', 'localhost', '[::1]', '[::ffff:127.0.0.1]', '2130706433'])(
+    'to %s are refused, and nothing arrives',
+    async (host) => {
+      const agent = outboundAgent({ allowPrivate: false });
+      const before = server.seen.length;
+      const refused = download(agent, `http://${host}:${port()}/file`, limits());
+      await expect(refused).rejects.toThrow(new DownloadError('address', 'is no public address'));
+      expect(server.seen).toHaveLength(before);
+      await agent.destroy();
+    },
+  );
+
+  test('to private addresses are made where that is allowed', async () => {
+    const agent = outboundAgent({ allowPrivate: true });
+    expect(String(await download(agent, `${server.url}/file`, limits()))).toBe('a file');
+    await agent.destroy();
+  });
+
+  test('only the exempt origin is reached, and a redirect is checked like the first address', async () => {
+    const agent = outboundAgent({ allowPrivate: false, exempt: () => server.url });
+    expect(String(await download(agent, `${server.url}/a?to=/b`, limits()))).toBe('a file');
+    const other = await startUpstream((_request, response) => {
+      response.end('secret');
+    });
+    for (const to of [other.url, `http://localhost:${port()}/`]) {
+      const moved = `${server.url}/?to=${encodeURIComponent(to)}`;
+      await expect(download(agent, moved, limits())).rejects.toThrow('is no public address');
+    }
+    const moved = `${server.url}/?to=${encodeURIComponent('file:///etc/passwd')}`;
+    await expect(download(agent, moved, limits())).rejects.toThrow('is no http or https address');
+    expect(other.seen).toEqual([]);
+    await other.close();
+    await agent.destroy();
+  });
+});

@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { post } from './books.ts';
+
+const conflict = 'invalid_media_combination';
+const invalid = 'invalid_request';
+const url = 'https://files.example/a.png';
+
+const media = (...types: string[]) => types.map((type) => ({ type, url }));
+const image = (role?: string) => ({ type: 'image_url', image_url: { url }, ...(role && { role }) });
+const video = { type: 'video_url', video_url: { url: 'https://files.example/a.mp4' } };
+const view = { type: 'png', file_token: url };
+
+let upstream: RecordingUpstream;
+let target: TestGateway;
+beforeAll(async () => {
+  upstream = await startUpstream((_request, response) => {
+    response.end('{}');
+  });
+  const channels = (['native', 'official'] as const).map((protocol) =>
+    channelTo(upstream.url, { name: protocol, protocol }),
+  );
+  target = await startTestGateway({ sandbox: false, channels });
+});
+afterAll(async () => {
+  expect(upstream.seen).toEqual([]);
+  await target.close();
+  await upstream.close();
+});
+
+/** The refusal of a body: status, code and message. */
+async function refusal(
+  path: string,
+  body: object,
+): Promise<{ status: number; code: string; message: string }> {
+  const response = await post(target.url, target.key, path, body);
+  const { error } = (await response.json()) as { error: { code: string; message: string } };
+  return { status: response.status, code: error.code, message: error.message };
+}
+
+/** Every place where a list of native media can stand, as path, body and name. */
+const nativePlaces: [string, (list: object[]) => object, string][] = [
+  [
+    '/api/v1/services/aigc/video-generation/video-synthesis',
+    (list) => ({ model: 'gamma3.0-video', input: { media: list } }),
+    'input.media',
+  ],
+  ...['/v1/video/generations', '/v1/videos'].map((path): (typeof nativePlaces)[number] => [
+    path,
+    (list) => ({ model: 'gamma3.0-video', prompt: 'A boat.', metadata: { input: { media: list } } }),
+    'metadata.input.media',
+  ]),
+];
+
+describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
+  const words = 'first_frame and last_frame go with no other media.';
+  test.each([
+    [media('first_frame', 'reference_image'), '1', 'reference_image cannot be combined with first_frame'],
+    [media('reference_video', 'last_frame'), '0', 'reference_video cannot be combined with last_frame'],
+    [
+      media('first_frame', 'last_frame', 'reference_audio'),
+      '2',
+      'reference_audio cannot be combined with first_frame',
+    ],
+    [media('first_frame', 'file'), '1', 'file cannot be combined with first_frame'],
+    [media('link', 'last_frame'), '0', 'link cannot be combined with last_frame'],
+  ])('frames beside other media %#', async (list, index, says) => {
+    expect(await refusal(path, bodyWith(list))).toEqual({
+      status: 400,
+      code: conflict,
+      message: `${name}.${index}.type: ${says}: ${words}`,
+    });
+  });
+
+  test('a file beside a link', async () => {
+    expect(await refusal(path, bodyWith(media('reference_image', 'file', 'link')))).toEqual({
+      status: 400,
+      code: conflict,
+      message: `${name}: file and link cannot be combined; give at most 1 of the two.`,
+    });
+  });
+
+  test.each([
+    ['first_frame', 1],
+    ['last_frame', 1],
+    ['reference_image', 10],
+    ['reference_video', 5],
+    ['reference_audio', 5],
+    ['file', 1],
+    ['link', 1],
+  ])('too many of type %s are no conflict', async (type, most) => {
+    const list = media(...Array<string>(most + 1).fill(type));
+    expect(await refusal(path, bodyWith(list))).toEqual({
+      status: 400,
+      code: invalid,
+      message: `${name}: must have at most ${most} of type ${type}.`,
+    });
+  });
+
+  test.each([
+    [media('first_frame', 'background'), `${name}.1.type: must be one of first_frame`],
+    [media('background'), `${name}.0.type: must be equal to one of`],
+    [[{ type: 'reference_video', url: 'data:video/mp4;base64,AAAA' }], `${name}.0.url: must be a URL`],
+    [[{ type: 'link', url: 'ftp://files.example/a' }], `${name}.0.url: must be an http or https URL`],
+    [[{ type: 'first_frame', url: 'a.png' }], `${name}.0.url: must be a URL or a Base64 data URL`],
+    [[...media('first_frame'), { url }], `${name}.1.type: is required`],
+    [[...media('first_frame'), 'file' as unknown as object], `${name}.1: must be object`],
+  ])('what is simply wrong is no conflict %#', async (list, message) => {
+    const found = await refusal(path, bodyWith(list));
+    expect([found.status, found.code]).toEqual([400, invalid]);
+    expect(found.message).toContain(message);
+  });
+});
+
+const officialPlaces: [string, (content: object[]) => object, string][] = [
+  [
+    '/api/v3/contents/generations/tasks',
+    (content) => ({ model: 'epsilon-delta-2-5-260628', content }),
+    'content',
+  ],
+  ...['/v1/video/generations', '/v1/videos'].map((path): (typeof officialPlaces)[number] => [
+    path,
+    (content) => ({ model: 'epsilon-delta-2-5-260628', prompt: 'A boat.', metadata: { content } }),
+    'metadata.content',
+  ]),
+];
+
+describe.each(officialPlaces)('official content at %s', (path, bodyWith, name) => {
+  test.each([
+    [[image('first_frame'), image('reference_image')]],
+    [[video, image('last_frame'), image('first_frame')]],
+  ])('frames beside references %#', async (content) => {
+    const found = await refusal(path, bodyWith(content));
+    expect([found.status, found.code]).toEqual([400, conflict]);
+    expect(found.message).toContain(`${name}.`);
+  });
+
+  test.each([[[image('first_frame'), image('first_frame')], 'must have at most 1 of role first_frame.']])(
+    'too many are no conflict %#',
+    async (content, message) => {
+      expect(await refusal(path, bodyWith(content))).toEqual({
+        status: 400,
+        code: invalid,
+        message: `${name}: ${message}`,
+      });
+    },
+  );
+});
+
+test.each([
+  [Array(31).fill(image('reference_image')), 'must have at most 30 of type image_url.'],
+  [Array(11).fill(video), 'must have at most 10 of type video_url.'],
+  [[...Array(11).fill(video), ...Array(11).fill(image())], 'must have at most 10 items of one kind.'],
+])('too much official content names the kind where it is certain %#', async (content, message) => {
+  const body = { model: 'epsilon-delta-2-5-260628', content };
+  expect(await refusal('/api/v3/contents/generations/tasks', body)).toEqual({
+    status: 400,
+    code: invalid,
+    message: `content: ${message}`,
+  });
+});
+
+describe('the input of a 3D request', () => {
+  const path = '/api/v1/services/aigc/video-generation/3d-generation';
+  const views = [view, {}, {}, {}];
+  test.each([
+    [
+      { prompt: 'A horse.', image: url },
+      conflict,
+      'input: prompt and image exclude each other; give one of them.',
+    ],
+    [
+      { image: url, images: views },
+      conflict,
+      'input: image and images exclude each other; give one of them.',
+    ],
+    [
+      { prompt: 'A horse.', images: views },
+      conflict,
+      'input: prompt and images exclude each other; give one of them.',
+    ],
+    [{}, invalid, 'input: must have one of prompt, image, images.'],
+    [{ prompt: '' }, invalid, 'input.prompt: must NOT have fewer than 1 characters.'],
+    [{ image: 'horse.png' }, invalid, 'input.image: must be a URL.'],
+  ])('%j', async (input, code, message) => {
+    const found = await refusal(path, { model: 'theta-3d', input });
+    expect([found.status, found.code]).toEqual([400, code]);
+    expect(found.message).toContain(message);
+  });
+});
+
+describe('a pattern of the contract is told in words', () => {
+  test.each([
+    ['gamma3.0-video', '31', 'seconds: must be -1 or 2 to 30.'],
+    ['gamma3.0-video', 'five', 'seconds: must be -1 or 2 to 30.'],
+    ['acme-video', '0', 'seconds: must be -1 or 1 to 9999.'],
+  ])('seconds of %s: %s', async (model, seconds, message) => {
+    expect(await refusal('/v1/videos', { model, prompt: 'A boat.', seconds })).toEqual({
+      status: 400,
+      code: invalid,
+      message,
+    });
+  });
+});

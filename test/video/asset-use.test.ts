@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { findTaskById } from '../../server/store/queries/tasks.ts';
+import { ledgerRows } from '../server/books.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo } from '../support/upstream.ts';
+import {
+  AssetClient,
+  type AssetProvider,
+  active,
+  sendJson,
+  startAssetProvider,
+  strangersKey,
+} from './asset-provider.ts';
+
+const official = '/api/v3/contents/generations/tasks';
+const model = 'epsilon-delta-2-0-260128';
+
+describe('an uploaded asset', () => {
+  let first: AssetProvider;
+  let second: AssetProvider;
+  let target: TestGateway;
+  let client: AssetClient;
+  /** Where the assets are, and the other one. */
+  let home: AssetProvider;
+  let other: AssetProvider;
+  let image: string;
+  let video: string;
+  let upstreamIds: string[];
+
+  beforeAll(async () => {
+    first = await startAssetProvider('one');
+    second = await startAssetProvider('two');
+    target = await startTestGateway({
+      sandbox: false,
+      channels: [
+        channelTo(first.url, { name: 'first', protocol: 'official' }),
+        channelTo(second.url, { name: 'second', protocol: 'official' }),
+      ],
+    });
+    client = new AssetClient(target.url, target.key);
+    image = await client.upload();
+    home = first.uploads().length > 0 ? first : second;
+    other = home === first ? second : first;
+    home.tell(active);
+    video = await client.upload({ asset_type: 'Video' });
+    home.tell({ ...active, URL: 'https://files.example/walk.mp4' });
+    upstreamIds = [...home.assets.keys()];
+  });
+  beforeEach(() => {
+    for (const provider of [first, second]) {
+      provider.seen.length = 0;
+      provider.instead = undefined;
+    }
+  });
+  afterAll(async () => {
+    await target.close();
+    await first.close();
+    await second.close();
+  });
+
+  const officialRequest = (...ids: string[]) => ({
+    model,
+    content: [
+      { type: 'text', text: 'A walk' },
+      ...ids.map((id) => ({
+        type: 'image_url',
+        image_url: { url: `asset://${id}` },
+        role: 'reference_image',
+      })),
+    ],
+    duration: 4,
+  });
+
+  test('reaches its provider by the official route, every time, under the provider’s id', async () => {
+    for (let round = 0; round < 8; round += 1) {
+      expect((await client.call('POST', official, officialRequest(image))).status).toBe(200);
+    }
+    expect([home.orders().length, other.orders().length]).toEqual([8, 0]);
+    expect(home.orders()[0]?.body).toMatchObject({
+      content: [{ text: 'A walk' }, { image_url: { url: `asset://${upstreamIds[0]}` } }],
+      duration: 4,
+    });
+  });
+
+  test.each(['/v1/videos', '/v1/video/generations'])('is taken by %s in every media field', async (route) => {
+    const references = {
+      image: `asset://${image}`,
+      images: [`asset://${image}`],
+      reference_images: [{ url: `asset://${image}` }],
+      metadata: { video_url: `asset://${video}` },
+    };
+    const body = { model, prompt: 'A walk', seconds: '4', ...references };
+    const { status, body: task } = await client.call('POST', route, body);
+    expect(status, JSON.stringify(task)).toBe(200);
+    const [picture, clip] = upstreamIds.map((id) => ({ url: `asset://${id}` }));
+    expect(home.orders()).toMatchObject([
+      {
+        body: {
+          content: [
+            { text: 'A walk' },
+            { image_url: picture },
+            { image_url: picture },
+            { image_url: picture },
+            { video_url: clip },
+          ],
+        },
+      },
+    ]);
+    expect(JSON.stringify(task)).not.toContain('asset-20250101000000');
+  });
+
+  test('does not exist for another user, and nothing is asked or held for such a request', async () => {
+    const stranger = new AssetClient(target.url, await strangersKey(target));
+    const before = (await ledgerRows(target)).length;
+    expect(await stranger.call('POST', official, officialRequest(image))).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', message: `image_url: there is no asset "${image}".` } },
+    });
+    expect([...first.seen, ...second.seen, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
+  });
+
+  test('is named by its own id in the provider’s refusals', async () => {
+    home.instead = (_request, response) =>
+      sendJson(response, 400, {
+        error: { code: 'InvalidParameter', message: `content: asset://${upstreamIds[0]} is no active asset` },
+      });
+    expect(await client.call('POST', official, officialRequest(image))).toMatchObject({
+      status: 400,
+      body: {
+        error: { code: 'InvalidParameter', message: `content: asset://${image} is no active asset` },
+      },
+    });
+  });
+
+  test('is named by its own id when the task fails later', async () => {
+    const { body } = await client.call('POST', official, officialRequest(image, image));
+    const { id } = body as unknown as { id: string };
+    const message = `asset://${upstreamIds[0]} of cgt-${upstreamIds[0]} is gone`;
+    home.instead = (_request, response) =>
+      sendJson(response, 200, { status: 'failed', error: { code: 'InvalidParameter', message } });
+    const state = async () => {
+      await target.gateway.tasks.runDue();
+      return (await client.call('GET', `${official}/${id}`)).body;
+    };
+    await expect.poll(state, { timeout: 10_000 }).toMatchObject({
+      status: 'failed',
+      error: { code: 'InvalidParameter', message: `asset://${image} of cgt-${image} is gone` },
+    });
+  });
+
+  test.each([official, '/v1/videos', '/v1/video/generations'])(
+    'like a draft made by %s, goes by its public id',
+    async (route) => {
+      const generic = { model, prompt: 'A walk', seconds: '4', metadata: { draft: true } };
+      const request = route === official ? { ...officialRequest(), draft: true } : generic;
+      const made = (await client.call('POST', route, request)).body as unknown as { id: string };
+      const [provider] = [first, second].filter((one) => one.orders().length > 0);
+      if (provider === undefined) throw new Error('nobody was asked');
+      const draft = await findTaskById(target.gateway.store.read, made.id);
+      const use = () =>
+        client.call('POST', official, {
+          model,
+          content: [{ type: 'draft_task', draft_task: { id: made.id } }],
+        });
+      expect(await use()).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringMatching(`^draft_task.id: task "${made.id}" is `) } },
+      });
+      provider.instead = (request, response) => {
+        const finished = {
+          status: 'succeeded',
+          content: { video_url: 'https://files.example/a.mp4' },
+          duration: 4,
+        };
+        sendJson(response, 200, request.method === 'GET' ? finished : { id: 'cgt-full' });
+      };
+      const state = async () => {
+        await target.gateway.tasks.runDue();
+        return (await use()).status;
+      };
+      await expect.poll(state, { timeout: 10_000 }).toBe(200);
+      expect(draft?.upstreamId).toMatch(/^cgt-/);
+      expect(provider.orders().at(-1)?.body).toMatchObject({
+        content: [{ type: 'draft_task', draft_task: { id: draft?.upstreamId } }],
+      });
+    },
+  );
+
+  test('is refused by models of other families', async () => {
+    for (const [route, id] of [
+      ['/v1/videos', 'gamma3.0-video'],
+      ['/v1/videos', 'eta-imagine-video'],
+    ] as const) {
+      const body = { model: id, prompt: 'A walk', reference_images: [{ url: `asset://${image}` }] };
+      expect(await client.call('POST', route, body), id).toMatchObject({
+        status: 400,
+        body: { error: { message: expect.stringMatching(/^reference_images/) } },
+      });
+    }
+  });
+});

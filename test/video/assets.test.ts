@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { refreshed } from '../../server/operations/assets/refresh-asset.ts';
+import { findAssets } from '../../server/store/queries/assets.ts';
+import { makeKey } from '../server/books.ts';
+import { databaseUrl, engines, Place } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo } from '../support/upstream.ts';
+import {
+  AssetClient,
+  type AssetProvider,
+  active,
+  sendJson,
+  startAssetProvider,
+  strangersKey,
+} from './asset-provider.ts';
+
+const overseas = 'zeta-delta-2-0-fast-260128';
+const serving = (...ids: string[]) => ids.map((id) => ({ id, upstream: undefined }));
+
+describe.each(engines)('assets on %s', (engine) => {
+  let home: AssetProvider;
+  let abroad: AssetProvider;
+  let target: TestGateway;
+  let client: AssetClient;
+  let stranger: AssetClient;
+
+  const channels = () => [
+    channelTo(home.url, { name: 'home', protocol: 'official', models: serving('epsilon-*') }),
+    channelTo(abroad.url, {
+      name: 'abroad',
+      protocol: 'official',
+      models: [{ id: overseas, upstream: 'zeta-own-name' }],
+    }),
+    channelTo(home.url, { name: 'native' }),
+  ];
+  const row = async (id: string) => {
+    const [asset] = await findAssets(target.gateway.store.read, { ids: [id], userId: 1 });
+    if (asset === undefined) throw new Error(`there is no row ${id}`);
+    return asset;
+  };
+
+  beforeAll(async () => {
+    home = await startAssetProvider('home');
+    abroad = await startAssetProvider('far');
+    target = await startTestGateway({ sandbox: false, channels: channels() }, engine);
+    client = new AssetClient(target.url, target.key);
+    stranger = new AssetClient(target.url, await strangersKey(target));
+  });
+  beforeEach(() => {
+    for (const provider of [home, abroad]) {
+      provider.seen.length = 0;
+      provider.instead = undefined;
+    }
+  });
+  afterAll(async () => {
+    await target.close();
+    await home.close();
+    await abroad.close();
+  });
+
+  test('an upload gets an id of our own, and becomes active when the provider says so', async () => {
+    const id = await client.upload({ asset_type: 'image', name: 'cat' });
+    expect(id).toMatch(/^asset-\d{14}-[a-z0-9]{5}$/);
+    expect(home.uploads()).toMatchObject([
+      {
+        path: '/api/assets/upload',
+        body: { url: 'https://files.example/cat.png', asset_type: 'Image', name: 'cat' },
+        headers: { authorization: 'Bearer upstream-key' },
+      },
+    ]);
+    const processing = await client.show(id);
+    const second = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
+    expect(processing).toEqual({
+      Id: id,
+      AssetType: 'Image',
+      Status: 'Processing',
+      Name: 'cat',
+      GroupId: expect.stringMatching(/^group-\d{14}-[a-z0-9]{5}$/),
+      ProjectName: 'default',
+      CreateTime: expect.stringMatching(second),
+      UpdateTime: processing.CreateTime,
+    });
+    home.tell({ ...active, GroupId: 'group-20250101000000-theirs', Name: 'other' });
+    expect(await client.show(id)).toEqual({
+      ...processing,
+      Status: 'Active',
+      URL: active.URL,
+      UpdateTime: expect.stringMatching(second),
+    });
+  });
+
+  test('what is final is not asked about again, whatever the provider thinks later', async () => {
+    const id = await client.upload();
+    home.tell(active);
+    await client.show(id);
+    home.seen.length = 0;
+    home.tell({ Status: 'Failed', Error: { Code: 'Later', Message: 'later' } });
+    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+    expect(home.seen).toEqual([]);
+    const settled = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
+    expect(await target.gateway.store.run('settleAsset', settled)).toBe(false);
+  });
+
+  test('a failed asset tells the provider’s reason', async () => {
+    const id = await client.upload();
+    home.tell({ Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'Not\0 the same face' } });
+    const failed = await client.show(id);
+    expect(failed).toMatchObject({
+      Status: 'Failed',
+      Error: { Code: 'FaceMismatch', Message: 'Not the same face' },
+    });
+    expect(failed).not.toHaveProperty('URL');
+    const reasonless = await client.upload();
+    home.tell({ Status: 'Failed' });
+    expect((await client.show(reasonless)).Error).toEqual({
+      Code: 'AssetFailed',
+      Message: 'The provider gave no reason.',
+    });
+  });
+
+  test('nothing is sent that the client did not give, and names may be anything but NUL', async () => {
+    await client.upload();
+    expect(home.uploads()[0]?.body).toEqual({ url: 'https://files.example/cat.png', asset_type: 'Image' });
+    expect((await client.show(await client.upload({ name: '猫 \ud800 \n"' }))).Name).toContain('猫');
+    expect(
+      await client.call('POST', '/api/assets/upload', {
+        url: 'https://files.example/a.png',
+        asset_type: 'Image',
+        name: 'a\0b',
+      }),
+    ).toMatchObject({ status: 400, body: { error: { message: expect.stringMatching(/^name: /) } } });
+  });
+
+  test('the overseas model has assets of its own, under the provider’s name of it', async () => {
+    const id = await client.upload({}, `?model=${overseas}`);
+    expect([home.uploads().length, abroad.uploads().map(({ path }) => path)]).toEqual([
+      0,
+      ['/api/assets/upload?model=zeta-own-name'],
+    ]);
+    abroad.tell(active);
+    expect(await client.show(id, `?model=${overseas}`)).toMatchObject({ Id: id, Status: 'Active' });
+    expect(abroad.lookUps()[0]?.path).toMatch(/\?model=zeta-own-name$/);
+    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+  });
+
+  test('any other model is refused before anything is asked', async () => {
+    const path = '/api/assets/upload?model=epsilon-delta-2-0-260128';
+    const body = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    expect(await client.call('POST', path, body)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', message: expect.stringContaining(overseas) } },
+    });
+    expect([...home.seen, ...abroad.seen]).toEqual([]);
+  });
+
+  test('an asset is there for its user only, whose uploads share a group', async () => {
+    const ids = await Promise.all([client.upload(), client.upload()]);
+    const theirs = await stranger.upload();
+    const groups = await Promise.all(ids.map(async (id) => (await client.show(id)).GroupId));
+    expect(groups[0]).toBe(groups[1]);
+    expect((await stranger.show(theirs)).GroupId).not.toBe(groups[0]);
+    const unknown = { error: { code: 'resource_not_found' } };
+    for (const id of [...ids, 'asset-20260101000000-aaaaa', 'x', '..%2F..']) {
+      expect(await stranger.call('GET', `/api/assets/${id}`)).toMatchObject({ status: 404, body: unknown });
+    }
+    const [upstreamId] = home.assets.keys();
+    expect(await client.call('GET', `/api/assets/${upstreamId}`)).toMatchObject({
+      status: 404,
+      body: unknown,
+    });
+  });
+
+  test('many readers make one call to the provider', async () => {
+    const id = await client.upload();
+    const asset = await row(id);
+    const release = Promise.withResolvers<void>();
+    home.instead = async (_request, response) => {
+      await release.promise;
+      sendJson(response, 200, { code: 0, data: active });
+    };
+    const readers = Array.from({ length: 20 }, () => refreshed(target.gateway, asset));
+    release.resolve();
+    expect((await Promise.all(readers)).map(({ status }) => status)).toEqual(readers.map(() => 'Active'));
+    expect(home.lookUps()).toHaveLength(1);
+  });
+
+  test.each<[string, AssetProvider['instead']]>([
+    ['fails', (_request, response) => sendJson(response, 500, { error: { code: 'x', message: 'secret' } })],
+    ['refuses our key', (_request, response) => sendJson(response, 401, { error: { code: 'x' } })],
+    ['has too much to do', (_request, response) => sendJson(response, 429, { error: { code: 'x' } })],
+    ['hangs up', (_request, response) => void response.destroy()],
+    ['babbles', (_request, response) => void response.end('{"data": {"Status')],
+    ['tells no data', (_request, response) => sendJson(response, 200, { code: 0 })],
+    ['tells no status', (_request, response) => sendJson(response, 200, { code: 0, data: {} })],
+    ['knows nothing of it yet', (_request, response) => sendJson(response, 404, { error: { code: 'x' } })],
+    ['is busy', (_request, response) => sendJson(response, 200, { code: 0, data: { Status: 'Paused' } })],
+    [
+      'tells no address',
+      (_request, response) =>
+        sendJson(response, 200, { code: 0, data: { Status: 'Active', URL: 'nowhere' } }),
+    ],
+  ])('the last known state is shown while the provider %s', async (_title, instead) => {
+    const id = await client.upload();
+    home.instead = instead;
+    expect(await client.show(id)).toMatchObject({ Status: 'Processing' });
+    home.instead = undefined;
+    home.tell(active);
+    expect(await client.show(id)).toMatchObject({ Status: 'Active' });
+  });
+
+  test('an asset that the provider has lost fails after a while', async () => {
+    const { store, clock } = target.gateway;
+    const id = 'asset-20260101000000-lost1';
+    await store.run('saveAsset', {
+      id,
+      userId: 1,
+      channel: 'home',
+      upstreamId: 'asset-20250101000000-gone1',
+      model: null,
+      assetType: 'Image',
+      name: '',
+      groupId: 'group-20260101000000-aaaaa',
+      now: clock() - 61_000,
+    });
+    expect(await client.show(id)).toMatchObject({
+      Status: 'Failed',
+      Error: { Code: 'NotFound.Asset', Message: 'There is no such asset' },
+    });
+  });
+
+  test('an address is renewed in its last hour, and the old one stays until there is another', async () => {
+    const { store, clock } = target.gateway;
+    const id = await client.upload();
+    home.tell(active);
+    await client.show(id);
+    const { url_expires, updated_at } = await row(id);
+    expect((url_expires ?? 0) - updated_at).toBe(12 * 3_600_000);
+    const old = 'https://files.example/cat.png?signature=0';
+    const nearlyOver = { id, url: old, urlExpires: clock() + 3_590_000 };
+    await store.run('renewAssetUrl', nearlyOver);
+    home.instead = (_request, response) => sendJson(response, 503, {});
+    expect((await client.show(id)).URL).toBe(old);
+    home.instead = undefined;
+    expect((await client.show(id)).URL).toBe(active.URL);
+    home.seen.length = 0;
+    expect(await client.show(id)).toMatchObject({ URL: active.URL, Status: 'Active' });
+    expect(home.seen).toEqual([]);
+    expect((await row(id)).updated_at).toBe(updated_at);
+  });
+
+  test.each<[string, number, object | string, number, object]>([
+    [
+      'words about the request',
+      400,
+      { error: { code: 'InvalidParameter', message: 'url: is bad' } },
+      400,
+      { code: 'InvalidParameter', message: 'url: is bad' },
+    ],
+    [
+      'a refusal with HTTP 200',
+      200,
+      { code: 1042, message: 'No more room' },
+      400,
+      { code: '1042', message: 'No more room' },
+    ],
+    [
+      'a refused key',
+      401,
+      { error: { code: 'AuthenticationError', message: 'key sk-secret' } },
+      502,
+      { code: 'bad_response_status_code' },
+    ],
+    ['throttling', 429, { error: { code: 'RateLimitExceeded' } }, 429, { code: 'rate_limit_exceeded' }],
+    ['a crash', 500, 'Error at upstream.internal', 502, { code: 'bad_response_status_code' }],
+    ['no sense', 200, '{', 502, { code: 'bad_response' }],
+    ['no id', 200, { code: 0, data: {} }, 502, { code: 'bad_response' }],
+  ])('an upload that is answered with %s makes no asset', async (_title, status, body, told, error) => {
+    home.instead = (_request, response) => {
+      response.statusCode = status;
+      response.end(typeof body === 'string' ? body : JSON.stringify(body));
+    };
+    const count = async () =>
+      (await target.gateway.store.read.selectFrom('assets').select('id').execute()).length;
+    const before = await count();
+    const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    const answer = await client.call('POST', '/api/assets/upload', request);
+    expect(answer).toMatchObject({ status: told, body: { error } });
+    expect(JSON.stringify(answer)).not.toMatch(/secret|internal/);
+    expect([home.uploads().length, (await count()) - before]).toEqual([1, 0]);
+  });
+
+  test('nothing is charged, so a key without quota may upload', async () => {
+    const { key } = await makeKey(target, { quota: 0 });
+    await new AssetClient(target.url, key).upload();
+    expect(await target.gateway.store.read.selectFrom('ledger').selectAll().execute()).toEqual([]);
+  });
+
+  test('a key that may use no model of the kind may not upload for it', async () => {
+    const { key } = await makeKey(target, { quota: 0, modelLimits: ['gamma*', 'epsilon-delta-2-5-*'] });
+    const limited = new AssetClient(target.url, key);
+    await limited.upload();
+    const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    const abroadOnly = await makeKey(target, { quota: 0, modelLimits: [overseas] });
+    for (const [by, query] of [
+      [limited, `?model=${overseas}`],
+      [new AssetClient(target.url, abroadOnly.key), ''],
+    ] as const) {
+      expect(await by.call('POST', `/api/assets/upload${query}`, request)).toMatchObject({
+        status: 403,
+        body: { error: { code: 'access_denied', message: expect.stringMatching(/^model: /) } },
+      });
+    }
+    expect([home.uploads().length, abroad.uploads().length]).toEqual([1, 0]);
+  });
+
+  test('an id that is taken is not given twice', async () => {
+    const { store, clock } = target.gateway;
+    const asset = {
+      id: 'asset-20260101000000-twice',
+      userId: 1,
+      channel: 'home',
+      upstreamId: 'asset-1',
+      model: null,
+      assetType: 'Image',
+      name: 'first',
+      groupId: 'group-20260101000000-aaaaa',
+      now: clock(),
+    } as const;
+    expect(await store.run('saveAsset', asset)).toBe(true);
+    expect(await store.run('saveAsset', { ...asset, userId: 2, name: 'second' })).toBe(false);
+    expect(await row(asset.id)).toMatchObject({ name: 'first', user_id: 1 });
+  });
+
+  test('assets outlive the gateway', async () => {
+    const place = await Place.make(engine);
+    // Makes the tables, and with PostgreSQL the schema of the test's own.
+    await (await place.open()).close();
+    const url = new URL(databaseUrl);
+    url.searchParams.set('options', `-csearch_path=${place.options.schema}`);
+    const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
+    const start = () =>
+      startTestGateway({
+        sandbox: false,
+        channels: channels(),
+        dataDir: place.options.dataDir,
+        ...stored,
+      });
+    const before = await start();
+    const id = await new AssetClient(before.url, before.key).upload({ name: 'kept' });
+    await before.close();
+    home.tell(active);
+    const after = await start();
+    expect(await new AssetClient(after.url, after.key).show(id)).toMatchObject({
+      Id: id,
+      Name: 'kept',
+      Status: 'Active',
+    });
+    await after.close();
+    await place.remove();
+  });
+});
+
+describe('the channel of an upload', () => {
+  let first: AssetProvider;
+  let second: AssetProvider;
+
+  beforeAll(async () => {
+    first = await startAssetProvider('one');
+    second = await startAssetProvider('two');
+  });
+  beforeEach(() => {
+    for (const provider of [first, second]) {
+      provider.seen.length = 0;
+      provider.instead = undefined;
+    }
+  });
+  afterAll(async () => {
+    await first.close();
+    await second.close();
+  });
+  const start = (...models: [string[], string[]]) =>
+    startTestGateway({
+      sandbox: false,
+      channels: [
+        channelTo(first.url, { name: 'first', protocol: 'official', models: serving(...models[0]) }),
+        channelTo(second.url, { name: 'second', protocol: 'official', models: serving(...models[1]) }),
+      ],
+    });
+
+  test('stays that of the user’s uploads before, so that they can be used together', async () => {
+    const target = await start(['*'], ['*']);
+    const client = new AssetClient(target.url, target.key);
+    for (let round = 0; round < 12; round += 1) await client.upload();
+    expect([first.uploads().length, second.uploads().length]).toSatisfy(
+      (counts: number[]) => counts.includes(12) && counts.includes(0),
+    );
+    await target.close();
+  });
+
+  test('is one that serves most of the models the caller may use', async () => {
+    const target = await start(['epsilon-delta-2-5-*'], ['epsilon-*']);
+    for (let round = 0; round < 6; round += 1) {
+      await new AssetClient(target.url, await strangersKey(target)).upload();
+    }
+    expect([first.uploads().length, second.uploads().length]).toEqual([0, 6]);
+    await target.close();
+  });
+
+  test('is another one when the first certainly did nothing', async () => {
+    const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
+    const client = new AssetClient(target.url, target.key);
+    first.instead = (_request, response) => sendJson(response, 429, {});
+    await client.upload();
+    expect([first.uploads().length, second.uploads().length]).toEqual([1, 1]);
+    await target.close();
+  });
+
+  test.each<[string, number, AssetProvider['instead']]>([
+    ['its answer got lost', 502, (_request, response) => void response.destroy()],
+    ['it crashed', 502, (_request, response) => sendJson(response, 500, {})],
+    ['it refuses', 400, (_request, response) => sendJson(response, 400, { error: { code: 'Bad' } })],
+  ])(
+    'is no other one when %s: there would be two assets, or two refusals',
+    async (_title, status, instead) => {
+      const target = await start(['epsilon-*'], ['epsilon-delta-2-5-*']);
+      first.instead = instead;
+      const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+      const answer = await new AssetClient(target.url, target.key).call(
+        'POST',
+        '/api/assets/upload',
+        request,
+      );
+      expect([answer.status, first.uploads().length, second.uploads().length]).toEqual([status, 1, 0]);
+      await target.close();
+    },
+  );
+
+  test('has to be there', async () => {
+    const target = await start(['gamma*'], [overseas]);
+    const client = new AssetClient(target.url, target.key);
+    const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    expect(await client.call('POST', '/api/assets/upload', request)).toMatchObject({
+      status: 503,
+      body: { error: { code: 'get_channel_failed' } },
+    });
+    await target.close();
+  });
+});

@@ -1,0 +1,480 @@
+import { type IncomingMessage, request as open } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import { type FormValue, nest } from '../../server/http/form-fields.ts';
+import { typed } from '../../server/http/form-types.ts';
+import { dataUrl, padded, pictures } from '../sandbox-media/media-files.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { GenericClient, type Refusal, type VideoTask } from './generic-client.ts';
+
+type Fields = readonly (readonly [name: string, value: FormValue])[];
+
+describe('names with brackets', () => {
+  test.each<[string, Fields, object]>([
+    [
+      'plain',
+      [
+        ['model', 'm'],
+        ['prompt', 'p'],
+      ],
+      { model: 'm', prompt: 'p' },
+    ],
+    [
+      'nested',
+      [
+        ['metadata[parameters][seed]', '0'],
+        ['metadata[ratio]', '1:1'],
+      ],
+      { metadata: { parameters: { seed: '0' }, ratio: '1:1' } },
+    ],
+    [
+      'a list',
+      [
+        ['images[]', 'a'],
+        ['images[]', 'b'],
+      ],
+      { images: ['a', 'b'] },
+    ],
+    [
+      'a list with places',
+      [
+        ['images[0]', 'a'],
+        ['images[1]', 'b'],
+      ],
+      { images: ['a', 'b'] },
+    ],
+    [
+      'a name that is repeated',
+      [
+        ['images', 'a'],
+        ['images', 'b'],
+        ['images', 'c'],
+      ],
+      { images: ['a', 'b', 'c'] },
+    ],
+    [
+      'a list of objects',
+      [
+        ['r[][url]', 'a'],
+        ['r[][url]', 'b'],
+      ],
+      { r: [{ url: 'a' }, { url: 'b' }] },
+    ],
+    [
+      'objects of several fields',
+      [
+        ['m[][type]', 'x'],
+        ['m[][url]', 'a'],
+        ['m[][type]', 'y'],
+        ['m[][url]', 'b'],
+      ],
+      {
+        m: [
+          { type: 'x', url: 'a' },
+          { type: 'y', url: 'b' },
+        ],
+      },
+    ],
+    [
+      'objects that hold lists',
+      [
+        ['c[][k]', 'x'],
+        ['c[][l][]', '1'],
+        ['c[][l][]', '2'],
+        ['c[][k]', 'y'],
+      ],
+      { c: [{ k: 'x', l: ['1', '2'] }, { k: 'y' }] },
+    ],
+    [
+      'a number as the name of a field',
+      [
+        ['o[a]', 'x'],
+        ['o[7]', 'y'],
+      ],
+      { o: { a: 'x', 7: 'y' } },
+    ],
+    [
+      'names of what every object inherits',
+      [
+        ['constructor[prototype][x]', '1'],
+        ['toString', 's'],
+      ],
+      { constructor: { prototype: { x: '1' } }, toString: 's' },
+    ],
+  ])('%s', (_, fields, expected) => {
+    expect(JSON.parse(JSON.stringify(nest(fields)))).toEqual(JSON.parse(JSON.stringify(expected)));
+    expect({}).not.toHaveProperty('x');
+  });
+
+  test.each<[string, Fields]>([
+    ['the prototype', [['__proto__[x]', '1']]],
+    ['the prototype, deeper', [['metadata[__proto__][x]', '1']]],
+    ['no name', [['', '1']]],
+    ['a bracket that is open', [['metadata[ratio', '1']]],
+    ['a bracket that was never open', [['metadata]', '1']]],
+    ['brackets alone', [['[metadata]', '1']]],
+    ['text after the brackets', [['metadata[a]b', '1']]],
+    ['nine levels', [[`a${'[b]'.repeat(8)}`, '1']]],
+    ['a name of 257 characters', [['a'.repeat(257), '1']]],
+    ['a gap in a list', [['images[1]', 'a']]],
+    [
+      'a text that is an object, too',
+      [
+        ['a', '1'],
+        ['a[b]', '2'],
+      ],
+    ],
+    [
+      'an object that is a text, too',
+      [
+        ['a[b]', '2'],
+        ['a', '1'],
+      ],
+    ],
+    [
+      'a list that is an object, too',
+      [
+        ['a[]', '1'],
+        ['a[b]', '2'],
+      ],
+    ],
+    [
+      'an object that is a list, too',
+      [
+        ['a[b]', '2'],
+        ['a[]', '1'],
+      ],
+    ],
+  ])('400 for %s', (_, fields) => {
+    expect(() => nest(fields)).toThrow(Failure);
+    expect({}).not.toHaveProperty('x');
+  });
+});
+
+test('texts become what the schema has at their places', () => {
+  const root = {
+    defs: { Item: { properties: { n: { type: 'number' } } } },
+    body: {
+      allOf: [{ properties: { whole: { type: 'integer' }, either: { type: ['string', 'integer'] } } }],
+      if: { properties: { whole: { type: 'boolean' } } },
+      else: { properties: { flag: { type: 'boolean' } } },
+      properties: {
+        list: { type: 'array', items: { $ref: '#/defs/Item' } },
+        single: { anyOf: [{ type: 'array', items: { type: 'boolean' } }] },
+        same: { $ref: '#/body' },
+      },
+    },
+  };
+  const form = {
+    whole: '-7',
+    either: '5',
+    flag: 'true',
+    list: [{ n: '2.5' }, { n: 'many' }],
+    single: 'false',
+    same: { whole: '1' },
+    other: '3',
+  };
+  expect(typed(form, root.body, root)).toEqual({
+    whole: -7,
+    either: '5',
+    flag: true,
+    list: [{ n: 2.5 }, { n: 'many' }],
+    single: [false],
+    same: { whole: 1 },
+    other: '3',
+  });
+  expect(typed({ whole: '1e3', flag: 'yes' }, root.body, root)).toEqual({ whole: '1e3', flag: 'yes' });
+});
+
+describe('POST /v1/videos with a form', () => {
+  const base: Fields = [
+    ['model', 'eta-imagine-video'],
+    ['prompt', 'A paper boat.'],
+  ];
+  const megabyte = 1024 * 1024;
+  const multipart = 'multipart/form-data; boundary=b';
+  let upstream: RecordingUpstream;
+  let target: TestGateway;
+  let client: GenericClient;
+  beforeAll(async () => {
+    upstream = await startUpstream(({ path }, response) => {
+      const native = path.startsWith('/api/');
+      const answer = native
+        ? { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } }
+        : { request_id: 't' };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    });
+    target = await startTestGateway({
+      sandbox: false,
+      channels: [
+        channelTo(upstream.url, { name: 'eta', protocol: 'eta' }),
+        channelTo(upstream.url, { name: 'native' }),
+      ],
+    });
+    client = new GenericClient(target);
+  });
+  beforeEach(() => {
+    upstream.seen.length = 0;
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
+
+  // Tasks of earlier tests are asked about all the time.
+  const submitted = () => upstream.seen.filter(({ method }) => method === 'POST');
+  const form = (...parts: (readonly [string, string | Blob])[]): FormData => {
+    const data = new FormData();
+    for (const [name, value] of parts) {
+      if (typeof value === 'string') data.append(name, value);
+      else data.append(name, value, 'picture');
+    }
+    return data;
+  };
+  const eta = (...parts: (readonly [string, string | Blob])[]) =>
+    form(...(base as [string, string][]), ...parts);
+  const file = (bytes: Uint8Array) => new Blob([new Uint8Array(bytes)]);
+  const sent = async (data: FormData) => {
+    const { status, body } = await client.call<VideoTask>('POST', '/v1/videos', data);
+    expect(status, JSON.stringify(body)).toBe(200);
+    return submitted()[0]?.body;
+  };
+  const refused = async (data: FormData, status: number, field: string) => {
+    const told = await client.call('POST', '/v1/videos', data);
+    expect([told.status, told.body.error.message]).toEqual([status, expect.stringContaining(`${field}: `)]);
+    expect(submitted()).toEqual([]);
+    return told.body.error.message;
+  };
+
+  test('texts and numbers', async () => {
+    expect(await sent(eta(['seconds', '6'], ['duration', '6'], ['resolution', '720P']))).toEqual({
+      model: 'eta-imagine-video',
+      prompt: 'A paper boat.',
+      duration: 6,
+      resolution: '720p',
+    });
+  });
+  test('lists', async () => {
+    const [anna, ben] = ['https://files.example/anna.png', 'https://files.example/ben.png'];
+    const body = await sent(eta(['reference_images[][url]', anna], ['reference_images[][url]', ben]));
+    expect(body).toMatchObject({ reference_images: [{ url: anna }, { url: ben }] });
+    upstream.seen.length = 0;
+    expect(await sent(eta(['images[]', anna]))).toMatchObject({ image: { url: anna } });
+    upstream.seen.length = 0;
+    expect(await sent(eta(['images', anna]))).toMatchObject({ image: { url: anna } });
+  });
+  test('a video and the address of a start image', async () => {
+    const walk = 'https://files.example/walk.mp4';
+    expect(await sent(eta(['video[url]', walk]))).toMatchObject({ video: { url: walk } });
+    upstream.seen.length = 0;
+    const bud = 'https://files.example/bud.png';
+    expect(await sent(eta(['input_reference[image_url]', bud]))).toMatchObject({ image: { url: bud } });
+  });
+  test('metadata with its types', async () => {
+    const body = await sent(
+      form(
+        ['model', 'gamma3.0-video'],
+        ['prompt', 'The flower opens.'],
+        ['seconds', '5'],
+        ['metadata[parameters][seed]', '0'],
+        ['metadata[parameters][watermark]', 'false'],
+        ['metadata[parameters][ratio]', '16:9'],
+      ),
+    );
+    expect(body).toMatchObject({
+      input: { prompt: 'The flower opens.' },
+      parameters: { duration: 5, seed: 0, watermark: false, ratio: '16:9' },
+    });
+  });
+  test.each([
+    ['jpeg', 'image/jpeg'],
+    ['png', 'image/png'],
+    ['webp', 'image/webp'],
+    ['bmp', 'image/bmp'],
+  ] as const)('a %s file, whatever it is called', async (format, mediaType) => {
+    const bytes = pictures[format](300, 300);
+    expect(await sent(eta(['input_reference', file(bytes)]))).toMatchObject({
+      image: { url: dataUrl(mediaType, bytes) },
+    });
+  });
+  test('a file of exactly 20 MB', async () => {
+    const bytes = padded(pictures.png(300, 300), 20 * megabyte);
+    const body = await sent(eta(['input_reference', file(bytes)]));
+    expect(body).toMatchObject({ image: { url: dataUrl('image/png', bytes) } });
+  });
+  test('413 for a file that is larger', async () => {
+    const bytes = padded(pictures.png(300, 300), 20 * megabyte + 1);
+    const message = await refused(eta(['input_reference', file(bytes)]), 413, 'input_reference');
+    expect(message).toContain('20 MB');
+  });
+
+  test.each<[string, [string, string | Blob][], string]>([
+    ['a file that is no picture', [['input_reference', file(Buffer.from('%PDF-1.7'))]], 'input_reference'],
+    ['a picture of another format', [['input_reference', file(pictures.gif(300, 300))]], 'input_reference'],
+    ['an empty file', [['input_reference', file(Buffer.alloc(0))]], 'input_reference'],
+    ['a file for a text', [['image', file(pictures.png(300, 300))]], 'image'],
+    [
+      'two files',
+      [
+        ['input_reference', file(pictures.png(9, 9))],
+        ['input_reference', file(pictures.png(9, 9))],
+      ],
+      'input_reference',
+    ],
+    [
+      'a file and its address',
+      [
+        ['input_reference', file(pictures.png(9, 9))],
+        ['input_reference[image_url]', 'https://files.example/a.png'],
+      ],
+      'input_reference',
+    ],
+    [
+      'a file and an image',
+      [
+        ['input_reference', file(pictures.png(9, 9))],
+        ['image', 'https://files.example/a.png'],
+      ],
+      'images',
+    ],
+    [
+      'a text in the place of a file',
+      [['input_reference', 'https://files.example/a.png']],
+      'input_reference',
+    ],
+    ['a length that is no number', [['seconds', 'five']], 'seconds'],
+    ['a duration that is no number', [['duration', 'five']], 'duration'],
+    ['an eta length of 16 seconds', [['duration', '16']], 'duration'],
+    ['a model twice', [['model', 'gamma3.0-video']], 'model'],
+    ['a reference image without an address', [['reference_images[][uri]', 'x']], 'reference_images.0.url'],
+    ['the prototype', [['metadata[__proto__][polluted]', '1']], 'metadata[__proto__][polluted]'],
+    ['501 parts', Array(501).fill(['metadata[x][]', '1']), 'body'],
+    ['a name with a line break', [['a\r\nb[', '1']], '"a%0D%0Ab["'],
+  ])('%s is refused', async (_, parts, field) => {
+    await refused(eta(...parts), 400, field);
+    expect({}).not.toHaveProperty('polluted');
+  });
+  test('500 parts are taken', async () => {
+    await sent(eta(...Array.from({ length: 498 }, () => ['metadata[x][]', '1'] as const)));
+  });
+  test('a form without a part', async () => {
+    await refused(form(), 400, 'model');
+  });
+  test('a content type of a form lets nothing pass unchecked', async () => {
+    const headers = { 'content-type': multipart };
+    const list = await client.call('GET', '/v1/videos?limit=0', undefined, headers);
+    expect([list.status, list.body.error.message]).toEqual([400, expect.stringContaining('limit: ')]);
+    expect((await client.call('GET', '/v1/videos', undefined, headers)).status).toBe(200);
+    const empty = await client.call('POST', '/v1/videos', undefined, headers);
+    expect([empty.status, empty.body.error.message]).toEqual([400, expect.stringContaining('body: ')]);
+  });
+  test('content types that are never the same cost no more than one', async () => {
+    const from = performance.now();
+    for (let index = 0; index < 50; index += 1) {
+      const told = await client.call(
+        'POST',
+        '/v1/videos',
+        {},
+        { 'content-type': `application/json; x=${index}` },
+      );
+      expect(told.status).toBe(400);
+    }
+    // Schemas that are compiled anew take 200 ms a request.
+    expect(performance.now() - from).toBeLessThan(5_000);
+  });
+  test('415 at the route that takes no form', async () => {
+    const told = await client.call('POST', '/v1/video/generations', eta());
+    expect([told.status, told.body.error.code]).toEqual([415, 'unsupported_media_type']);
+  });
+
+  /** Sends bytes as they are; with `end` false the body stays open until the answer is there. */
+  const raw = (
+    body: string | Buffer,
+    headers: Record<string, string | undefined>,
+    { end = true } = {},
+  ): Promise<{ status: number; body: Refusal }> =>
+    new Promise((resolve, reject) => {
+      const given = { authorization: `Bearer ${target.key}`, ...headers };
+      const sending = open(`${target.url}/v1/videos`, {
+        method: 'POST',
+        agent: false,
+        headers: Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)),
+      });
+      sending.on('response', (response: IncomingMessage) => {
+        text(response).then((told) => {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(told) as Refusal });
+          sending.destroy();
+        }, reject);
+      });
+      // What is sent after the answer finds a closed door.
+      sending.on('error', reject);
+      if (end) sending.end(body);
+      else sending.write(body);
+    });
+  const part = (name: string, value: string) =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+  const good = part('model', 'eta-imagine-video') + part('prompt', 'A paper boat.');
+
+  test.each<[string, string, string]>([
+    ['no boundary', `${good}--b--\r\n`, 'multipart/form-data'],
+    ['another boundary', `${good}--b--\r\n`, 'multipart/form-data; boundary=c'],
+    ['no end', good, multipart],
+    ['an end in the middle of a part', good.slice(0, -9), multipart],
+    [
+      'an end in the middle of a file',
+      `${good}--b\r\ncontent-disposition: form-data; name="input_reference"; filename="a"\r\n\r\n\x89PNG`,
+      multipart,
+    ],
+    ['an end in the middle of a head', `${good}--b\r\ncontent-disp`, multipart],
+    ['a head without an end', `--b\r\n${'x: y\r\n'.repeat(20_000)}`, multipart],
+    ['a head that is none', `--b\r\n:\u0001\r\n\r\nx\r\n--b--\r\n`, multipart],
+    ['JSON', '{"model":"eta-imagine-video"}', multipart],
+    ['zeros', '\0'.repeat(100_000), multipart],
+  ])('400 for a form with %s', async (_, body, contentType) => {
+    const told = await raw(body, { 'content-type': contentType });
+    expect([told.status, told.body.error.code]).toEqual([400, 'invalid_request']);
+    expect(submitted()).toEqual([]);
+  });
+
+  test('400 for a part without a name', async () => {
+    const told = await raw(`--b\r\ncontent-disposition: form-data\r\n\r\nx\r\n${good}--b--\r\n`, {
+      'content-type': multipart,
+    });
+    expect(told.status).toBe(400);
+  });
+
+  test('401 before a byte of the form is read', async () => {
+    const told = await raw(good, { authorization: undefined, 'content-type': multipart }, { end: false });
+    expect([told.status, told.body.error.code]).toEqual([401, 'invalid_api_key']);
+  });
+
+  test('413 for a form that announces too much, and for one that only becomes too much', async () => {
+    const limit = target.gateway.settings.limits.bodyMb * megabyte;
+    const announced = { 'content-type': multipart, 'content-length': String(limit + 1) };
+    expect((await raw(good, announced, { end: false })).status).toBe(413);
+    const body = Buffer.concat([
+      Buffer.from(`${good}--b\r\ncontent-disposition: form-data; name="note"\r\n\r\n`),
+      Buffer.alloc(limit, 'x'),
+    ]);
+    const told = await raw(
+      body,
+      { 'content-type': multipart, 'transfer-encoding': 'chunked' },
+      { end: false },
+    );
+    expect([told.status, told.body.error.code]).toEqual([413, 'request_too_large']);
+    expect(told.body.error.message).toContain(`${target.gateway.settings.limits.bodyMb} MB`);
+  });
+
+  test('a client that leaves in the middle leaves nothing behind', async () => {
+    const left = new Promise<void>((resolve) => {
+      const headers = { authorization: `Bearer ${target.key}`, 'content-type': multipart };
+      const sending = open(`${target.url}/v1/videos`, { method: 'POST', headers, agent: false });
+      sending.on('error', () => resolve());
+      sending.write(good, () => sending.destroy(new Error('gone')));
+    });
+    await left;
+    expect(await sent(eta())).toMatchObject({ prompt: 'A paper boat.' });
+  });
+});

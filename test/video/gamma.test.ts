@@ -1,0 +1,286 @@
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import type { TaskModel } from '../../server/models/task-model.ts';
+import { gammaFromGeneric, gammaFromNative } from '../../server/providers/native/video-request.ts';
+import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+
+type Fields = Partial<GenericVideoRequest>;
+
+const model: TaskModel = { id: 'gamma3.0-video', unit: 'seconds', protocol: 'native_video' };
+const cat = 'https://files.example/cat.png';
+const dog = 'https://files.example/dog.png';
+const walk = 'https://files.example/walk.mp4';
+const inline = 'data:image/png;base64,AAAA';
+
+const translate = (fields: Fields) => gammaFromGeneric(model, { model: model.id, ...fields });
+const bodyOf = (fields: Fields) => translate({ prompt: 'A boat.', ...fields }).body;
+const mediaOf = (fields: Fields) => (bodyOf(fields) as { input: { media?: object[] } }).input.media;
+const parametersOf = (fields: Fields) => (bodyOf(fields) as { parameters?: object }).parameters;
+const item = (type: string, url: string) => ({ type, url });
+const references = (count: number) => Array.from({ length: count }, () => ({ url: cat }));
+
+function refusalOf(action: () => unknown): { code: string; message: string } {
+  try {
+    action();
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    expect(error.status).toBe(400);
+    return { code: error.code, message: error.message };
+  }
+  throw new Error('it was not refused');
+}
+
+describe('a generic request', () => {
+  test('sends nothing that was not given', () => {
+    expect(translate({ prompt: 'A boat.' })).toEqual({
+      body: { input: { prompt: 'A boat.' } },
+      facts: { prompt: 'A boat.' },
+      expectedUnits: 5,
+    });
+  });
+
+  const media: [string, Fields, object[]][] = [
+    ['image is the first frame', { image: cat }, [item('first_frame', cat)]],
+    ['so is input_reference', { input_reference: { image_url: cat } }, [item('first_frame', cat)]],
+    ['the first of images as well', { images: [cat] }, [item('first_frame', cat)]],
+    [
+      'the second of images is the last frame',
+      { images: [cat, dog] },
+      [item('first_frame', cat), item('last_frame', dog)],
+    ],
+    [
+      'reference_images are references',
+      { reference_images: [{ url: cat }, { url: dog }] },
+      [item('reference_image', cat), item('reference_image', dog)],
+    ],
+    ['video is a reference', { video: { url: walk } }, [item('reference_video', walk)]],
+    [
+      'references of both kinds go together',
+      { reference_images: [{ url: cat }], video: { url: walk } },
+      [item('reference_image', cat), item('reference_video', walk)],
+    ],
+    [
+      'ten reference images are taken',
+      { reference_images: references(10) },
+      Array(10).fill(item('reference_image', cat)),
+    ],
+    ['images may be inline', { image: inline }, [item('first_frame', inline)]],
+    [
+      'and in an object store',
+      { image: 'oss://bucket/cat.png' },
+      [item('first_frame', 'oss://bucket/cat.png')],
+    ],
+    [
+      'empty lists are as good as none',
+      { images: [], reference_images: [], image: cat },
+      [item('first_frame', cat)],
+    ],
+    [
+      'native media replace all shortcuts, which are not even checked',
+      {
+        image: cat,
+        images: [cat, dog, cat],
+        input_reference: { image_url: dog },
+        reference_images: references(11),
+        video: { url: 'asset://asset-1-a' },
+        metadata: { input: { media: [{ type: 'link', url: 'https://www.example/' }] } },
+      },
+      [item('link', 'https://www.example/')],
+    ],
+    [
+      'an empty list of native media replaces nothing',
+      { image: cat, metadata: { input: { media: [] } } },
+      [item('first_frame', cat)],
+    ],
+  ];
+  test.each(media)('%s', (_, fields, expected) => {
+    expect(mediaOf(fields)).toEqual(expected);
+  });
+
+  const parameters: [string, Fields, object][] = [
+    ['size is the resolution', { size: '720P' }, { resolution: '720P' }],
+    ['in either letter case', { size: '480p' }, { resolution: '480P' }],
+    ['seconds are the duration', { seconds: '7' }, { duration: 7 }],
+    ['also as a number', { seconds: 7 }, { duration: 7 }],
+    ['duration is the duration', { duration: 30 }, { duration: 30 }],
+    ['both may say the same', { seconds: '8', duration: 8 }, { duration: 8 }],
+    ['-1 lets the model choose', { seconds: '-1' }, { duration: -1 }],
+    [
+      'native parameters pass, zero, false and unknown ones too',
+      {
+        metadata: {
+          parameters: {
+            seed: 0,
+            audio: false,
+            watermark: false,
+            prompt_extend: false,
+            ratio: '9:16',
+            style: 'x',
+          } as object,
+        },
+      },
+      { seed: 0, audio: false, watermark: false, prompt_extend: false, ratio: '9:16', style: 'x' },
+    ],
+    [
+      'native resolution and duration count when nothing else does',
+      { metadata: { parameters: { resolution: '480P', duration: 3 } } },
+      { resolution: '480P', duration: 3 },
+    ],
+    [
+      'the top level wins over them',
+      { size: '720p', seconds: '4', metadata: { parameters: { resolution: '480P', duration: 3, seed: 1 } } },
+      { resolution: '720P', duration: 4, seed: 1 },
+    ],
+    ['so does the duration', { duration: 6, metadata: { parameters: { duration: 3 } } }, { duration: 6 }],
+  ];
+  test.each(parameters)('%s', (_, fields, expected) => {
+    expect(parametersOf(fields)).toEqual(expected);
+  });
+
+  const conflicts: [string, Fields][] = [
+    ['images', { image: cat, images: [dog] }],
+    ['images', { input_reference: { image_url: cat }, images: [dog] }],
+    ['input_reference', { image: cat, input_reference: { image_url: cat } }],
+    ['reference_images', { image: cat, reference_images: [{ url: dog }] }],
+    ['reference_images', { images: [cat, dog], reference_images: [{ url: dog }] }],
+    ['video', { image: cat, video: { url: walk } }],
+    ['video', { input_reference: { image_url: cat }, video: { url: walk } }],
+    ['duration', { seconds: '5', duration: 6 }],
+    ['duration', { seconds: '-1', duration: 5 }],
+    [
+      'metadata.input.media.1.type',
+      {
+        metadata: {
+          input: {
+            media: [
+              { type: 'last_frame', url: cat },
+              { type: 'file', url: walk },
+            ],
+          },
+        },
+      },
+    ],
+    [
+      'metadata.input.media',
+      {
+        metadata: {
+          input: {
+            media: [
+              { type: 'file', url: walk },
+              { type: 'link', url: cat },
+            ],
+          },
+        },
+      },
+    ],
+  ];
+  test.each(conflicts)('refuses a conflict in %s %#', (field, fields) => {
+    const { code, message } = refusalOf(() => translate({ prompt: 'A boat.', ...fields }));
+    expect([code, message.split(': ', 1)[0]]).toEqual(['invalid_media_combination', field]);
+  });
+
+  const wrong: [string, Fields, string][] = [
+    ['images', { images: [cat, dog, cat] }, '2'],
+    ['reference_images', { reference_images: references(11) }, '10'],
+    [
+      'metadata.input.media',
+      { metadata: { input: { media: Array(6).fill({ type: 'reference_audio', url: walk }) } } },
+      '5',
+    ],
+    ['size', { size: '4k' }, '1080P'],
+    ['seconds', { seconds: '1' }, '2 to 30'],
+    ['seconds', { seconds: '31' }, '30'],
+    ['seconds', { seconds: '2.5' }, '2 to 30'],
+    ['seconds', { seconds: 'five' }, '2 to 30'],
+    ['duration', { duration: 0 }, '2 to 30'],
+    ['metadata.parameters.duration', { metadata: { parameters: { duration: 31 } } }, '30'],
+    ['duration', { video: { url: walk }, duration: 30 }, '29'],
+    ['image', { image: 'asset://asset-20260301120000-k3v9q' }, 'asset'],
+    ['images.1', { images: [cat, 'ASSET://asset-1-a'] }, 'asset'],
+    ['reference_images.0.url', { reference_images: [{ url: 'asset://asset-1-a' }] }, 'asset'],
+    ['video.url', { video: { url: 'asset://asset-1-a' } }, 'asset'],
+    [
+      'metadata.input.media.0.url',
+      { metadata: { input: { media: [{ type: 'reference_audio', url: 'asset://asset-1-a' }] } } },
+      'asset',
+    ],
+    ['video.url', { video: { url: 'data:video/mp4;base64,AAAA' } }, 'data URL'],
+    [
+      'metadata.input.media.0.url',
+      { metadata: { input: { media: [{ type: 'link', url: 'ftp://files.example/' }] } } },
+      'http',
+    ],
+    [
+      'metadata.input.media.0.url',
+      { metadata: { input: { media: [{ type: 'file', url: 'data:text/plain;base64,AAAA' }] } } },
+      'data URL',
+    ],
+    ['image', { image: 'data:text/plain;base64,AAAA' }, 'image'],
+    ['image', { image: 'data:image/png,AAAA' }, 'Base64'],
+    ['image', { image: 'data:image/gif;base64,AAAA' }, 'WEBP'],
+    ['image', { image: 'cat.png' }, 'URL'],
+    ['image', { image: `data:image/png;base64,${'A'.repeat(28 * 1024 * 1024)}` }, '20 MB'],
+    ['prompt', { prompt: '' }, 'media'],
+  ];
+  test.each(wrong)('refuses a bad %s %#', (field, fields, says) => {
+    const { code, message } = refusalOf(() => translate({ prompt: 'A boat.', ...fields }));
+    expect([code, message.split(': ', 1)[0]]).toEqual(['invalid_request', field]);
+    expect(message).toContain(says);
+  });
+
+  const seconds: [Fields, number][] = [
+    [{}, 5],
+    [{ seconds: '30' }, 30],
+    [{ metadata: { parameters: { duration: 2 } } }, 2],
+    [{ duration: -1 }, 30],
+    [{ duration: -1, video: { url: walk } }, 29],
+    [{ duration: 29, video: { url: walk } }, 29],
+  ];
+  test.each(seconds)('%j reserves %i seconds', (fields, expected) => {
+    expect(translate({ prompt: 'A boat.', ...fields }).expectedUnits).toBe(expected);
+  });
+
+  test('is remembered as the client wrote it', () => {
+    const { facts } = translate({ prompt: 'A boat.', size: '720p', seconds: 4 });
+    expect(facts).toEqual({ prompt: 'A boat.', size: '720p', seconds: '4' });
+    const native = translate({ image: cat, metadata: { parameters: { resolution: '480P', duration: -1 } } });
+    expect(native.facts).toEqual({ size: '480P', seconds: '-1' });
+  });
+
+  test('passes a long prompt whole and remembers what the provider reads of it', () => {
+    const prompt = '🚤'.repeat(20_001);
+    const { body, facts } = translate({ prompt });
+    expect(body).toEqual({ input: { prompt } });
+    expect(facts.prompt).toBe('🚤'.repeat(20_000));
+  });
+});
+
+describe('a native request', () => {
+  test('goes on as it came, without its model', () => {
+    const body = {
+      model: model.id,
+      input: { prompt: 'A boat.', media: [{ type: 'reference_video' as const, url: walk }], mood: 'calm' },
+      parameters: { duration: -1, seed: 0, audio: false, style: 'x' },
+      extra: true,
+    };
+    const { model: _, ...rest } = body;
+    expect(gammaFromNative(body)).toEqual({
+      body: rest,
+      facts: { prompt: 'A boat.', seconds: '-1' },
+      expectedUnits: 29,
+    });
+  });
+
+  test.each([
+    ['input.media.0.url', { media: [{ type: 'first_frame' as const, url: 'asset://asset-1-a' }] }, {}],
+    [
+      'input.media.0.url',
+      { media: [{ type: 'reference_audio' as const, url: 'data:audio/wav;base64,AAAA' }] },
+      {},
+    ],
+    ['parameters.duration', { media: [{ type: 'reference_video' as const, url: walk }] }, { duration: 30 }],
+  ])('names %s where it stands', (field, input, parameters) => {
+    const { message } = refusalOf(() => gammaFromNative({ model: model.id, input, parameters }));
+    expect(message.split(': ', 1)[0]).toBe(field);
+  });
+});

@@ -1,0 +1,277 @@
+import { request as httpRequest } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { components } from '../../generated/http.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { schemaProblems } from '../support/schemas.ts';
+import { strangersKey } from './asset-provider.ts';
+import { GenericClient, type VideoTask } from './generic-client.ts';
+
+type VideoTaskList = components['schemas']['VideoTaskList'];
+type FamilyRecord = components['schemas']['FamilyRecord'];
+
+const generations = '/v1/video/generations';
+const eta = { model: 'eta-imagine-video', prompt: 'A paper boat.', seconds: '2', resolution: '480p' };
+const gamma = { model: 'gamma3.0-video-prime', prompt: 'A paper boat.', seconds: '2', size: '480p' };
+const seedance = {
+  model: 'epsilon-delta-2-0-260128',
+  prompt: 'A paper boat.',
+  seconds: '4',
+  size: '480p',
+  metadata: { return_last_frame: true },
+};
+
+let target: TestGateway;
+let client: GenericClient;
+let stranger: GenericClient;
+beforeAll(async () => {
+  target = await startTestGateway();
+  client = new GenericClient(target);
+  stranger = new GenericClient({ url: target.url, key: await strangersKey(target) });
+});
+afterAll(() => target.close());
+
+describe.concurrent('a task from its start to its end', () => {
+  test.for([
+    ['eta', eta, '/v1/videos'],
+    ['eta', eta, generations],
+    ['gamma', gamma, '/v1/videos'],
+    ['gamma', gamma, generations],
+    ['seedance', seedance, '/v1/videos'],
+  ] as const)('%s at %s', async ([, body, path], { expect }) => {
+    const made = await client.create(body, path);
+    expect(made).toMatchObject({
+      id: expect.stringMatching(/^task_[0-9a-f]{32}$/),
+      object: 'video',
+      status: 'queued',
+      model: body.model,
+      progress: 0,
+      seconds: body.seconds,
+      error: null,
+    });
+    expect(made.task_id).toBe(made.id);
+    expect(made).not.toHaveProperty('completed_at');
+    const { ended, seen } = await client.watch(made.id, path);
+    const order = ['queued', 'in_progress', 'completed'];
+    expect(seen.map(({ status }) => status)).toEqual(
+      seen.map(({ status }) => status).toSorted((left, right) => order.indexOf(left) - order.indexOf(right)),
+    );
+    expect(seen.map(({ progress }) => progress)).toEqual(
+      seen.map(({ progress }) => progress).toSorted((left, right) => left - right),
+    );
+    expect(ended).toMatchObject({
+      ...made,
+      status: 'completed',
+      progress: 100,
+      updated_at: ended.completed_at,
+    });
+    expect(ended.completed_at).toBeGreaterThan(made.created_at);
+    expect(ended.expires_at).toBeGreaterThan(ended.completed_at ?? 0);
+    expect(ended.video_url).toMatch(/^http.*\.mp4/);
+    expect(ended.url).toBe(ended.video_url);
+    expect(ended.content_url).toBe(`${target.url}/v1/videos/${made.id}/content`);
+    expect(ended.output?.[0]).toEqual({ type: 'video', url: ended.video_url });
+    // A final state never changes.
+    expect(await client.show(made.id, path)).toEqual(ended);
+  });
+
+  test('gamma tells its metadata', async ({ expect }) => {
+    const { id } = await client.create(gamma);
+    const { metadata, video_url } = await client.until(id, 'completed');
+    expect(metadata).toMatchObject({ url: video_url, orig_prompt: gamma.prompt });
+    expect(metadata?.usage).toMatchObject({ video_count: 1, duration: 2, fps: 30, SR: 480 });
+  });
+
+  test('a last frame stands beside the video', async ({ expect }) => {
+    const { id } = await client.create(seedance);
+    const { metadata, output } = await client.until(id, 'completed');
+    expect(metadata?.last_frame_url).toMatch(/^http/);
+    expect(output?.[1]).toEqual({ type: 'last_frame', url: metadata?.last_frame_url });
+  });
+
+  test('seedance shows its family record at the generic poll', async ({ expect }) => {
+    const { id } = await client.create(seedance, generations);
+    await vi.waitFor(
+      async () => {
+        const { body } = await client.call<FamilyRecord>('GET', `${generations}/${id}`);
+        const place = { pointer: '#/components/schemas/FamilyRecord', schema: {} };
+        expect(schemaProblems(place, body)).toEqual([]);
+        const data = { task_id: id, status: 'SUCCESS', progress: '100%' };
+        expect(body).toMatchObject({ code: 'success', data });
+        expect(body.data.result_url).toMatch(/^http/);
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  });
+});
+
+/** Triggers of the sandbox, and the code of the failure that they lead to. */
+const ends = {
+  '[[sensitive]]': 'content_moderated',
+  '[[expire]]': 'task_expired',
+  '[[fail-late]]': 'internal',
+  '[[unknown]]': 'task_lost',
+  '[[no-status]]': undefined,
+  '[[poll-error]]': undefined,
+  '[[poll-malformed]]': undefined,
+  '[[poll-drop]]': undefined,
+  '[[poll-throttle]]': undefined,
+} as const;
+
+describe('a provider that', () => {
+  const ids = new Map<string, string>();
+  // All at once, for each takes its seconds.
+  beforeAll(async () => {
+    for (const prompt of Object.keys(ends)) ids.set(prompt, (await client.create({ ...eta, prompt })).id);
+  });
+
+  test.each(Object.entries(ends))('%s: %s', async (trigger, code) => {
+    const id = ids.get(trigger) ?? '';
+    if (code === undefined) {
+      await client.until(id, 'completed');
+      return;
+    }
+    const task = await client.until(id, 'failed');
+    expect(task.error).toEqual({ code, message: expect.stringMatching(/./) });
+    expect(task.completed_at).toBeGreaterThanOrEqual(task.created_at);
+    for (const field of ['url', 'video_url', 'content_url', 'output', 'expires_at'])
+      expect(task).not.toHaveProperty(field);
+  });
+});
+
+describe('whose task it is, and where', () => {
+  let videos: VideoTask;
+  let generic: VideoTask;
+  beforeAll(async () => {
+    videos = await client.create(eta);
+    generic = await client.create(gamma, generations);
+  });
+
+  const missing = async (asking: GenericClient, method: string, path: string) => {
+    const { status, body } = await asking.call(method, path);
+    expect([status, body.error.code]).toEqual([404, 'resource_not_found']);
+    return body.error.message;
+  };
+
+  test('each create path has its own poll path', async () => {
+    await missing(client, 'GET', `${generations}/${videos.id}`);
+    await missing(client, 'GET', `/v1/videos/${generic.id}`);
+    await missing(client, 'GET', `/v1/videos/${generic.id}/content`);
+    await missing(client, 'DELETE', `/v1/videos/${generic.id}`);
+  });
+
+  test('a stranger finds nothing, and is told no more than of a task that never was', async () => {
+    const never = `task_${'0'.repeat(32)}`;
+    for (const [method, path] of [
+      ['GET', '/v1/videos/ID'],
+      ['GET', '/v1/videos/ID/content'],
+      ['DELETE', '/v1/videos/ID'],
+    ] as const) {
+      const told = await missing(stranger, method, path.replace('ID', videos.id));
+      const other = await missing(stranger, method, path.replace('ID', never));
+      expect(told.replace(videos.id, never)).toBe(other);
+    }
+    await missing(stranger, 'GET', `${generations}/${generic.id}`);
+    expect((await client.show(videos.id)).id).toBe(videos.id);
+  });
+
+  test('the same idempotency key gives the same task, and another request under it is refused', async () => {
+    const headers = { 'idempotency-key': 'boat-1' };
+    const first = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
+    const again = await client.call<VideoTask>('POST', '/v1/videos', eta, headers);
+    expect(again.body.id).toBe(first.body.id);
+    const other = await client.call('POST', '/v1/videos', { ...eta, seconds: '3' }, headers);
+    expect([other.status, other.body.error.code]).toEqual([400, 'idempotency_key_reused']);
+  });
+});
+
+describe('the list', () => {
+  let lister: GenericClient;
+  let ids: string[];
+  beforeAll(async () => {
+    lister = new GenericClient({ url: target.url, key: await strangersKey(target) });
+    ids = [];
+    for (const seconds of [1, 2, 3, 4, 5]) ids.push((await lister.create({ ...eta, seconds })).id);
+    await lister.create(gamma, generations);
+  });
+  const page = async (query: string) => {
+    const { status, body } = await lister.call<VideoTaskList>('GET', `/v1/videos${query}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    const shown = body.data.map(({ id }) => id);
+    expect([body.first_id, body.last_id]).toEqual([shown[0] ?? null, shown.at(-1) ?? null]);
+    return { shown, more: body.has_more, last: body.last_id };
+  };
+
+  test('newest first, and only tasks of these paths', async () => {
+    expect(await page('')).toMatchObject({ shown: ids.toReversed(), more: false });
+  });
+  test('oldest first', async () => {
+    expect(await page('?order=asc&limit=100')).toMatchObject({ shown: ids, more: false });
+  });
+  test.each(['asc', 'desc'])('page by page, %s', async (order) => {
+    const found: string[] = [];
+    let after = '';
+    for (const [left, size] of [
+      [true, 2],
+      [true, 2],
+      [false, 1],
+    ] as const) {
+      const { shown, more, last } = await page(`?limit=2&order=${order}${after}`);
+      expect([more, shown.length]).toEqual([left, size]);
+      found.push(...shown);
+      after = `&after=${last}`;
+    }
+    expect(found).toEqual(order === 'asc' ? ids : ids.toReversed());
+    expect(await page(`?order=${order}${after}`)).toEqual({ shown: [], more: false, last: null });
+  });
+  test('400 after a task that is not in it', async () => {
+    const foreign = await client.create(eta);
+    for (const after of ['nothing', foreign.id]) {
+      const { status, body } = await lister.call('GET', `/v1/videos?after=${after}`);
+      expect([status, body.error.code]).toEqual([400, 'invalid_request']);
+      expect(body.error.message).toMatch(/^after: /);
+    }
+  });
+  test('of somebody without tasks', async () => {
+    const nobody = new GenericClient({ url: target.url, key: await strangersKey(target) });
+    const { body } = await nobody.call('GET', '/v1/videos');
+    expect(body).toEqual({ object: 'list', data: [], first_id: null, last_id: null, has_more: false });
+  });
+});
+
+test('a task is deleted when it has ended, not before', async () => {
+  const { id } = await client.create(eta);
+  const early = await client.call('DELETE', `/v1/videos/${id}`);
+  expect([early.status, early.body.error.code]).toEqual([400, 'task_not_completed']);
+  await client.until(id, 'completed');
+  const { status, body } = await client.call('DELETE', `/v1/videos/${id}`);
+  expect([status, body]).toEqual([200, { id, object: 'video.deleted', deleted: true }]);
+  for (const [method, path] of [
+    ['GET', ''],
+    ['GET', '/content'],
+    ['DELETE', ''],
+  ] as const)
+    expect((await client.call(method, `/v1/videos/${id}${path}`)).status).toBe(404);
+  const { body: list } = await client.call<VideoTaskList>('GET', '/v1/videos?limit=100');
+  expect(list.data.map((task) => task.id)).not.toContain(id);
+});
+
+test('content_url is left out when the client calls the gateway by something that is no host', async () => {
+  const { id } = await client.create(eta);
+  await client.until(id, 'completed');
+  const told = (host: string) =>
+    new Promise<VideoTask>((resolve, reject) => {
+      const headers = { host, authorization: `Bearer ${target.key}` };
+      const asking = httpRequest(`${target.url}/v1/videos/${id}`, { headers }, (response) => {
+        text(response).then((body) => resolve(JSON.parse(body) as VideoTask), reject);
+      });
+      asking.on('error', reject);
+      asking.end();
+    });
+  expect((await told('api.example:8443')).content_url).toBe(
+    `http://api.example:8443/v1/videos/${id}/content`,
+  );
+  expect((await told('API.example:80')).content_url).toMatch(/^http:\/\/api\.example\/v1\//);
+  expect(await told('a b"<>')).not.toHaveProperty('content_url');
+  expect(await told('user@evil.example/path?')).not.toHaveProperty('content_url');
+});

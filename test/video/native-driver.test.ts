@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { nativeModel3d } from '../../server/providers/native/model3d-result.ts';
+import { nativeDriver } from '../../server/providers/native/tasks.ts';
+import { nativeVideo } from '../../server/providers/native/video-result.ts';
+import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';
+import { channelTo } from '../support/upstream.ts';
+import { NativeUpstream, type Scripted } from './native-upstream.ts';
+
+const video = nativeDriver(nativeVideo);
+const model3d = nativeDriver(nativeModel3d);
+const film = 'https://files.example/boat.mp4?signature=1';
+const times = {
+  submit_time: '2026-03-01 12:00:00.000',
+  scheduled_time: '2026-03-01 12:00:01.250',
+  end_time: '2026-03-01 12:01:30.500',
+};
+
+let upstream: NativeUpstream;
+let channel: Channel;
+const signal = AbortSignal.timeout(60_000);
+beforeAll(async () => {
+  upstream = await NativeUpstream.start();
+  const models = [{ id: 'gamma3.0-video', upstream: 'vendor-video' }];
+  channel = new Channel(channelTo(upstream.url, { models }), Date.now);
+});
+beforeEach(() => upstream.reset());
+afterAll(async () => {
+  await channel.close();
+  await upstream.close();
+});
+
+function task(change: Partial<AcceptedTask> = {}): AcceptedTask {
+  return {
+    id: 'task_public',
+    requestId: 'req_1',
+    userId: 1,
+    tokenId: 1,
+    operation: 'synthesizeVideo',
+    format: 'native',
+    driver: 'native_video',
+    model: 'gamma3.0-video',
+    unit: 'seconds',
+    channel: 'recording',
+    upstreamId: upstream.id,
+    state: 'queued',
+    progress: 0,
+    facts: {},
+    result: null,
+    error: null,
+    expectedUnits: 5,
+    rate: 1,
+    callbackUrl: null,
+    createdAt: 0,
+    updatedAt: 0,
+    startedAt: null,
+    completedAt: null,
+    expiresAt: null,
+    deadlineAt: 0,
+    polledAt: null,
+    nextPollAt: null,
+    pollInterval: 1000,
+    failures: 0,
+    leaseOwner: null,
+    attempt: 1,
+    ...change,
+  };
+}
+
+function poll(answer: Scripted, change: Partial<AcceptedTask> = {}, driver = video) {
+  upstream.polls = [answer];
+  return driver.poll(task(change), { channel, signal });
+}
+
+async function errorOf(action: Promise<unknown>): Promise<DriverError> {
+  const error = await action.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof DriverError)) throw new Error(`not a driver's error: ${String(error)}`);
+  return error;
+}
+
+describe('a submission', () => {
+  test.each([
+    [video, '/api/v1/services/aigc/video-generation/video-synthesis'],
+    [model3d, '/api/v1/services/aigc/video-generation/3d-generation'],
+  ])('goes to its path, asynchronous and with the upstream name of the model %#', async (driver, path) => {
+    const request = { input: { prompt: 'A boat.' }, parameters: { seed: 0 } };
+    expect(await driver.submit(task(), request, { channel, signal })).toEqual({ upstreamId: upstream.id });
+    const [seen] = upstream.seen;
+    expect([seen?.method, seen?.path]).toEqual(['POST', path]);
+    expect(seen?.headers['x-native-async']).toBe('enable');
+    expect(seen?.headers.authorization).toBe('Bearer upstream-key');
+    expect(seen?.body).toEqual({ model: 'vendor-video', ...request });
+  });
+
+  test.each<[string, Scripted, string]>([
+    ['garbage', { body: '<html>' }, 'unknown'],
+    ['nothing', { body: '' }, 'unknown'],
+    ['null', { body: 'null' }, 'unknown'],
+    ['no task id', { body: { output: { task_status: 'PENDING' } } }, 'unknown'],
+    ['an empty task id', { body: { output: { task_id: '' } } }, 'unknown'],
+    ['a task id that is a number', { body: { output: { task_id: 7 } } }, 'unknown'],
+    ['an output that is a list', { body: { output: [] } }, 'unknown'],
+    ['500', { status: 500, body: { code: 'InternalError', message: 'db at 10.0.0.1' } }, 'unknown'],
+    ['401', { status: 401, body: { code: 'InvalidApiKey', message: 'upstream-key' } }, 'retryable'],
+    ['403', { status: 403, body: { code: 'AccessDenied', message: 'no' } }, 'retryable'],
+    ['429', { status: 429, body: { code: 'Throttling', message: 'slow' } }, 'retryable'],
+    ['503', { status: 503, body: {} }, 'retryable'],
+    ['400', { status: 400, body: { code: 'InvalidParameter', message: 'bad' } }, 'rejected'],
+  ])('answered with %s fails as %s', async (_, answer, kind) => {
+    upstream.create = answer;
+    const error = await errorOf(video.submit(task(), {}, { channel, signal }));
+    expect(error.kind).toBe(kind);
+    expect(error.message).not.toMatch(/10\.0\.0\.1|upstream-key/);
+  });
+});
+
+describe('a poll', () => {
+  test.each([
+    ['PENDING', 'queued'],
+    ['SUSPENDED', 'queued'],
+    ['RUNNING', 'in_progress'],
+  ])('%s is %s, with the times it tells', async (status, state) => {
+    const { submit_time, scheduled_time } = times;
+    const answer = upstream.state(status, { submit_time, scheduled_time, end_time: 'soon' });
+    expect(await poll(answer)).toEqual({
+      state,
+      result: { native: { output: { submit_time, scheduled_time } } },
+    });
+    expect(upstream.seen.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', `/api/v1/tasks/${upstream.id}`],
+    ]);
+  });
+
+  test('SUCCEEDED keeps the video, its facts and its usage, and no id', async () => {
+    const usage = {
+      video_count: '1',
+      duration: 7.5,
+      input_video_duration: '2.5',
+      output_video_duration: 5,
+      fps: 30.0,
+      SR: '1080',
+      ratio: '16:9',
+      tokens: 12,
+    };
+    const output = {
+      ...times,
+      orig_prompt: 'A boat.',
+      actual_prompt: 'A red boat.',
+      video_url: film,
+      host: 'inner',
+    };
+    const told = {
+      video_count: 1,
+      duration: 7.5,
+      input_video_duration: 2.5,
+      output_video_duration: 5,
+      fps: 30,
+      SR: 1080,
+      ratio: '16:9',
+    };
+    const snapshot = await poll(upstream.state('SUCCEEDED', output, usage));
+    expect(snapshot).toEqual({
+      state: 'completed',
+      usage: { units: 5 },
+      result: {
+        video_url: film,
+        metadata: {
+          url: film,
+          request_id: 'upstream-request',
+          orig_prompt: 'A boat.',
+          usage: told,
+          duration: 5,
+          duration_seconds: 5,
+          resolution: '1080P',
+          ratio: '16:9',
+        },
+        native: {
+          output: { ...times, orig_prompt: 'A boat.', actual_prompt: 'A red boat.', video_url: film },
+          usage: told,
+        },
+      },
+    });
+    expect(JSON.stringify(snapshot)).not.toContain(upstream.id);
+  });
+
+  test.each<[object | undefined, number | undefined]>([
+    [{ output_video_duration: 4.2, duration: 9 }, 4.2],
+    [{ output_video_duration: '6' }, 6],
+    [{ duration: 9, input_video_duration: 4 }, 5],
+    [{ duration: 5, SR: '720P' }, 5],
+    [{ duration: 1, input_video_duration: 4 }, 0],
+    [{ output_video_duration: -3 }, undefined],
+    [{ output_video_duration: 'long', fps: 0, SR: 'x', video_count: null }, undefined],
+    [{}, undefined],
+    [undefined, undefined],
+  ])('usage %j is %s seconds', async (usage, units) => {
+    const snapshot = await poll(upstream.state('SUCCEEDED', { video_url: film }, usage));
+    expect(snapshot).toMatchObject({ state: 'completed' });
+    expect('usage' in snapshot ? snapshot.usage?.units : undefined).toBe(units);
+  });
+
+  test.each([[{}], [{ video_url: '' }], [{ video_url: 'javascript:alert(1)' }], [{ video_url: 7 }]])(
+    'success without a video, as in %j, is a failure',
+    async (output) => {
+      expect(await poll(upstream.state('SUCCEEDED', output))).toMatchObject({
+        state: 'failed',
+        error: { code: 'InternalError' },
+      });
+    },
+  );
+
+  test('FAILED tells the provider’s words without its id', async () => {
+    const message = `Task ${upstream.id} may contain unsuitable content.`;
+    expect(await poll(upstream.state('FAILED', { ...times, code: 'DataInspectionFailed', message }))).toEqual(
+      {
+        state: 'failed',
+        error: { code: 'DataInspectionFailed', message: 'Task task_public may contain unsuitable content.' },
+        result: { native: { output: times } },
+      },
+    );
+  });
+
+  test('FAILED without words has the gateway’s', async () => {
+    expect(await poll(upstream.state('FAILED'))).toMatchObject({
+      error: { code: 'InternalError', message: expect.stringContaining('could not finish') },
+    });
+  });
+
+  test.each<[string, Scripted, string]>([
+    ['CANCELED', { body: { output: { task_status: 'CANCELED' } } }, 'task_canceled'],
+    ['UNKNOWN', { body: { output: { task_status: 'UNKNOWN' } } }, 'task_lost'],
+    ['404', { status: 404, body: { code: 'NotFound', message: 'x' } }, 'task_lost'],
+    ['410', { status: 410, body: { code: 'Gone', message: 'x' } }, 'task_lost'],
+  ])('%s ends as failed', async (_, answer, code) => {
+    expect(await poll(answer)).toMatchObject({ state: 'failed', error: { code } });
+  });
+
+  test.each(['queued', 'in_progress'] as const)('a status that nobody knows leaves it %s', async (state) => {
+    for (const status of ['DREAMING', '', 7, null, {}]) {
+      expect(await poll({ body: { output: { task_status: status } } }, { state })).toEqual({ state });
+    }
+  });
+
+  test.each<[string, Scripted, string]>([
+    ['garbage', { body: '{"output": {' }, 'unknown'],
+    ['nothing', { body: '' }, 'unknown'],
+    ['a list', { body: [] }, 'unknown'],
+    ['no output', { body: { request_id: 'r' } }, 'unknown'],
+    ['500', { status: 500, body: {} }, 'unknown'],
+    ['302', { status: 302, body: {} }, 'unknown'],
+    ['400', { status: 400, body: { code: 'InvalidParameter', message: 'x' } }, 'unknown'],
+    ['401', { status: 401, body: {} }, 'retryable'],
+    ['429', { status: 429, body: {}, headers: { 'retry-after': '3' } }, 'retryable'],
+    ['503', { status: 503, body: {} }, 'retryable'],
+  ])('answered with %s is tried again', async (_, answer, kind) => {
+    expect((await errorOf(poll(answer))).kind).toBe(kind);
+  });
+
+  test('an id with odd characters stays inside its path', async () => {
+    await expect(
+      video.poll(task({ upstreamId: '../v1/keys?x=1' }), { channel, signal }),
+    ).resolves.toMatchObject({ state: 'failed' });
+    expect(upstream.seen[0]?.path).toBe('/api/v1/tasks/..%2Fv1%2Fkeys%3Fx%3D1');
+  });
+});
+
+describe('a poll of a 3D task', () => {
+  const pbr_model_url = 'https://files.example/horse.glb';
+  const rendered_image_url = 'https://files.example/horse.webp';
+
+  test('keeps the files for two hours, and counts one action', async () => {
+    const before = Date.now();
+    const results = { pbr_model_url, rendered_image_url, inner_url: 'https://inner.example/' };
+    const snapshot = await poll(upstream.state('SUCCEEDED', { ...times, results }), {}, model3d);
+    expect(snapshot).toMatchObject({
+      state: 'completed',
+      usage: { units: 1 },
+      result: { native: { output: { ...times, results: { pbr_model_url, rendered_image_url } } } },
+    });
+    expect(JSON.stringify(snapshot)).not.toContain('inner');
+    const expiresAt = 'expiresAt' in snapshot ? snapshot.expiresAt : undefined;
+    expect(expiresAt).toBeGreaterThanOrEqual(before + 7_200_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 7_200_000);
+  });
+
+  test.each([
+    [{}],
+    [{ results: {} }],
+    [{ results: { rendered_image_url } }],
+    [{ results: { pbr_model_url: 'x' } }],
+  ])('without a model, as in %j, is a failure', async (output) => {
+    expect(await poll(upstream.state('SUCCEEDED', output), {}, model3d)).toMatchObject({ state: 'failed' });
+  });
+});
+
+describe('a cancellation', () => {
+  test('asks at the task’s path', async () => {
+    await video.cancel?.(task(), { channel, signal });
+    expect(upstream.seen.map(({ method, path }) => [method, path])).toEqual([
+      ['POST', `/api/v1/tasks/${upstream.id}/cancel`],
+    ]);
+  });
+
+  test('too late is a rejection', async () => {
+    upstream.cancel = { status: 400, body: { code: 'UnsupportedOperation', message: 'running' } };
+    const error = await errorOf(Promise.resolve(video.cancel?.(task(), { channel, signal })));
+    expect(error.kind).toBe('rejected');
+  });
+});

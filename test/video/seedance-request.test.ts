@@ -1,0 +1,499 @@
+import { describe, expect, it } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import type { TaskModel } from '../../server/models/task-model.ts';
+import { seedanceFromGeneric, seedanceFromOfficial } from '../../server/providers/official/video-request.ts';
+import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+
+const standard = 'epsilon-delta-2-0-260128';
+const fast = 'epsilon-delta-2-0-fast-260128';
+const overseas = 'zeta-delta-2-0-fast-260128';
+const modern = 'epsilon-delta-2-5-260628';
+const own = 'operators-own-model';
+
+type Change = Partial<GenericVideoRequest>;
+type Metadata = NonNullable<GenericVideoRequest['metadata']>;
+type Content = NonNullable<Metadata['content']>;
+
+const modelOf = (id: string): TaskModel => ({ id, unit: 'seconds', protocol: 'official' });
+const generic = (change: Change, model = modern) =>
+  seedanceFromGeneric(modelOf(model), { model, prompt: 'A cat walks', ...change });
+const official = (change: object, content: Content = [text()], model = modern) =>
+  seedanceFromOfficial(modelOf(model), { model, content, ...change });
+
+const address = 'https://files.example/a';
+const text = (words = 'A cat walks') => ({ type: 'text' as const, text: words });
+const image = (
+  url = address,
+  role: 'reference_image' | 'first_frame' | 'last_frame' = 'reference_image',
+) => ({
+  type: 'image_url' as const,
+  image_url: { url },
+  role,
+});
+const video = (url = address) => ({
+  type: 'video_url' as const,
+  video_url: { url },
+  role: 'reference_video' as const,
+});
+const audio = (url = address) => ({
+  type: 'audio_url' as const,
+  audio_url: { url },
+  role: 'reference_audio' as const,
+});
+const draft = (id = 'task_1') => ({ type: 'draft_task' as const, draft_task: { id } });
+const many = <Item>(count: number, item: Item): Item[] => Array.from({ length: count }, () => item);
+
+function refusal(translate: () => unknown): { status: number; code: string; message: string } {
+  try {
+    translate();
+  } catch (error) {
+    if (error instanceof Failure) return { status: error.status, code: error.code, message: error.message };
+    throw error;
+  }
+  throw new Error('it was taken');
+}
+
+describe('the official form of a generic request', () => {
+  it('holds nothing that was not asked for', () => {
+    expect(generic({})).toEqual({
+      body: { content: [text()] },
+      facts: { prompt: 'A cat walks' },
+      expectedUnits: 30,
+      lifetimeMs: 172_800_000,
+    });
+  });
+
+  it.each<[string, Change, Content]>([
+    ['image', { image: 'a://1' }, [text(), image('a://1')]],
+    ['image as an asset', { image: 'asset://asset-1' }, [text(), image('asset://asset-1')]],
+    ['input_reference', { input_reference: { image_url: 'a://1' } }, [text(), image('a://1')]],
+    ['images', { images: ['a://1', 'a://2'] }, [text(), image('a://1'), image('a://2')]],
+    ['reference_images', { reference_images: [{ url: 'a://1' }] }, [text(), image('a://1')]],
+    [
+      'all kinds of images in their order',
+      { reference_images: [{ url: 'a://3' }], images: ['a://2'], image: 'a://1' },
+      [text(), image('a://1'), image('a://2'), image('a://3')],
+    ],
+    ['video', { video: { url: 'a://1' } }, [text(), video('a://1')]],
+    ['metadata.video_url', { metadata: { video_url: 'a://1' } }, [text(), video('a://1')]],
+    [
+      'videos of both places',
+      { video: { url: 'a://1' }, metadata: { video_url: ['a://2', 'a://3'] } },
+      [text(), video('a://1'), video('a://2'), video('a://3')],
+    ],
+    ['metadata.audio_url', { metadata: { audio_url: 'a://1' } }, [text(), audio('a://1')]],
+    [
+      'several audios',
+      { metadata: { audio_url: ['a://1', 'a://2'] } },
+      [text(), audio('a://1'), audio('a://2')],
+    ],
+    ['media without a prompt', { prompt: '', image: 'a://1' }, [image('a://1')]],
+    [
+      'metadata.content in the place of prompt and media',
+      {
+        image: 'a://1',
+        images: ['a://2'],
+        reference_images: [{ url: 'a://3' }],
+        video: { url: 'a://4' },
+        metadata: { content: [text('Only this')], video_url: 'a://5', audio_url: 'a://6' },
+      },
+      [text('Only this')],
+    ],
+    ['empty metadata.content', { metadata: { content: [] } }, [text()]],
+  ])('has the content of %s', (_, change, content) => {
+    expect(generic(change).body).toEqual({ content });
+  });
+
+  it.each<[string, Change, object]>([
+    ['size', { size: '720P' }, { resolution: '720p' }],
+    ['metadata.ratio', { metadata: { ratio: '1:1' } }, { ratio: '1:1' }],
+    ['metadata.aspect_ratio', { metadata: { aspect_ratio: '4:3' } }, { ratio: '4:3' }],
+    ['both, of which ratio wins', { metadata: { aspect_ratio: '4:3', ratio: '1:1' } }, { ratio: '1:1' }],
+    ['seconds', { seconds: '6' }, { duration: 6 }],
+    ['seconds as a number', { seconds: 6 }, { duration: 6 }],
+    ['seconds that leave it to the model', { seconds: '-1' }, { duration: -1 }],
+    ['duration', { duration: 7 }, { duration: 7 }],
+    ['seconds and duration that agree', { seconds: '7', duration: 7 }, { duration: 7 }],
+    ['a task type', { omni_reference_task_type: 'reference' }, { omni_reference_task_type: 'reference' }],
+    [
+      'a task type in metadata',
+      { metadata: { omni_reference_task_type: 'auto' } },
+      { omni_reference_task_type: 'auto' },
+    ],
+    [
+      'two task types, of which the upper wins',
+      { omni_reference_task_type: 'auto', metadata: { omni_reference_task_type: 'edit' } },
+      { omni_reference_task_type: 'auto' },
+    ],
+    [
+      'options beside metadata.content',
+      { size: '480p', metadata: { content: [text()] } },
+      { resolution: '480p' },
+    ],
+  ])('has the option of %s', (_, change, options) => {
+    expect(generic(change).body).toEqual({ content: [text()], ...options });
+  });
+
+  it.each<[keyof Metadata, unknown[]]>([
+    ['watermark', [true, false]],
+    ['return_last_frame', [true, false]],
+    ['seed', [0, -1, 2 ** 32 - 1]],
+    ['camera_fixed', [true, false]],
+    ['draft', [true, false]],
+    ['service_tier', ['default', 'flex']],
+    ['execution_expires_after', [3600]],
+    ['priority', [0, 9]],
+    ['safety_identifier', ['user-1']],
+    ['output_format', ['mov']],
+    ['tools', [[{ type: 'web_search' }], []]],
+    ['frames', [96]],
+    ['generate_audio', [true, false]],
+  ])('has metadata.%s', (name, values) => {
+    for (const value of values) {
+      expect(generic({ metadata: { [name]: value } }).body).toEqual({ content: [text()], [name]: value });
+    }
+  });
+
+  it('keeps the callback to the gateway', () => {
+    const callback = 'https://app.example/hook';
+    const { body, callbackUrl } = generic({ metadata: { callback_url: callback } });
+    expect([callbackUrl, body]).toEqual([callback, { content: [text()] }]);
+  });
+
+  it('leaves unknown and foreign fields out', () => {
+    const foreign = { resolution: '480p', aspect_ratio: '1:1', custom_domain: 'a.example', n: 4 };
+    const unknown = { other: 1, duration: 9 };
+    const metadata: Metadata = { input: { media: [] }, parameters: { seed: 1 }, ...unknown };
+    expect(generic({ ...foreign, metadata }).body).toEqual({ content: [text()] });
+  });
+
+  it('remembers what the renderers show', () => {
+    const metadata: Metadata = { service_tier: 'flex', safety_identifier: 'user-1' };
+    expect(generic({ size: '720P', seconds: '-1', metadata }).facts).toEqual({
+      prompt: 'A cat walks',
+      size: '720P',
+      seconds: '-1',
+      service_tier: 'flex',
+      safety_identifier: 'user-1',
+    });
+    const content = [text('One'), draft('task_9'), text('Two')];
+    expect(generic({ metadata: { content } }).facts).toEqual({ prompt: 'One\nTwo', draft_task_id: 'task_9' });
+    expect(generic({ prompt: 'x'.repeat(100_000) }).facts.prompt).toHaveLength(20_000);
+  });
+});
+
+describe('an official request', () => {
+  it('goes upstream as it came, without model and callback', () => {
+    const options = {
+      ratio: '1:1',
+      seed: 0,
+      watermark: false,
+      other: [1],
+      callback_url: 'https://app.example/hook',
+    };
+    const { callback_url, ...rest } = options;
+    expect(official(options)).toMatchObject({ callbackUrl: callback_url });
+    expect(official(options).body).toEqual({ content: [text()], ...rest });
+  });
+
+  it('expires when it says', () => {
+    expect(official({ execution_expires_after: 3600 }).lifetimeMs).toBe(3_600_000);
+    expect(official({}).lifetimeMs).toBe(172_800_000);
+  });
+});
+
+describe('the reserved seconds', () => {
+  it.each<[string, string, Change, number]>([
+    ['no length on 2.0', standard, {}, 5],
+    ['no length on 2.0 fast', fast, {}, 5],
+    ['no length on overseas 2.0', overseas, {}, 5],
+    ['no length on 2.5', modern, {}, 30],
+    ['no length on another model', own, {}, 30],
+    ['a length on 2.0', standard, { seconds: '12' }, 12],
+    ['a length on 2.5', modern, { duration: 4 }, 4],
+    ['a free length on 2.0', standard, { duration: -1 }, 15],
+    ['a free length on 2.5', modern, { seconds: '-1' }, 30],
+    ['frames', modern, { metadata: { frames: 97 } }, 5],
+    ['frames on 2.0', standard, { metadata: { frames: 96 } }, 4],
+  ])('are the most that can come of %s', (_, model, change, units) => {
+    expect(generic(change, model).expectedUnits).toBe(units);
+  });
+});
+
+describe('the bounds', () => {
+  const inline = (kind: string, bytes: number) =>
+    `data:${kind};base64,${'A'.repeat(Math.ceil(bytes / 3) * 4)}`;
+  const megabyte = 1024 * 1024;
+
+  it.each<[string, Content, string[]]>([
+    ['9 images', many(9, image()), [standard, fast, overseas, modern, own]],
+    ['30 images', many(30, image()), [modern, own]],
+    ['3 videos', many(3, video()), [standard, fast, overseas, modern, own]],
+    ['10 videos', many(10, video()), [modern, own]],
+    ['3 audios and an image', [...many(3, audio()), image()], [standard, fast, overseas, modern, own]],
+    ['10 audios', many(10, audio()), [modern, own]],
+    [
+      '12 files',
+      [...many(9, image()), ...many(2, video()), audio()],
+      [standard, fast, overseas, modern, own],
+    ],
+    ['audio alone', [text(), audio()], [modern, own]],
+    ['audio and a video', [audio(), video()], [standard, fast, overseas, modern, own]],
+    ['a first frame', [image(address, 'first_frame')], [standard, fast, overseas, modern, own]],
+    [
+      'first and last frame',
+      [image(address, 'last_frame'), text(), image(address, 'first_frame')],
+      [standard, fast, overseas, modern, own],
+    ],
+    [
+      'inline media',
+      [image('data:image/png;base64,AAAA'), audio('data:audio/mpeg;base64,AAAA')],
+      [standard, modern],
+    ],
+    ['an inline image of 30 MB', [image(inline('image/png', 30 * megabyte - 3))], [standard, modern]],
+  ])('take %s', (_, content, models) => {
+    for (const model of models) {
+      expect(official({}, content, model).body, model).toEqual({ content });
+      expect(generic({ metadata: { content } }, model).body, model).toEqual({ content });
+    }
+  });
+
+  const conflict = 'invalid_media_combination';
+  const bad = 'invalid_request';
+  it.each<[string, Content, string[], number, string, string]>([
+    ['10 images', many(10, image()), [standard, fast, overseas], 9, bad, 'at most 9'],
+    ['31 images', many(31, image()), [modern, own], 30, bad, 'at most 30'],
+    ['4 videos', many(4, video()), [standard, fast, overseas], 3, bad, 'at most 3'],
+    ['11 videos', many(11, video()), [modern, own], 10, bad, 'at most 10'],
+    ['4 audios', [image(), ...many(4, audio())], [standard, fast, overseas], 4, bad, 'at most 3'],
+    ['11 audios', many(11, audio()), [modern, own], 10, bad, 'at most 10'],
+    [
+      '13 files',
+      [...many(9, image()), ...many(3, video()), audio()],
+      [standard, fast, overseas],
+      12,
+      bad,
+      'at most 12 files',
+    ],
+    ['audio alone', [text(), audio()], [standard, fast, overseas], 1, bad, 'together with'],
+    [
+      'a last frame alone',
+      [image(address, 'last_frame')],
+      [standard, modern, own],
+      0,
+      conflict,
+      'first_frame',
+    ],
+    [
+      'a frame and a reference',
+      [image(address, 'first_frame'), image()],
+      [standard, modern, own],
+      1,
+      conflict,
+      'content.0',
+    ],
+    [
+      'a frame and a video',
+      [video(), image(address, 'first_frame')],
+      [standard, modern],
+      0,
+      conflict,
+      'content.1',
+    ],
+    [
+      'a frame and an audio',
+      [image(address, 'first_frame'), audio()],
+      [standard, modern],
+      1,
+      conflict,
+      'content.0',
+    ],
+    ['text as an inline image', [image('data:text/plain;base64,AAAA')], [standard, modern], 0, bad, 'image'],
+    ['an inline image without Base64', [image('data:image/png,AAAA')], [standard, modern], 0, bad, 'Base64'],
+    [
+      'an image as audio',
+      [image(), audio('data:image/png;base64,AAAA')],
+      [standard, modern],
+      1,
+      bad,
+      'audio',
+    ],
+    [
+      'an inline image over 30 MB',
+      [image(inline('image/png', 30 * megabyte + 3))],
+      [modern],
+      0,
+      bad,
+      '30 MB',
+    ],
+    [
+      'an inline audio over 15 MB',
+      [image(), audio(inline('audio/wav', 15 * megabyte + 3))],
+      [modern],
+      1,
+      bad,
+      '15 MB',
+    ],
+  ])('refuse %s', (_, content, models, index, code, says) => {
+    for (const model of models) {
+      const one = refusal(() => official({}, content, model));
+      expect(one, model).toMatchObject({ status: 400, code, message: expect.stringContaining(says) });
+      expect(one.message.split(': ')[0], model).toBe(`content.${index}`);
+      const other = refusal(() => generic({ metadata: { content } }, model));
+      expect(other, model).toMatchObject({ status: 400, code });
+      expect(other.message.split(': ')[0], model).toBe(`metadata.content.${index}`);
+    }
+  });
+
+  it.each<[string, Change, string, string]>([
+    ['image', { image: 'data:text/plain,x' }, 'image', 'Base64'],
+    ['images', { images: many(10, address) }, 'images.9', 'at most 9'],
+    [
+      'reference_images',
+      { images: many(9, address), reference_images: [{ url: address }] },
+      'reference_images.0',
+      '9',
+    ],
+    [
+      'video',
+      { video: { url: address }, metadata: { video_url: many(3, address) } },
+      'metadata.video_url.2',
+      '3',
+    ],
+    ['audio_url', { image: address, metadata: { audio_url: many(4, address) } }, 'metadata.audio_url.3', '3'],
+    ['audio alone', { metadata: { audio_url: address } }, 'metadata.audio_url', 'together'],
+    ['nothing', { prompt: '' }, 'prompt', 'required'],
+  ])('name the field of a generic request: %s', (_, change, field, says) => {
+    const one = refusal(() => generic(change, standard));
+    expect(one).toMatchObject({ status: 400, code: bad, message: expect.stringContaining(says) });
+    expect(one.message.split(': ')[0]).toBe(field);
+  });
+
+  it.each<[string, Change, string]>([
+    ['seconds and duration', { seconds: '5', duration: 6 }, 'duration'],
+    [
+      'image and input_reference',
+      { image: address, input_reference: { image_url: address } },
+      'input_reference',
+    ],
+    ['frames and seconds', { seconds: '5', metadata: { frames: 120 } }, 'metadata.frames'],
+  ])('refuse %s as a conflict', (_, change, field) => {
+    const one = refusal(() => generic(change));
+    expect([one.code, one.message.split(': ')[0]]).toEqual([conflict, field]);
+  });
+
+  const lengths: [string, number[], number[]][] = [
+    [standard, [-1, 4, 15], [0, 1, 3, 16]],
+    [fast, [-1, 4, 15], [0, 3, 16]],
+    [overseas, [-1, 4, 15], [0, 3, 16]],
+    [modern, [-1, 4, 30], [0, 3, 31]],
+    [own, [-1, 1, 30], [0, 31]],
+  ];
+  it.each(lengths)('of %s in seconds', (model, good, wrong) => {
+    for (const duration of good) expect(generic({ duration }, model).body).toMatchObject({ duration });
+    for (const duration of wrong) {
+      const one = refusal(() => generic({ duration }, model));
+      expect(one.message).toMatch(/^duration: must be -1 or \d+ to \d+/);
+      expect(refusal(() => generic({ seconds: String(duration) }, model)).message).toMatch(/^seconds: /);
+    }
+  });
+
+  const resolutions: [string, string[], string[]][] = [
+    [standard, ['480p', '720P', '1080p', '4K'], ['8k', '854x480']],
+    [fast, ['480p', '720p'], ['1080p', '4k']],
+    [overseas, ['480p', '720p'], ['1080p', '4k']],
+    [modern, ['480p', '720p', '1080p'], ['4k']],
+    [own, ['480p', '4k'], ['8k']],
+  ];
+  it.each(resolutions)('of %s in lines', (model, good, wrong) => {
+    for (const size of good)
+      expect(generic({ size }, model).body).toMatchObject({ resolution: size.toLowerCase() });
+    for (const size of wrong)
+      expect(refusal(() => generic({ size }, model)).message).toMatch(/^size: .*480p/);
+  });
+
+  it.each([
+    [standard, 360],
+    [fast, 360],
+    [modern, 720],
+    [own, 720],
+  ])('of %s in frames', (model, most) => {
+    expect(official({ frames: most }, [text()], model).expectedUnits).toBe(most / 24);
+    const one = refusal(() => official({ frames: most + 1 }, [text()], model));
+    expect(one.message).toContain(`frames: must be at most ${most}`);
+  });
+
+  it.each<[string, Metadata, string]>([
+    ['the flex tier', { service_tier: 'flex' }, 'metadata.service_tier'],
+    ['QuickTime', { output_format: 'mov' }, 'metadata.output_format'],
+    ['a task type', { omni_reference_task_type: 'edit' }, 'metadata.omni_reference_task_type'],
+  ])('refuse %s on 2.0 only', (_, metadata, field) => {
+    const sources: Change = { video: { url: address }, metadata };
+    for (const model of [standard, fast, overseas]) {
+      const one = refusal(() => generic(sources, model));
+      expect([one.code, one.message.split(': ')[0]]).toEqual([bad, field]);
+    }
+    expect(generic(sources, modern).body).toMatchObject(metadata);
+  });
+});
+
+describe('a task type of 2.5', () => {
+  const constraint = 'InvalidParameter.TaskTypeConstraint';
+  const first = [image(address, 'first_frame')];
+
+  it.each<[string, object, Content]>([
+    ['an edit', { omni_reference_task_type: 'edit' }, [text(), video()]],
+    [
+      'an edit that says all',
+      { omni_reference_task_type: 'edit', duration: -1, ratio: 'adaptive' },
+      [text(), video()],
+    ],
+    ['an edit of a draft', { omni_reference_task_type: 'edit' }, [text(), draft()]],
+    ['an extension', { omni_reference_task_type: 'extend', duration: 9 }, [text(), video()]],
+    ['a reference with a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, [text(), image()]],
+    // What nothing explicit rules out the provider may refuse later.
+    ['a first frame with a ratio', { ratio: '1:1' }, first],
+    ['a first frame with a ratio and type auto', { omni_reference_task_type: 'auto', ratio: '1:1' }, first],
+    [
+      'a video with type auto and a ratio',
+      { omni_reference_task_type: 'auto', ratio: '1:1', duration: 5 },
+      [video()],
+    ],
+  ])('takes %s', (_, options, content) => {
+    expect(official(options, content).body).toEqual({ content, ...options });
+  });
+
+  it.each<[string, object, Content, string]>([
+    ['an edit of 5 seconds', { omni_reference_task_type: 'edit', duration: 5 }, [video()], 'duration'],
+    ['an edit of frames', { omni_reference_task_type: 'edit', frames: 96 }, [video()], 'frames'],
+    ['an edit with a ratio', { omni_reference_task_type: 'edit', ratio: '1:1' }, [video()], 'ratio'],
+    [
+      'an edit of nothing',
+      { omni_reference_task_type: 'edit' },
+      [text(), image()],
+      'omni_reference_task_type',
+    ],
+    ['an extension with a ratio', { omni_reference_task_type: 'extend', ratio: '16:9' }, [video()], 'ratio'],
+    ['an extension of nothing', { omni_reference_task_type: 'extend' }, [text()], 'omni_reference_task_type'],
+    ['a first frame with a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, first, 'ratio'],
+    [
+      'first and last frame with a ratio',
+      { omni_reference_task_type: 'reference', ratio: '1:1' },
+      [...first, image(address, 'last_frame')],
+      'ratio',
+    ],
+  ])('refuses %s', (_, options, content, field) => {
+    const one = refusal(() => official(options, content));
+    expect([one.status, one.code, one.message.split(': ')[0]]).toEqual([400, constraint, field]);
+  });
+
+  it('names the fields of a generic request', () => {
+    const edit: Change = { omni_reference_task_type: 'edit', video: { url: address } };
+    const fieldOf = (change: Change) => refusal(() => generic({ ...edit, ...change })).message.split(': ')[0];
+    expect(fieldOf({ seconds: '5' })).toBe('seconds');
+    expect(fieldOf({ duration: 5 })).toBe('duration');
+    expect(fieldOf({ metadata: { frames: 96 } })).toBe('metadata.frames');
+    expect(fieldOf({ metadata: { ratio: '1:1' } })).toBe('metadata.ratio');
+    expect(fieldOf({ metadata: { aspect_ratio: '1:1' } })).toBe('metadata.aspect_ratio');
+  });
+});

@@ -1,0 +1,291 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import {
+  failure,
+  finished,
+  genericPath,
+  modern,
+  officialPath,
+  sendJson,
+  text,
+  useSeedanceRig,
+} from './seedance-provider.ts';
+
+const rig = useSeedanceRig();
+
+describe('the books', () => {
+  const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
+  const logOf = async () => (await logRows(rig.gateway)).at(-1);
+
+  it.each<[string, object, object, number, number]>([
+    ['the seconds told', { duration: -1 }, { ...finished, duration: 9 }, 300, 90],
+    [
+      'the frames told',
+      { duration: undefined, frames: 97 },
+      { ...finished, duration: undefined, frames: 97 },
+      50,
+      41,
+    ],
+    [
+      'the frames at their rate',
+      {},
+      { ...finished, duration: undefined, frames: 60, framespersecond: 30 },
+      50,
+      20,
+    ],
+    ['what was reserved', {}, { ...finished, duration: undefined }, 50, 50],
+    ['what was reserved for free length', { duration: undefined }, { ...finished, duration: -1 }, 300, 300],
+  ])('charge %s', async (_, change, told, reserved, charged) => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    const id = await rig.create(change, officialPath, key);
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000 - reserved);
+    rig.told = told;
+    await rig.poll(id);
+    expect(await bookOf()).toEqual({ state: 'settled', reserved, charged, unit: 'seconds' });
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000 - charged);
+    expect(await logOf()).toMatchObject({
+      operation: 'createOfficialTask',
+      model_name: modern,
+      channel: 'recording',
+      status: 200,
+      error_code: null,
+      quota: charged,
+    });
+  });
+
+  it('hold the tokens', async () => {
+    const id = await rig.create();
+    rig.told = finished;
+    await rig.poll(id);
+    expect(await logOf()).toMatchObject({ units: 5, completion_tokens: 108_900 });
+  });
+
+  it('give back what a failed task had reserved', async () => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    const id = await rig.create({}, officialPath, key);
+    rig.told = { status: 'failed', error: failure };
+    expect(await rig.poll(id)).toMatchObject({ status: 'failed', error: failure });
+    expect(await bookOf()).toMatchObject({ state: 'refunded', reserved: 50 });
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+    expect(await logOf()).toMatchObject({ error_code: failure.code, quota: 0 });
+  });
+
+  it('refuse what the key cannot pay, before the upstream hears of it', async () => {
+    const { key } = await makeKey(rig.gateway, { quota: 49 });
+    const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
+    expect(response.status).toBe(403);
+    expect(rig.upstream.seen).toEqual([]);
+  });
+});
+
+describe('an upstream that refuses a request', () => {
+  it.each<[number, object, number, string, string]>([
+    [
+      400,
+      { code: 'InputTextSensitiveContentDetected', message: 'Not this' },
+      400,
+      'InputTextSensitiveContentDetected',
+      'Not this',
+    ],
+    [404, { code: 'ModelNotOpen', message: 'Not open' }, 404, 'ModelNotOpen', 'Not open'],
+    [
+      401,
+      { code: 'AuthenticationError', message: 'key sk-1' },
+      502,
+      'bad_response_status_code',
+      'The provider failed',
+    ],
+    [
+      403,
+      { code: 'AccountOverdueError', message: 'pay acct-7' },
+      502,
+      'bad_response_status_code',
+      'The provider failed',
+    ],
+    [
+      429,
+      { code: 'QuotaExceeded', message: 'acct-7' },
+      429,
+      'rate_limit_exceeded',
+      'The provider takes no more',
+    ],
+    [
+      500,
+      { code: 'InternalServiceError', message: 'host x' },
+      502,
+      'bad_response_status_code',
+      'The provider failed',
+    ],
+    [503, { code: 'ServerOverloaded', message: 'host x' }, 503, 'get_channel_failed', 'not available'],
+  ])('with %i and %j is told as %i', async (status, error, told, code, words) => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    rig.instead.set('POST', (_, response) =>
+      sendJson(response, status, { error: { ...error, param: '', type: 'X' } }),
+    );
+    for (const path of [officialPath, genericPath]) {
+      const response = await rig.post(
+        path,
+        { model: modern, prompt: 'A cat', content: [text], duration: 5 },
+        key,
+      );
+      expect(response.status).toBe(told);
+      expect(await response.json()).toEqual({
+        error: { code, message: expect.stringContaining(words), request_id: expect.any(String) },
+      });
+    }
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+    expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'refunded' });
+  });
+});
+
+describe('an upstream out of its mind', () => {
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
+    ['no id', (response) => sendJson(response, 200, { task: 'x' })],
+    ['an id that is no text', (response) => sendJson(response, 200, { id: 7 })],
+    ['an empty answer', (response) => response.writeHead(200).end()],
+    ['a hang-up', (response) => response.destroy()],
+  ])('that answers a request with %s costs nothing', async (_, answer) => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    rig.instead.set('POST', (__, response) => answer(response));
+    const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
+    expect(response.status).toBe(502);
+    expect(JSON.stringify(await response.json())).not.toContain(rig.upstream.url);
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+    expect(rig.sent()).toHaveLength(1);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
+    ['a list', (response) => sendJson(response, 200, [])],
+    ['nothing', (response) => response.writeHead(200).end()],
+    ['null', (response) => sendJson(response, 200, null)],
+    ['500', (response) => sendJson(response, 500, { error: { code: 'X', message: 'Y' } })],
+    ['429', (response) => sendJson(response, 429, { error: { code: 'X', message: 'Y' } })],
+    ['a hang-up', (response) => response.destroy()],
+  ])('that answers a poll with %s is asked again', async (_, answer) => {
+    const id = await rig.create();
+    rig.told = { status: 'running' };
+    await rig.poll(id);
+    rig.instead.set('GET', (__, response) => answer(response));
+    expect(await rig.poll(id)).toMatchObject({ status: 'running', error: null });
+    rig.instead.clear();
+    rig.told = finished;
+    expect(await rig.poll(id)).toMatchObject({ status: 'succeeded' });
+  });
+
+  it('that has lost a task fails it without its own words', async () => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    const id = await rig.create({}, officialPath, key);
+    rig.instead.set('GET', (_, response) =>
+      sendJson(response, 404, { error: { code: 'ResourceNotFound', message: `no ${rig.upstreamId}` } }),
+    );
+    const { status, body } = await rig.send('GET', `${officialPath}/${id}`, key);
+    expect([status, body.status]).toEqual([200, 'queued']);
+    await rig.pass(60_000);
+    const after = await rig.send('GET', `${officialPath}/${id}`, key);
+    expect(after.body).toMatchObject({ status: 'failed', error: { code: 'task_lost' } });
+    expect(JSON.stringify(after.body)).not.toContain('cgt-');
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+  });
+});
+
+describe('a task that is not finished in time', () => {
+  it('expires, is stopped upstream and costs nothing', async () => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    const id = await rig.create({ execution_expires_after: 3600 }, officialPath, key);
+    rig.told = { status: 'running' };
+    await rig.pass(3_599_000);
+    expect((await rig.send('GET', `${officialPath}/${id}`, key)).body.status).toBe('running');
+    await rig.pass(60_000);
+    expect((await rig.send('GET', `${officialPath}/${id}`, key)).body).toMatchObject({
+      status: 'expired',
+      error: null,
+    });
+    expect(rig.upstream.seen.at(-1)).toMatchObject({
+      method: 'DELETE',
+      path: `${officialPath}/${rig.upstreamId}`,
+    });
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+  });
+
+  it('has two days when it does not say', async () => {
+    const day = 24 * 3_600_000;
+    const id = await rig.create({}, genericPath);
+    rig.told = { status: 'running' };
+    await rig.pass(2 * day - 60_000);
+    expect((await rig.send('GET', `${genericPath}/${id}`)).body).toMatchObject({
+      data: { status: 'IN_PROGRESS' },
+    });
+    await rig.pass(120_000);
+    expect((await rig.send('GET', `${genericPath}/${id}`)).body).toMatchObject({
+      data: {
+        status: 'FAILURE',
+        fail_reason: expect.stringContaining('in time'),
+        data: { status: 'expired' },
+      },
+    });
+  });
+});
+
+describe('a deletion', () => {
+  const remove = (id: string, key?: string) => rig.send('DELETE', `${officialPath}/${id}`, key);
+  const deletions = () => rig.upstream.seen.filter(({ method }) => method === 'DELETE');
+
+  it('cancels a queued task upstream, and gives its quota back', async () => {
+    const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
+    const id = await rig.create({}, officialPath, key);
+    expect(await remove(id, key)).toEqual({ status: 204, body: {} });
+    expect(deletions().map(({ path }) => path)).toEqual([`${officialPath}/${rig.upstreamId}`]);
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+    expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'refunded', reserved: 50 });
+    expect((await logRows(rig.gateway)).at(-1)).toMatchObject({ error_code: 'task_canceled', quota: 0 });
+    const { body } = await rig.send('GET', `${officialPath}/${id}`, key);
+    expect(body).toMatchObject({ status: 'cancelled', error: null });
+    expect(await remove(id, key)).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request' } },
+    });
+  });
+
+  it('does not stop a running task', async () => {
+    const id = await rig.create();
+    rig.told = { status: 'running' };
+    await rig.poll(id);
+    expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
+    expect(deletions()).toEqual([]);
+  });
+
+  it('does not stop what the upstream says is running', async () => {
+    const id = await rig.create();
+    rig.instead.set('DELETE', (_, response) =>
+      sendJson(response, 400, { error: { code: 'InvalidParameter', message: `${rig.upstreamId} runs` } }),
+    );
+    expect(await remove(id)).toMatchObject({ status: 400, body: { error: { code: 'task_not_completed' } } });
+    expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
+  });
+
+  it('tells when the upstream does not answer, and leaves the task', async () => {
+    const id = await rig.create();
+    rig.instead.set('DELETE', (_, response) => response.destroy());
+    expect(await remove(id)).toMatchObject({ status: 502 });
+    expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
+  });
+
+  it.each<[string, object]>([
+    ['succeeded', finished],
+    ['failed', { status: 'failed', error: failure }],
+    ['expired', { status: 'expired' }],
+  ])('forgets a task that has %s, but not what it cost', async (_, told) => {
+    const id = await rig.create();
+    rig.told = told;
+    await rig.poll(id);
+    const books = await ledgerRows(rig.gateway);
+    expect((await remove(id)).status).toBe(204);
+    expect((await rig.send('GET', `${officialPath}/${id}`)).status).toBe(404);
+    expect((await remove(id)).status).toBe(404);
+    expect(deletions()).toEqual([]);
+    expect(await ledgerRows(rig.gateway)).toEqual(books);
+  });
+});

@@ -1,0 +1,341 @@
+import { describe, expect, it } from 'vitest';
+import {
+  failure,
+  finished,
+  frame,
+  genericPath,
+  modern,
+  officialPath,
+  standard,
+  text,
+  url,
+  useSeedanceRig,
+  videosPath,
+} from './seedance-provider.ts';
+
+const rig = useSeedanceRig();
+
+describe('a request', () => {
+  it('goes upstream translated, under the name of the model there, and without its callback', async () => {
+    const request = {
+      model: modern,
+      prompt: 'A cat walks',
+      image: 'https://files.example/1.png',
+      images: ['https://files.example/2.png'],
+      reference_images: [{ url: 'https://files.example/3.png' }],
+      video: { url: 'https://files.example/4.mp4' },
+      size: '720P',
+      seconds: '-1',
+      omni_reference_task_type: 'edit',
+      metadata: {
+        video_url: ['https://files.example/5.mp4'],
+        audio_url: 'https://files.example/6.mp3',
+        ratio: 'adaptive',
+        omni_reference_task_type: 'extend',
+        watermark: false,
+        return_last_frame: true,
+        seed: 0,
+        camera_fixed: false,
+        draft: false,
+        service_tier: 'flex',
+        execution_expires_after: 3600,
+        priority: 0,
+        safety_identifier: 'user-1',
+        callback_url: 'https://app.example/hook',
+        output_format: 'mov',
+        tools: [{ type: 'web_search' }],
+        generate_audio: false,
+      },
+    };
+    const image = (n: number) => ({
+      type: 'image_url',
+      image_url: { url: `https://files.example/${n}.png` },
+      role: 'reference_image',
+    });
+    const video = (n: number) => ({
+      type: 'video_url',
+      video_url: { url: `https://files.example/${n}.mp4` },
+      role: 'reference_video',
+    });
+    const audio = {
+      type: 'audio_url',
+      audio_url: { url: 'https://files.example/6.mp3' },
+      role: 'reference_audio',
+    };
+    const official = {
+      content: [text, image(1), image(2), image(3), video(4), video(5), audio],
+      resolution: '720p',
+      ratio: 'adaptive',
+      duration: -1,
+      omni_reference_task_type: 'edit',
+      watermark: false,
+      return_last_frame: true,
+      seed: 0,
+      camera_fixed: false,
+      draft: false,
+      service_tier: 'flex',
+      execution_expires_after: 3600,
+      priority: 0,
+      safety_identifier: 'user-1',
+      output_format: 'mov',
+      tools: [{ type: 'web_search' }],
+      generate_audio: false,
+    };
+    await rig.create(request, genericPath);
+    await rig.create(request, videosPath);
+    await rig.create({ model: modern, ...official, callback_url: 'https://app.example/hook' });
+    const sent = { model: 'other-name', ...official };
+    expect(rig.sent()).toEqual([sent, sent, sent]);
+    const [{ method, path, headers } = { method: '', path: '', headers: {} }] = rig.upstream.seen;
+    expect([method, path, headers.authorization]).toEqual(['POST', officialPath, 'Bearer upstream-key']);
+    const kept = await rig.gateway.gateway.store.read
+      .selectFrom('tasks')
+      .select(['callback_url', 'expected_units'])
+      .orderBy('created_at', 'desc')
+      .limit(3)
+      .execute();
+    expect(kept).toEqual(Array(3).fill({ callback_url: 'https://app.example/hook', expected_units: 30 }));
+  });
+
+  it('answers the id, and the safety identifier only when it was sent', async () => {
+    const request = { model: standard, content: [text] };
+    expect(await (await rig.post(officialPath, request)).json()).toEqual({ id: expect.any(String) });
+    const named = await rig.post(officialPath, { ...request, safety_identifier: 'user-1' });
+    expect(await named.json()).toEqual({ id: expect.any(String), safety_identifier: 'user-1' });
+  });
+});
+
+describe('a state', () => {
+  const rows: [string, object, string, string, string, string][] = [
+    ['queued', {}, 'queued', 'queued', 'QUEUED', '10%'],
+    ['running', {}, 'running', 'in_progress', 'IN_PROGRESS', '50%'],
+    ['succeeded', finished, 'succeeded', 'completed', 'SUCCESS', '100%'],
+    ['failed', { error: failure }, 'failed', 'failed', 'FAILURE', '100%'],
+    ['expired', {}, 'expired', 'failed', 'FAILURE', '100%'],
+    ['cancelled', {}, 'cancelled', 'failed', 'FAILURE', '100%'],
+    ['of a new kind', {}, 'queued', 'queued', 'QUEUED', '10%'],
+  ];
+  it.each(rows)('%s is told in every format', async (status, rest, official, generic, family, progress) => {
+    const ids = [await rig.create(), await rig.create({}, videosPath), await rig.create({}, genericPath)];
+    const [first = '', second = '', third = ''] = ids;
+    rig.told = { ...rest, status };
+    expect(await rig.poll(first)).toMatchObject({ id: first, model: modern, status: official });
+    expect(await rig.poll(second, videosPath)).toMatchObject({ id: second, status: generic });
+    const record = await rig.poll(third, genericPath);
+    expect(record).toMatchObject({
+      code: 'success',
+      data: { task_id: third, status: family, progress, data: { id: third, status: official } },
+    });
+  });
+
+  it('of a new kind keeps a running task running', async () => {
+    const id = await rig.create();
+    rig.told = { status: 'running' };
+    await rig.poll(id);
+    rig.told = { status: 'resting' };
+    expect(await rig.poll(id)).toMatchObject({ status: 'running' });
+  });
+
+  it('is not told to others, nor at the routes of other formats', async () => {
+    const id = await rig.create();
+    const other = await rig.create({}, genericPath);
+    for (const path of [genericPath, videosPath, '/api/v3/contents/generations/tasks/none'])
+      expect((await rig.send('GET', `${path}/${id}`)).status).toBe(404);
+    expect((await rig.send('GET', `${officialPath}/${other}`)).status).toBe(404);
+    expect((await rig.send('GET', `${officialPath}/${rig.upstreamId}`)).status).toBe(404);
+  });
+});
+
+describe('a finished task', () => {
+  it('shows the snapshot of the upstream with the public id and the address in three places', async () => {
+    const id = await rig.create({ safety_identifier: 'user-1' });
+    rig.told = { ...finished, draft_task_id: 'cgt-draft', secret: rig.upstream.url };
+    const task = await rig.poll(id);
+    const { created_at: _, updated_at: __, ...snapshot } = finished;
+    expect(task).toEqual({
+      ...snapshot,
+      safety_identifier: 'user-1',
+      id,
+      model: modern,
+      video_url: url,
+      outputs: [url],
+      created_at: expect.any(Number),
+      updated_at: expect.any(Number),
+    });
+    expect(task.created_at).toBeGreaterThan(1_700_000_000);
+  });
+
+  it('is a generic object with all that is known of the video', async () => {
+    const id = await rig.create({ size: '720P' }, videosPath);
+    rig.told = finished;
+    expect(await rig.poll(id, videosPath)).toMatchObject({
+      id,
+      seconds: '5',
+      size: '720P',
+      url,
+      video_url: url,
+      output: [
+        { type: 'video', url },
+        { type: 'last_frame', url: frame },
+      ],
+      metadata: {
+        usage: finished.usage,
+        last_frame_url: frame,
+        output_format: 'mov',
+        duration: 5,
+        duration_seconds: 5,
+        resolution: '720p',
+        ratio: '16:9',
+        seed: 0,
+        generate_audio: false,
+      },
+    });
+  });
+
+  it('is a family record with snapshot, times and prompt', async () => {
+    const id = await rig.create({}, genericPath);
+    rig.told = { status: 'running' };
+    const { data: running } = await rig.poll(id, genericPath);
+    expect(running).toMatchObject({ finish_time: 0, data: { status: 'running', error: null } });
+    rig.told = finished;
+    const { data } = (await rig.poll(id, genericPath)) as { data: Record<string, number> };
+    expect(data).toMatchObject({
+      task_id: id,
+      status: 'SUCCESS',
+      result_url: url,
+      action: 'generate',
+      platform: 'seedance',
+      properties: { input: 'A cat walks' },
+      data: { id, model: modern, status: 'succeeded', content: { video_url: url, last_frame_url: frame } },
+    });
+    const { submit_time = 0, start_time = 0, finish_time = 0 } = data;
+    expect(submit_time).toBeGreaterThan(1_700_000_000);
+    expect(start_time).toBeGreaterThan(submit_time);
+    expect(finish_time).toBeGreaterThan(start_time);
+  });
+
+  it.each<[string, object]>([
+    ['content.video_url', { content: { video_url: url }, outputs: ['https://files.example/other.mp4'] }],
+    ['outputs[0]', { outputs: [url, 'https://files.example/other.mp4'] }],
+    ['outputs[0].url', { outputs: [{ url }] }],
+    ['video_url', { video_url: url, content: null, outputs: [] }],
+  ])('has its video where the channel puts it: %s', async (_, places) => {
+    const id = await rig.create();
+    rig.told = { status: 'succeeded', ...places };
+    expect(await rig.poll(id)).toMatchObject({ content: { video_url: url }, video_url: url, outputs: [url] });
+  });
+
+  it.each<[string, object]>([
+    ['no address', {}],
+    ['an address that is none', { content: { video_url: 'file:///etc/passwd' }, outputs: [7] }],
+  ])('with %s has failed', async (_, places) => {
+    const id = await rig.create();
+    rig.told = { status: 'succeeded', ...places };
+    expect(await rig.poll(id)).toMatchObject({
+      status: 'failed',
+      error: { code: 'video_generation_failed', message: expect.any(String) },
+    });
+  });
+
+  it('stays as the contract has it whatever an upstream tells', async () => {
+    const id = await rig.create();
+    rig.told = {
+      ...finished,
+      content: { video_url: url, last_frame_url: 7 },
+      usage: { completion_tokens: 'many', total_tokens: -1, tool_usage: [] },
+      seed: 'x',
+      duration: '5.4',
+      frames: {},
+      ratio: 1,
+      generate_audio: 'yes',
+      tools: 'web_search',
+      priority: 1e300,
+      model: { name: 'x' },
+      id: 7,
+    };
+    const task = await rig.poll(id);
+    expect(task).toMatchObject({ id, model: modern, content: { video_url: url }, duration: 5, usage: {} });
+    for (const name of ['seed', 'frames', 'ratio', 'generate_audio', 'tools', 'priority'])
+      expect(task).not.toHaveProperty(name);
+  });
+
+  it('names no id of the upstream, not even in the words of a failure', async () => {
+    const id = await rig.create();
+    const words = `Task ${rig.upstreamId} failed`;
+    rig.told = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
+    const task = await rig.poll(id);
+    expect(task.error).toEqual({ code: 'InternalServiceError', message: `Task ${id} failed` });
+  });
+});
+
+describe('the list', () => {
+  const day = 24 * 3_600_000;
+  const list = async (query: string) => {
+    const { status, body } = await rig.send('GET', `${officialPath}?page_size=100&${query}`);
+    expect(status).toBe(200);
+    const { items, total } = body as unknown as { items: { id: string }[]; total: number };
+    return { ids: items.map(({ id }) => id), total };
+  };
+
+  it('has every state, model and tier apart, and forgets after seven days', async () => {
+    await rig.pass(8 * day);
+    const made: Record<string, string> = {};
+    for (const [status, rest] of Object.entries({
+      succeeded: finished,
+      failed: { error: failure },
+      expired: {},
+    })) {
+      const id = await rig.create();
+      rig.told = { ...rest, status };
+      await rig.poll(id);
+      made[status] = id;
+    }
+    made.running = await rig.create({ service_tier: 'flex' });
+    rig.told = { status: 'running' };
+    await rig.poll(made.running);
+    rig.told = { status: 'queued' };
+    made.cancelled = await rig.create({ model: standard });
+    await rig.send('DELETE', `${officialPath}/${made.cancelled}`);
+    made.queued = await rig.create({ model: standard, service_tier: 'default' });
+    await rig.create({}, genericPath);
+
+    const all = ['queued', 'cancelled', 'running', 'expired', 'failed', 'succeeded'].map(
+      (name) => made[name],
+    );
+    expect(await list('')).toEqual({ ids: all, total: 6 });
+    for (const [status, id] of Object.entries(made))
+      expect(await list(`filter.status=${status}`), status).toEqual({ ids: [id], total: 1 });
+    expect((await list(`filter.model=${standard}`)).ids).toEqual([made.queued, made.cancelled]);
+    expect((await list('filter.service_tier=flex')).ids).toEqual([made.running]);
+    expect((await list('filter.service_tier=default')).total).toBe(5);
+    const two = `filter.task_ids=${made.failed}&filter.task_ids=${made.queued}&filter.task_ids=none`;
+    expect((await list(two)).ids).toEqual([made.queued, made.failed]);
+    expect((await list(`${two}&filter.status=failed`)).ids).toEqual([made.failed]);
+    expect(await list('page_num=2')).toEqual({ ids: [], total: 6 });
+    await rig.pass(7 * day);
+    expect(await list('')).toEqual({ ids: [], total: 0 });
+  });
+
+  it('takes a prompt that looks like a tier for a prompt', async () => {
+    await rig.pass(8 * day);
+    await rig.create({ content: [{ type: 'text', text: '"service_tier":"flex"' }] });
+    expect((await list('filter.service_tier=flex')).total).toBe(0);
+    expect((await list('filter.service_tier=default')).total).toBe(1);
+  });
+});
+
+describe('a draft', () => {
+  it('is named upstream by its id there, and to the client by the public one', async () => {
+    const draft = await rig.create({ draft: true });
+    const upstreamId = rig.upstreamId;
+    rig.told = finished;
+    await rig.poll(draft);
+    const item = (id: string) => ({ type: 'draft_task', draft_task: { id } });
+    const id = await rig.create({ content: [item(draft)] });
+    expect(rig.sent().at(-1)).toMatchObject({ content: [item(upstreamId)] });
+    rig.told = { ...finished, draft_task_id: upstreamId };
+    const task = await rig.poll(id);
+    expect(task).toMatchObject({ id, draft_task_id: draft });
+    expect(JSON.stringify(task)).not.toContain('cgt-');
+  });
+});
