@@ -23,7 +23,7 @@ export async function send(request: Request, fetch: Fetch, options: SendOptions)
     let pause: number | undefined;
     try {
       // The body of a request can be sent once, so every attempt but the last sends a copy.
-      const response = await sendOnce(last ? request : request.clone(), request.signal, fetch, options);
+      const response = await sendOnce(last ? request : request.clone(), request, fetch, options);
       pause = last ? undefined : waitAfter(response, attempt);
       if (pause === undefined) return response;
       await response.body?.cancel();
@@ -35,9 +35,12 @@ export async function send(request: Request, fetch: Fetch, options: SendOptions)
   }
 }
 
-async function sendOnce(request: Request, signal: AbortSignal, fetch: Fetch, options: SendOptions) {
+async function sendOnce(request: Request, original: Request, fetch: Fetch, options: SendOptions) {
+  const { signal } = original;
   if (signal.aborted) throw aborted(signal);
   const call = new AbortController();
+  // The signal of a request follows the one it was made with only as long as the request itself is held.
+  const held = [original];
   const stop = () => call.abort(aborted(signal));
   signal.addEventListener('abort', stop);
   const timer = setTimeout(() => {
@@ -49,11 +52,14 @@ async function sendOnce(request: Request, signal: AbortSignal, fetch: Fetch, opt
   const release = () => {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);
+    held.length = 0;
   };
   const explain = (cause: unknown) => (call.signal.aborted ? call.signal.reason : lost(request.url, cause));
 
   try {
-    const response = await fetch(new Request(request, { signal: call.signal }));
+    const sent = new Request(request, { signal: call.signal });
+    held.push(sent);
+    const response = await fetch(sent);
     if (options.timeoutCovers === 'headers' && response.ok) clearTimeout(timer);
     return watchBody(response, release, explain);
   } catch (cause) {

@@ -1,4 +1,6 @@
 import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AbortError, ConnectionError, TimeoutError, Unigate } from '../../client/index.ts';
 import { json, silence, stall, stubClient } from './stub-fetch.ts';
@@ -154,4 +156,27 @@ describe('connection', () => {
     await expect(reader.read()).rejects.toThrow(ConnectionError);
     expect(requests).toBe(1);
   });
+});
+
+it('is stopped by its signal whatever the garbage collector has taken', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect !== 'function') throw new Error('there is no garbage collector to call');
+  for (const answers of [false, true]) {
+    const asked = Promise.withResolvers<void>();
+    const url = await startStubServer((_, response) => {
+      if (answers) response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+      asked.resolve();
+    });
+    const stop = new AbortController();
+    const client = new Unigate({ baseUrl: url, apiKey: 'sk-test', maxRetries: 0 });
+    const outcome = settled(client.models.list({ signal: stop.signal, timeout: 15_000 }));
+    await asked.promise;
+    for (let round = 0; round < 5; round += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+      collect();
+    }
+    stop.abort();
+    expect(await outcome).toBeInstanceOf(AbortError);
+  }
 });
