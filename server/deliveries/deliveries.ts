@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { ClaimLoop } from '../claim-loop.ts';
 import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
 import { fault } from '../store/fault-points.ts';
 import type { Alarm } from '../timers.ts';
-import { ClaimLoop } from './claim-loop.ts';
 import { type DeliveryEnvironment, type DeliveryOptions, environment } from './environment.ts';
 import { Sender } from './sender.ts';
 

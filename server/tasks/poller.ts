@@ -1,30 +1,31 @@
+import { ClaimLoop } from '../claim-loop.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import type { Alarm } from '../timers.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { Lanes } from './lanes.ts';
 import type { TaskStep } from './task-step.ts';
-
-/** Pause after the store failed, in milliseconds. */
-const storePause = 1_000;
 
 /** Claims due tasks and takes a step with each, every channel's beside the others', so many at a time. */
 export class Poller {
   readonly #env: TaskEnvironment;
   readonly #step: TaskStep;
   readonly #lanes: Lanes;
+  readonly #loop: ClaimLoop;
   readonly #inFlight = new Map<string, Promise<void>>();
-  #alarm: Alarm | undefined;
-  #alarmAt = Number.POSITIVE_INFINITY;
-  #claimedAt = Number.NEGATIVE_INFINITY;
-  #claiming: Promise<unknown> | undefined;
-  #wokenAt = Number.POSITIVE_INFINITY;
-  #running = false;
 
   constructor(env: TaskEnvironment, step: TaskStep, lanes: Lanes) {
     this.#env = env;
     this.#step = step;
     this.#lanes = lanes;
+    const { timers, clock, timing, logger } = env;
+    this.#loop = new ClaimLoop({
+      timers,
+      clock,
+      gapMs: timing.claimGapMs,
+      idleMs: timing.idleMs,
+      claim: async () => (await this.#claim()).nextDueAt,
+      failed: (error) => logger.error({ err: error }, 'the store could not be asked for due tasks'),
+    });
   }
 
   /** Steps being taken by this process. */
@@ -33,32 +34,17 @@ export class Poller {
   }
 
   start(): void {
-    this.#running = true;
-    this.wake();
+    this.#loop.start();
   }
 
   /** Claims no more. Resolves when the last claim is in `inFlight`. */
-  async stop(): Promise<void> {
-    this.#running = false;
-    this.#alarm?.cancel();
-    await this.#claiming;
+  stop(): Promise<void> {
+    return this.#loop.stop();
   }
 
   /** Something may be due at that time, earlier than the poller expects. */
   wake(at = this.#env.clock()): void {
-    if (!this.#running) return;
-    if (this.#claiming !== undefined) {
-      this.#wokenAt = Math.min(this.#wokenAt, at);
-      return;
-    }
-    const target = Math.max(at, this.#claimedAt + this.#env.timing.claimGapMs);
-    if (target >= this.#alarmAt) return;
-    this.#alarm?.cancel();
-    this.#alarmAt = target;
-    this.#alarm = this.#env.timers.alarm(Math.max(0, target - this.#env.clock()), () => {
-      this.#alarmAt = Number.POSITIVE_INFINITY;
-      this.#claiming = this.#claimAndPlan();
-    });
+    this.#loop.wake(at);
   }
 
   /** Claims what is due now and resolves when a step is taken with all of it. Gives how many. */
@@ -85,25 +71,9 @@ export class Poller {
     });
   }
 
-  async #claimAndPlan(): Promise<void> {
-    const { clock, timing, logger } = this.#env;
-    let next: number;
-    try {
-      ({ nextDueAt: next } = await this.#claim());
-    } catch (error) {
-      logger.error({ err: error }, 'the store could not be asked for due tasks');
-      next = clock() + storePause;
-    }
-    this.#claiming = undefined;
-    const woken = this.#wokenAt;
-    this.#wokenAt = Number.POSITIVE_INFINITY;
-    this.wake(Math.min(next, woken, clock() + timing.idleMs));
-  }
-
   async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
     const { owner, store, clock } = this.#env;
     const now = clock();
-    this.#claimedAt = now;
     const { lanes, nextRoomAt } = this.#lanes.open();
     if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
     const { tasks, nextDueAt } = await store.run('claimTasks', {

@@ -1,4 +1,4 @@
-import type { Alarm, Timers } from '../timers.ts';
+import type { Alarm, Timers } from './timers.ts';
 
 export interface ClaimLoopOptions {
   timers: Timers;
