@@ -20,7 +20,7 @@ export class SettingsError extends Error {
 
 /** The configuration file as written, after the check against its schema. */
 export interface ConfigurationFile {
-  sandbox?: boolean;
+  sandbox?: boolean | { task_seconds?: number };
   groups?: Record<string, { models: string[]; ratio?: number }>;
   prices?: Record<string, number>;
   channels?: {

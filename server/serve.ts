@@ -67,6 +67,7 @@ export async function serve(
           key: generateKey(),
           logger,
           allowPrivateUrls: settings.callbacks.allowPrivate,
+          ...(settings.sandboxTaskMs === undefined ? {} : { taskTime: settings.sandboxTaskMs }),
         })
       : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());

@@ -39,6 +39,8 @@ export interface Settings {
   tls: { certificate: string; key: string } | undefined;
   /** Whether the embedded upstream runs. */
   sandbox: boolean;
+  /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
+  sandboxTaskMs: number | undefined;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
   /** Quota per unit by model pattern. */
   prices: Readonly<Record<string, number>>;
@@ -76,7 +78,8 @@ export function readSettings(environment: Environment): Settings {
       certificate === undefined || key === undefined
         ? undefined
         : { certificate: readText(certificate, 'TLS_CERT'), key: readText(key, 'TLS_KEY') },
-    sandbox: file.sandbox ?? false,
+    sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
+    sandboxTaskMs: taskMs(file.sandbox),
     groups: Object.fromEntries(
       Object.entries(file.groups ?? { default: { models: ['*'] } }).map(([name, { models, ratio = 1 }]) => [
         name,
@@ -110,6 +113,11 @@ export function readSettings(environment: Environment): Settings {
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
   };
+}
+
+function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {
+  const seconds = typeof sandbox === 'object' ? sandbox.task_seconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1_000;
 }
 
 function readText(path: string, wantedBy: string): string {

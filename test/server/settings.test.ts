@@ -21,6 +21,7 @@ test('without any configuration the sandbox serves every model to the group defa
     port: 8080,
     dataDir: '.data',
     sandbox: true,
+    sandboxTaskMs: undefined,
     groups: { default: { models: ['*'], ratio: 1 } },
     prices: { '*': 1 },
     channels: [],
@@ -51,6 +52,8 @@ channels:
   );
   const settings = read();
   expect(settings.sandbox).toBe(false);
+  const slow = withFile('sandbox: { task_seconds: 2.5 }\n').read();
+  expect([slow.sandbox, slow.sandboxTaskMs]).toEqual([true, 2_500]);
   expect(settings.channels[0]).toEqual({
     name: 'eu',
     protocol: 'native',
@@ -98,6 +101,7 @@ channels:
       /two channels are named eu/,
     ],
     ['broken YAML', 'sandbox: [true\n', 2, /./],
+    ['tasks that take no time', 'sandbox: { task_seconds: 0 }\n', 1, /task_seconds/],
   ])('%s', (_name, yaml, line, message) => {
     const { path, read } = withFile(yaml);
     expect(read).toThrow(message);

@@ -17,6 +17,9 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
+/** Milliseconds that the sandbox takes for a task: long enough to be seen at work. */
+const taskTime = 800;
+
 /**
  * Starts a gateway with its sandbox on a free port, with books of its own in a temporary folder or in a
  * PostgreSQL schema; `change` adapts the settings.
@@ -34,7 +37,7 @@ export async function startTestGateway(
   url.searchParams.set('options', `-csearch_path=${schema}`);
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
-  const settings = { ...defaults, dataDir, ...stored, ...change };
+  const settings = { ...defaults, sandboxTaskMs: taskTime, dataDir, ...stored, ...change };
   const running = await serve(settings, createLogger(settings.logLevel), clock);
   return {
     url: running.url,
