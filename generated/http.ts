@@ -275,7 +275,7 @@ export interface paths {
          * @description Sends the bytes as the provider has them; its address stays with the gateway. Before completion the answer is
          *     400 with code `task_not_completed`; for a failed task, after the file has expired, and for a thumbnail that the
          *     model does not make, 404 with code `resource_not_found`. The thumbnail is the last frame of a Seedance video that
-         *     was made with `return_last_frame`.
+         *     was made with `return_last_frame`. Tasks of both generic routes have their file here: it is their `content_url`.
          */
         get: operations["downloadVideoContent"];
         put?: never;
@@ -2707,7 +2707,8 @@ export interface components {
         OfficialContent: components["schemas"]["OfficialContentItem"][] & (unknown & unknown & unknown);
         /**
          * Provider options of a generic request
-         * @description Options that only some providers have. Unknown keys pass.
+         * @description Options that only some providers have; gamma reads `input` and `parameters` alone, eta none, Seedance all others.
+         *     A `callback_url` for another than a Seedance model answers 400. Unknown keys pass.
          */
         VideoRequestMetadata: {
             /** @description Gamma: native input. */
@@ -2990,7 +2991,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description Percent done. Never falls; 100 when completed.
+             * @description Percent done. Never falls; 100 when completed. Gamma and Seedance do not tell it; their tasks show 50 while they are worked on.
              * @example 30
              */
             progress: number;

@@ -17,7 +17,8 @@ export async function passRejection<Op extends OperationId>(
 ): Promise<void> {
   const rejection = await readRejection(response);
   if (rejection.code === undefined) throw rejectionFailure(rejection);
-  const { status, code } = rejection;
+  const { code } = rejection;
+  const { status } = rejectionFailure(rejection);
   await metering.refund({ channel: channel.name, status, errorCode: code });
   send(rejection, reply);
 }
@@ -28,7 +29,10 @@ export function passRefusal<Op extends OperationId>(error: unknown, reply: Reply
   send(error.rejection, reply);
 }
 
-function send<Op extends OperationId>({ status, body, retryAfter }: Rejection, reply: Reply<Op>): void {
+/** The body is the provider's own; the status only where a client would not take it for something else. */
+function send<Op extends OperationId>(rejection: Rejection, reply: Reply<Op>): void {
+  const { body, retryAfter } = rejection;
+  const { status } = rejectionFailure(rejection);
   const headers: Record<string, string> = status === 429 ? { 'retry-after': String(retryAfter ?? 1) } : {};
   reply.bytes(status, 'application/json', body, headers);
 }

@@ -23,6 +23,8 @@ export interface TaskPlan {
   /** Milliseconds until it fails if it is not final by then. */
   lifetimeMs?: number;
   callbackUrl?: string;
+  /** What the client calls each item of the body's `content`. */
+  fields?: readonly string[];
 }
 
 /**
@@ -33,13 +35,13 @@ export interface TaskPlan {
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, ...plan }: TaskPlan,
+  { body: asked, fields = [], ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
   const callback = callbackOf(plan, gateway.settings);
   const { id, protocol } = plan.model;
   const channels = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
-  const plain = { body: asked, channels, publicIds: {} };
+  const plain = { body: asked, channels, publicIds: {}, fields };
   // Only this protocol knows assets and drafts.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
   const idempotencyKey = headers['idempotency-key'];

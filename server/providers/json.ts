@@ -23,3 +23,11 @@ export function objectField(value: unknown, name: string): Readonly<Record<strin
     ? (found as Record<string, unknown>)
     : undefined;
 }
+
+/** A property that is the id an upstream gave to something: a text that can be kept and stand in a path. */
+export function idField(value: unknown, name: string): string | undefined {
+  const id = textField(value, name);
+  // PostgreSQL keeps no NUL, and a path takes no half of a character.
+  const usable = id !== undefined && id.length <= 256 && !/^\.*$|\0/.test(id) && id.isWellFormed();
+  return usable ? id : undefined;
+}

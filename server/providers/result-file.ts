@@ -39,8 +39,9 @@ export async function openResultFile(
     throw unanswered(cause);
   });
   const contentRange = textOf(headers['content-range']);
-  const part = statusCode === 206 && range !== undefined && /^bytes \d+-\d+\/\d+$/.test(contentRange ?? '');
-  if (statusCode === 200 || part) {
+  const part = statusCode === 206 && range !== undefined && answers(contentRange, range);
+  const packed = !['', 'identity'].includes(textOf(headers['content-encoding']) ?? '');
+  if ((statusCode === 200 || part) && !packed) {
     return {
       body,
       mediaType: textOf(headers['content-type'])?.split(';', 1)[0]?.trim().toLowerCase() ?? '',
@@ -54,6 +55,13 @@ export async function openResultFile(
   if (statusCode === 403 || statusCode === 404 || statusCode === 410)
     throw new Failure(404, 'resource_not_found', 'task_id: the file is not available any more.');
   throw new Failure(502, 'bad_response_status_code', 'The provider did not hand out the file.');
+}
+
+/** Whether a part is the one that was asked for. */
+function answers(contentRange: string | undefined, range: string): boolean {
+  const start = /^bytes (\d+)-\d+\/\d+$/.exec(contentRange ?? '')?.[1];
+  const asked = /^bytes=(\d*)-/.exec(range)?.[1];
+  return start !== undefined && (asked === '' || Number(asked) === Number(start));
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -15,6 +15,8 @@ export interface TranslatedVideo {
   /** Milliseconds until the task fails if it is not final by then. */
   lifetimeMs?: number;
   callbackUrl?: string;
+  /** What the client calls each item of the body's `content`. */
+  fields?: readonly string[];
 }
 
 /**

@@ -95,7 +95,7 @@ export class Changes {
     return { ...task, failures, nextPollAt, leaseOwner: null };
   }
 
-  /** Charges what was used, at the rate of the day it was made. */
+  /** Charges what was used, at the rate of the day it was made, and never more than was held. */
   complete(task: TaskRecord, { result, usage, expiresAt }: Completed): Promise<TaskRecord | undefined> {
     const used = usage !== undefined && usable(usage, task.rate) ? usage : { units: task.expectedUnits };
     if (usage !== undefined && used !== usage) {
@@ -104,7 +104,16 @@ export class Changes {
         'a driver told no usable usage; charging what was held',
       );
     }
-    const { units, inputTokens = 0, outputTokens = 0 } = used;
+    const { inputTokens = 0, outputTokens = 0 } = used;
+    // The most that can come of a task is held for it: a provider that tells more is wrong, and not the client's loss.
+    const units = Math.min(used.units, task.expectedUnits);
+    if (used.units > units) {
+      const about = { task: task.id, held: units, told: used.units };
+      this.#env.logger.error(
+        about,
+        'a provider told more than was held for the task; charging what was held',
+      );
+    }
     return this.#finish(task, {
       attempt: task.attempt,
       result: JSON.stringify(result),

@@ -71,7 +71,10 @@ export function newTask(
     amount: price(order.expectedUnits, rate, 1),
     callbackUrl: order.callbackUrl ?? null,
     idempotencyKey,
-    fingerprint: idempotencyKey === null ? null : fingerprint(order.operation, model.id, request, facts),
+    fingerprint:
+      idempotencyKey === null
+        ? null
+        : fingerprint(order.operation, model.id, request, facts, order.callbackUrl ?? ''),
     deadlineAt: now + (order.lifetimeMs ?? timing.lifetimeMs),
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,

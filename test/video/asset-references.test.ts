@@ -141,6 +141,7 @@ describe.each(engines)('references on %s', (engine) => {
       body,
       channels: serving,
       publicIds: {},
+      fields: [],
     });
     return { body: routed.body, channels: routed.channels.map(({ name }) => name) };
   };

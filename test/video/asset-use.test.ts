@@ -114,9 +114,22 @@ describe('an uploaded asset', () => {
     const before = (await ledgerRows(target)).length;
     expect(await stranger.call('POST', official, officialRequest(image))).toMatchObject({
       status: 400,
-      body: { error: { code: 'invalid_request', message: `image_url: there is no asset "${image}".` } },
+      body: { error: { code: 'invalid_request', message: `content.1: there is no asset "${image}".` } },
     });
     expect([...first.seen, ...second.seen, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
+  });
+
+  test.each([
+    ['image', { image: 'asset://asset-1' }],
+    ['images.1', { images: ['https://files.example/a.png', 'asset://asset-1'] }],
+    ['reference_images.0', { reference_images: [{ url: 'asset://asset-1' }] }],
+    ['metadata.video_url', { metadata: { video_url: 'asset://asset-1' } }],
+  ])('that nobody made is told by the field %s of a generic request', async (field, media) => {
+    const request = { model: 'epsilon-delta-2-0-260128', prompt: 'A cat.', ...media };
+    expect(await client.call('POST', '/v1/videos', request)).toMatchObject({
+      status: 400,
+      body: { error: { message: `${field}: there is no asset "asset-1".` } },
+    });
   });
 
   test('is named by its own id in the provider’s refusals', async () => {
@@ -164,7 +177,7 @@ describe('an uploaded asset', () => {
         });
       expect(await use()).toMatchObject({
         status: 400,
-        body: { error: { message: expect.stringMatching(`^draft_task.id: task "${made.id}" is `) } },
+        body: { error: { message: expect.stringMatching(`^content.0: task "${made.id}" is `) } },
       });
       provider.instead = (request, response) => {
         const finished = {

@@ -258,12 +258,13 @@ describe('the native route', () => {
   test.each([
     [400, { code: 'InvalidParameter', message: 'Bad <url>.', request_id: 'r-1', extra: [1] }],
     [404, { code: 'ModelNotFound', message: 'No model.', request_id: 'r-2' }],
-    [409, { code: 'Conflict', message: 'Busy.', request_id: 'r-3' }],
-  ])('passes a refusal of %i on unchanged', async (status, body) => {
+    [409, { code: 'Conflict', message: 'Busy.', request_id: 'r-3' }, 400],
+    [418, { code: 'Teapot', message: 'No coffee.', request_id: 'r-4' }, 400],
+  ])('passes a refusal of %i on unchanged', async (status, body, shown = status) => {
     const text = JSON.stringify(body, null, 1);
     upstream.create = { status, body: text };
     const response = await post(target.url, target.key, videoPath, boat);
-    expect([response.status, await response.text()]).toEqual([status, text]);
+    expect([response.status, await response.text()]).toEqual([shown, text]);
     expect(response.headers.get('content-type')).toContain('application/json');
   });
 
@@ -399,7 +400,7 @@ describe('the native route', () => {
       upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
       const { output } = await finish(target, await submit(target, videoPath, acme));
       expect(output.video_url).toBe(film);
-      expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 4, unit: 'seconds' });
+      expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 3, unit: 'seconds' });
       for (const path of ['/v1/videos', '/v1/video/generations']) {
         upstream.seen.length = 0;
         expect((await post(target.url, target.key, path, generic)).status).toBe(200);

@@ -70,6 +70,9 @@ describe.concurrent('a task from its start to its end', () => {
     expect(ended.video_url).toMatch(/^http.*\.mp4/);
     expect(ended.url).toBe(ended.video_url);
     expect(ended.content_url).toBe(`${target.url}/v1/videos/${made.id}/content`);
+    const file = await fetch(ended.content_url ?? '', { headers: { authorization: `Bearer ${target.key}` } });
+    expect([file.status, file.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    await file.body?.cancel();
     expect(ended.output?.[0]).toEqual({ type: 'video', url: ended.video_url });
     // A final state never changes.
     expect(await client.show(made.id, path)).toEqual(ended);
@@ -156,7 +159,6 @@ describe('whose task it is, and where', () => {
   test('each create path has its own poll path', async () => {
     await missing(client, 'GET', `${generations}/${videos.id}`);
     await missing(client, 'GET', `/v1/videos/${generic.id}`);
-    await missing(client, 'GET', `/v1/videos/${generic.id}/content`);
     await missing(client, 'DELETE', `/v1/videos/${generic.id}`);
   });
 

@@ -101,6 +101,10 @@ describe('a submission', () => {
     ['null', { body: 'null' }, 'unknown'],
     ['no task id', { body: { output: { task_status: 'PENDING' } } }, 'unknown'],
     ['an empty task id', { body: { output: { task_id: '' } } }, 'unknown'],
+    ['a task id of 257 characters', { body: { output: { task_id: 'x'.repeat(257) } } }, 'unknown'],
+    ['a task id that leads elsewhere', { body: { output: { task_id: '..' } } }, 'unknown'],
+    ['a task id with a NUL', { body: { output: { task_id: 'a\0b' } } }, 'unknown'],
+    ['half a character as task id', { body: { output: { task_id: 'a\ud800' } } }, 'unknown'],
     ['a task id that is a number', { body: { output: { task_id: 7 } } }, 'unknown'],
     ['an output that is a list', { body: { output: [] } }, 'unknown'],
     ['500', { status: 500, body: { code: 'InternalError', message: 'db at 10.0.0.1' } }, 'unknown'],
@@ -127,6 +131,7 @@ describe('a poll', () => {
     const answer = upstream.state(status, { submit_time, scheduled_time, end_time: 'soon' });
     expect(await poll(answer)).toEqual({
       state,
+      ...(state === 'in_progress' && { progress: 50 }),
       result: { native: { output: { submit_time, scheduled_time } } },
     });
     expect(upstream.seen.map(({ method, path }) => [method, path])).toEqual([
@@ -221,6 +226,17 @@ describe('a poll', () => {
         result: { native: { output: times } },
       },
     );
+  });
+
+  test('FAILED with words without end is cut, and its code names no id either', async () => {
+    const answer = upstream.state('FAILED', {
+      code: `c-${upstream.id}`,
+      message: upstream.id.repeat(100_000),
+    });
+    const told = await poll(answer);
+    expect(told).toMatchObject({ error: { code: 'c-task_public' } });
+    expect(JSON.stringify(told).length).toBeLessThan(10_000);
+    expect(JSON.stringify(told)).not.toContain(upstream.id);
   });
 
   test('FAILED without words has the gateway’s', async () => {

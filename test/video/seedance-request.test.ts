@@ -57,6 +57,7 @@ describe('the official form of a generic request', () => {
   it('holds nothing that was not asked for', () => {
     expect(generic({})).toEqual({
       body: { content: [text()] },
+      fields: ['prompt'],
       facts: { prompt: 'A cat walks' },
       expectedUnits: 30,
       lifetimeMs: 172_800_000,

@@ -12,6 +12,7 @@ export interface Reference {
 
 type Fields = Readonly<Record<string, unknown>>;
 type Resolve = (reference: Reference) => string;
+type ResolveAt = (reference: Reference, path: readonly string[]) => string;
 
 const scheme = /^\s*asset:\/\//i;
 
@@ -22,26 +23,31 @@ const mediaFields: ReadonlyMap<string, AssetType> = new Map([
 ]);
 
 /**
- * A copy of an upstream's body with what `resolve` gives in the place of every reference: of asset addresses,
+ * `fields`: what the client calls each item of `content`. A copy of an upstream's body with what `resolve` gives in the place of every reference: of asset addresses,
  * wherever they stand but in a prompt, and of the ids of drafts.
  */
-export function mapReferences(body: Fields, resolve: Resolve): Fields {
-  return mapFields(body, [], resolve);
+export function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve): Fields {
+  return mapFields(body, [], (reference, path) => {
+    const [list, index] = path;
+    const field = (list === 'content' && fields[Number(index)]) || reference.field;
+    return resolve({ ...reference, field });
+  });
 }
 
-/** `path`: the names of the fields around the value, the innermost last. */
-function mapFields(fields: object, path: readonly string[], resolve: Resolve): Fields {
+/** `path`: the names and numbers of the fields around the value, the innermost last. */
+function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
   );
 }
 
-function mapValue(value: unknown, path: readonly string[], resolve: Resolve): unknown {
+function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): unknown {
   if (typeof value === 'string') {
     const reference = referenceIn(value, path);
-    return reference === undefined ? value : resolve(reference);
+    return reference === undefined ? value : resolve(reference, path);
   }
-  if (Array.isArray(value)) return value.map((item: unknown) => mapValue(item, path, resolve));
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => mapValue(item, [...path, String(index)], resolve));
   return typeof value === 'object' && value !== null ? mapFields(value, path, resolve) : value;
 }
 

@@ -20,6 +20,8 @@ export interface Routed {
   channels: readonly Channel[];
   /** Of what the body refers to. */
   publicIds: PublicIds;
+  /** What the client calls each item of the body's `content`. */
+  fields: readonly string[];
 }
 
 /**
@@ -35,9 +37,9 @@ export async function resolveReferences(
   modelId: string,
   plain: Routed,
 ): Promise<Routed> {
-  const { body, channels } = plain;
+  const { body, channels, fields } = plain;
   const references: Reference[] = [];
-  mapReferences(body, (reference) => {
+  mapReferences(body, fields, (reference) => {
     references.push(reference);
     return reference.id;
   });
@@ -46,7 +48,7 @@ export async function resolveReferences(
   const found = await lookUp(gateway, caller, references);
   const homes = new Map<string, Reference>();
   const publicIds: Record<string, string> = {};
-  const resolved = mapReferences(body, (reference) => {
+  const resolved = mapReferences(body, fields, (reference) => {
     const { channel, upstreamId } = find(reference, found, modelId);
     homes.set(channel, reference);
     publicIds[upstreamId] = reference.id;
@@ -56,7 +58,7 @@ export async function resolveReferences(
   if (elsewhere !== undefined) throw livingApart([...homes.values()]);
   const left = channels.filter(({ name }) => name === home);
   if (left.length === 0) throw outOfReach(first, modelId, gateway.channels.named(home));
-  return { body: resolved, channels: left, publicIds };
+  return { body: resolved, channels: left, publicIds, fields };
 }
 
 /** The caller's own assets and tasks by their public ids. */

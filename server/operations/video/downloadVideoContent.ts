@@ -1,3 +1,4 @@
+import { unanswered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { openResultFile } from '../../providers/result-file.ts';
@@ -27,16 +28,24 @@ const usualTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thum
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
   const { gateway, headers, query, signal } = request;
   const variant = query.variant ?? 'video';
-  const url = fileOf(await readTask(request, 'videos'), variant, gateway.clock());
+  const url = fileOf(await readTask(request, 'videos', 'generic'), variant, gateway.clock());
   const { body, mediaType, length, contentRange } = await openResultFile(
     url,
     oneRange(headers.range),
     signal,
   );
-  await reply.stream(contentRange === undefined ? 200 : 206, shownType(variant, mediaType, url), body, {
-    'accept-ranges': 'bytes',
-    ...(length === undefined ? {} : { 'content-length': length }),
-    ...(contentRange === undefined ? {} : { 'content-range': contentRange }),
+  const sent = reply.stream(
+    contentRange === undefined ? 200 : 206,
+    shownType(variant, mediaType, url),
+    body,
+    {
+      'accept-ranges': 'bytes',
+      ...(length === undefined ? {} : { 'content-length': length }),
+      ...(contentRange === undefined ? {} : { 'content-range': contentRange }),
+    },
+  );
+  await sent.catch((error: unknown) => {
+    throw unanswered(error);
   });
 };
 

@@ -1,4 +1,5 @@
 import type { OperationId } from '../../../generated/operations.ts';
+import { invalid } from '../../failure.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { findTaskModel, type TaskModel, type TaskProtocol } from '../../models/task-model.ts';
 import { etaFromGeneric } from '../../providers/eta/video-request.ts';
@@ -26,6 +27,9 @@ export async function createInFormat(
   const model = findTaskModel(request.gateway, request.caller, body.model, [...translations.keys()]);
   const translate = translations.get(model.protocol);
   if (translate === undefined) throw new Error(`nothing translates to ${model.protocol}`);
+  // Accepted and never called, it would keep its owner waiting for ever.
+  if (model.protocol !== 'official' && body.metadata?.callback_url !== undefined)
+    throw invalid('metadata.callback_url', `${model.id} calls nobody back; poll the task instead.`);
   const format = operation === 'createVideo' ? 'videos' : 'generic';
   const task = await startTask(request, operation, { model, format, ...translate(model, body) });
   return renderVideoTask(task, addressFor(request));

@@ -8,17 +8,19 @@ type TaskRequest = OperationRequest<
 >;
 
 /**
- * The caller's task, made in that format.
+ * The caller's task, made in one of the formats.
  *
  * @throws Failure 404 for every other id; whether somebody else has it is not told
  */
 export async function readTask(
   { gateway, caller, path }: TaskRequest,
-  format: 'generic' | 'videos' | 'official',
+  ...formats: ('generic' | 'videos' | 'official')[]
 ): Promise<TaskRecord> {
-  const task = await gateway.tasks.read({ id: path.task_id, userId: caller.userId, format });
-  if (task === undefined) throw unknownTask(path.task_id);
-  return task;
+  for (const format of formats) {
+    const task = await gateway.tasks.read({ id: path.task_id, userId: caller.userId, format });
+    if (task !== undefined) return task;
+  }
+  throw unknownTask(path.task_id);
 }
 
 export function unknownTask(id: string): Failure {

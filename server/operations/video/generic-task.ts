@@ -13,6 +13,7 @@ export function renderVideoTask(task: TaskRecord, address: string | undefined): 
   const result = videoResult(task);
   const completed = state === 'completed';
   const seconds = lengthOf(facts, result);
+  const size = facts.size ?? result.metadata?.resolution;
   return {
     id,
     task_id: id,
@@ -25,7 +26,7 @@ export function renderVideoTask(task: TaskRecord, address: string | undefined): 
     ...(task.completedAt === null ? {} : { completed_at: unixTime(task.completedAt) }),
     ...(completed && task.expiresAt !== null ? { expires_at: unixTime(task.expiresAt) } : {}),
     ...(seconds === undefined ? {} : { seconds }),
-    ...(facts.size === undefined ? {} : { size: facts.size }),
+    ...(size === undefined ? {} : { size }),
     ...(completed ? filesOf(id, result, address) : {}),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
     error,

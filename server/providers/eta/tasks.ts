@@ -1,7 +1,7 @@
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
-import { field, numberField, textField } from '../json.ts';
+import { field, idField, numberField, textField } from '../json.ts';
 import { toldError } from '../told-error.ts';
 import type { VideoResult } from '../video-result.ts';
 
@@ -20,7 +20,7 @@ export const etaDriver: TaskDriver = {
       path: `/v1/videos/${action}`,
       body: { ...asObject(request), model },
     });
-    const upstreamId = textField(answer, 'request_id');
+    const upstreamId = idField(answer, 'request_id');
     if (upstreamId === undefined) throw badAnswer();
     return { upstreamId };
   },

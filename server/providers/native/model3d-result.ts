@@ -1,8 +1,8 @@
 import { objectField, textField } from '../json.ts';
 import type { VideoResult } from '../video-result.ts';
+import { webAddress } from '../web-address.ts';
 import { toldTimes } from './task-times.ts';
 import type { NativeWork } from './tasks.ts';
-import { webAddress } from './web-address.ts';
 
 /** Files are available so long; the task itself for longer. */
 const filesMs = 2 * 60 * 60 * 1000;

@@ -1,7 +1,7 @@
 import type { AcceptedTask, Snapshot, Submission, TaskDriver } from '../../tasks/driver.ts';
 import { taskCanceled } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
-import { objectField, textField } from '../json.ts';
+import { idField, objectField } from '../json.ts';
 import { toldError } from '../told-error.ts';
 import { toldTimes } from './task-times.ts';
 
@@ -16,6 +16,8 @@ export interface NativeWork {
 
 type Finished = Extract<Snapshot, { state: 'completed' }>;
 
+/** The protocol tells no progress. */
+const halfway = 50;
 const asynchronous = { 'X-Native-Async': 'enable' };
 const failed = { code: 'InternalError', message: 'The provider could not finish the task.' };
 
@@ -27,7 +29,7 @@ export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
     async submit(task, request, upstream): Promise<Submission> {
       const body = { model: upstream.channel.upstreamModel(task.model), ...asObject(request) };
       const answer = await askForTask(upstream, { method: 'POST', path, headers: asynchronous, body });
-      const upstreamId = textField(objectField(answer, 'output'), 'task_id');
+      const upstreamId = idField(objectField(answer, 'output'), 'task_id');
       if (upstreamId === undefined) throw badAnswer();
       return { upstreamId };
     },
@@ -54,7 +56,7 @@ function snapshot(task: AcceptedTask, answer: unknown, finished: NativeWork['fin
     case 'SUSPENDED':
       return { state: 'queued', result: times };
     case 'RUNNING':
-      return { state: 'in_progress', result: times };
+      return { state: 'in_progress', progress: halfway, result: times };
     case 'SUCCEEDED': {
       const done = finished(output, answer);
       return done === undefined

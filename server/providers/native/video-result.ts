@@ -1,9 +1,9 @@
 import type { components } from '../../../generated/http.ts';
 import { numberField, objectField, textField } from '../json.ts';
 import type { VideoResult } from '../video-result.ts';
+import { webAddress } from '../web-address.ts';
 import { toldTimes } from './task-times.ts';
 import type { NativeWork } from './tasks.ts';
-import { webAddress } from './web-address.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
 
@@ -30,6 +30,9 @@ export const nativeVideo: NativeWork = {
     return { result: { ...result }, ...(seconds === undefined ? {} : { usage: { units: seconds } }) };
   },
 };
+
+/** Characters of a text that are kept: as many as the longest prompt has. */
+const longestText = 20_000;
 
 const counts = ['video_count', 'fps', 'SR'] as const;
 const lengths = ['duration', 'input_video_duration', 'output_video_duration'] as const;
@@ -70,7 +73,7 @@ function textFields<Name extends string>(from: unknown, names: readonly Name[]):
   const texts: { [name in Name]?: string } = {};
   for (const name of names) {
     const text = textField(from, name);
-    if (text !== undefined) texts[name] = text;
+    if (text !== undefined) texts[name] = text.slice(0, longestText);
   }
   return texts;
 }

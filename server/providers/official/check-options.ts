@@ -45,10 +45,16 @@ export function checkOptions(
 }
 
 /** Seconds that are reserved: the most that can come of the request. */
-export function mostSeconds({ duration, frames }: OfficialOptions, bounds: ModelBounds): number {
+export function mostSeconds(
+  { duration, frames }: OfficialOptions,
+  bounds: ModelBounds,
+  sources: readonly ContentSource[],
+): number {
   if (frames !== undefined) return Math.ceil(frames / frameRate);
-  if (duration === undefined) return bounds.usualSeconds;
-  return duration === -1 ? bounds.seconds[1] : duration;
+  // The video of a draft is as long as the draft.
+  const finishing = sources.some(({ item }) => item.type === 'draft_task');
+  if (duration === undefined && !finishing) return bounds.usualSeconds;
+  return duration === undefined || duration === -1 ? bounds.seconds[1] : duration;
 }
 
 function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds, nameOf: FieldNames): void {

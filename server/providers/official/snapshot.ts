@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { field, numberField, objectField, textField } from '../json.ts';
-import { webAddress } from '../native/web-address.ts';
 import type { VideoResult } from '../video-result.ts';
+import { webAddress } from '../web-address.ts';
 
 type Schemas = components['schemas'];
 
@@ -9,7 +9,6 @@ const numbers = [
   'seed',
   'duration',
   'frames',
-  'framespersecond',
   'execution_expires_after',
   'priority',
 ] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
@@ -22,6 +21,9 @@ const texts = [
   'output_format',
 ] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
+
+/** Characters of a text that are kept: as many as the longest prompt has. */
+const longestText = 20_000;
 
 /**
  * What an upstream tells of a task, as far as clients may see it: no ids, and nothing of a type that the contract
@@ -62,8 +64,10 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
   return {
     content: picked(['last_frame_url', 'file_url'], (name) => webAddress(content, name)),
     ...(usage !== undefined && { usage }),
-    ...picked(numbers, (name) => whole(numberField(answer, name))),
-    ...picked(texts, (name) => textField(answer, name)),
+    // A length of -1 is a wish and no length.
+    ...picked(numbers, (name) => (name === 'seed' ? whole(numberField(answer, name)) : count(answer, name))),
+    ...picked(['framespersecond'], (name) => count(answer, name) || undefined),
+    ...picked(texts, (name) => textField(answer, name)?.slice(0, longestText)),
     ...picked(flags, (name) => flag(answer, name)),
     ...(tools !== undefined && { tools }),
   };
@@ -78,7 +82,9 @@ function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
     ...(usage !== undefined && { usage }),
     ...picked(['last_frame_url'], (name) => webAddress(content, name)),
     ...(seconds !== undefined && { duration: seconds, duration_seconds: seconds }),
-    ...picked(['output_format', 'resolution', 'ratio'], (name) => textField(answer, name)),
+    ...picked(['output_format', 'resolution', 'ratio'], (name) =>
+      textField(answer, name)?.slice(0, longestText),
+    ),
     ...picked(['seed'], (name) => whole(numberField(answer, name))),
     ...picked(['generate_audio'], (name) => flag(answer, name)),
   };

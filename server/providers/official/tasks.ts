@@ -1,10 +1,13 @@
-import type { AcceptedTask, Snapshot, TaskDriver } from '../../tasks/driver.ts';
+import { Failure } from '../../failure.ts';
+import { type AcceptedTask, DriverError, type Snapshot, type TaskDriver } from '../../tasks/driver.ts';
 import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
-import { field, textField } from '../json.ts';
+import { field, idField } from '../json.ts';
 import { toldError } from '../told-error.ts';
 import { count, readSnapshot, secondsOf } from './snapshot.ts';
 
+/** The protocol tells no progress. */
+const halfway = 50;
 const path = '/api/v3/contents/generations/tasks';
 const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
 
@@ -15,7 +18,7 @@ export const officialDriver: TaskDriver = {
   async submit(task, request, upstream) {
     const model = upstream.channel.upstreamModel(task.model);
     const body = { model, ...(typeof request === 'object' && request) };
-    const upstreamId = textField(await askForTask(upstream, { method: 'POST', path, body }), 'id');
+    const upstreamId = idField(await askForTask(upstream, { method: 'POST', path, body }), 'id');
     if (upstreamId === undefined) throw badAnswer();
     return { upstreamId };
   },
@@ -26,9 +29,17 @@ export const officialDriver: TaskDriver = {
   },
 
   async cancel(task, upstream) {
+    // The same call removes a finished task, and with it a result that was paid for.
+    const polled = await pollForTask(upstream, pathOf(task));
+    const status = polled === 'lost' ? undefined : field(polled.answer, 'status');
+    if (status === 'succeeded') throw tooLate();
     await askForTask(upstream, { method: 'DELETE', path: pathOf(task) });
   },
 };
+
+function tooLate(): DriverError {
+  return new DriverError('rejected', new Failure(400, 'task_completed', 'The task is done already.'));
+}
 
 function pathOf({ upstreamId }: AcceptedTask): string {
   return `${path}/${encodeURIComponent(upstreamId)}`;
@@ -42,7 +53,7 @@ function snapshot(task: AcceptedTask, answer: unknown): Snapshot {
     case 'queued':
       return { state: 'queued', result };
     case 'running':
-      return { state: 'in_progress', result };
+      return { state: 'in_progress', progress: halfway, result };
     case 'succeeded':
       if (result.video_url === undefined) return { state: 'failed', error: failed, result };
       return { state: 'completed', result, ...usageOf(answer) };

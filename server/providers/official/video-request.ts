@@ -50,8 +50,9 @@ function translate(
   checkOptions(options, sources, bounds, nameOf);
   return {
     body: { content: sources.map(({ item }) => item), ...options },
+    fields: sources.map(({ field }) => field),
     facts: factsOf(sources, options),
-    expectedUnits: mostSeconds(options, bounds),
+    expectedUnits: mostSeconds(options, bounds, sources),
     lifetimeMs: (options.execution_expires_after ?? usualLifetime) * 1000,
     ...(callbackUrl !== undefined && { callbackUrl }),
   };
