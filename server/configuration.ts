@@ -42,7 +42,7 @@ export interface ConfigurationFile {
   limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };
 }
 
-const check = new Ajv({ allErrors: true }).compile<ConfigurationFile>(schema);
+const check = new Ajv({ allowUnionTypes: true, allErrors: true }).compile<ConfigurationFile>(schema);
 
 /**
  * Reads the text of a configuration file; `${NAME}` in a string stands for that environment variable.
