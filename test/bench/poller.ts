@@ -17,7 +17,7 @@ import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
 import { cores } from './processes.ts';
 
-// How late polls are with many tasks in flight: node test/bench/poller.ts [--tasks 10000] [--rate 200] [--seconds 60]
+// How late polls are with many tasks in flight: npm run bench:tasks -- [--tasks 10000] [--rate 200] [--seconds 60]
 // [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own.
 
 const { values } = parseArgs({
