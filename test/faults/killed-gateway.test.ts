@@ -82,24 +82,29 @@ function send({ key }: Site, url: string, path: string, body?: object): Promise<
   });
 }
 
-/** Sends all requests at once. Gives the poll paths of the tasks that were told; a dying gateway tells fewer. */
-async function sendAll(site: Site, url: string): Promise<string[]> {
-  const paths = await Promise.all(
-    requests.map(async ({ path, body }) => {
-      const answer = await send(site, url, path, body).then(
-        async (response) => ({ status: response.status, body: await response.json() }),
-        () => undefined,
-      );
-      if (answer === undefined) return [];
-      const refused = JSON.stringify(body).includes('[[reject]]');
-      expect(answer.status, JSON.stringify(answer.body)).toBe(refused ? 400 : 200);
-      return refused ? [] : [pollPath(path, answer.body)];
-    }),
-  );
-  const told = paths.flat();
-  const native = told.filter((path) => path.startsWith(nativePoll));
-  await Promise.allSettled(native.map((path) => send(site, url, `${path}/cancel`, {})));
-  return told;
+/**
+ * Sends all requests at once, and cancels what can be. Gives the poll paths of the tasks that were told; a dying
+ * gateway tells fewer. The upstream stands still meanwhile: a task that it had begun could not be canceled any more.
+ */
+function sendAll(site: Site, url: string): Promise<string[]> {
+  return site.atUpstreamStandstill(async () => {
+    const paths = await Promise.all(
+      requests.map(async ({ path, body }) => {
+        const answer = await send(site, url, path, body).then(
+          async (response) => ({ status: response.status, body: await response.json() }),
+          () => undefined,
+        );
+        if (answer === undefined) return [];
+        const refused = JSON.stringify(body).includes('[[reject]]');
+        expect(answer.status, JSON.stringify(answer.body)).toBe(refused ? 400 : 200);
+        return refused ? [] : [pollPath(path, answer.body)];
+      }),
+    );
+    const told = paths.flat();
+    const native = told.filter((path) => path.startsWith(nativePoll));
+    await Promise.allSettled(native.map((path) => send(site, url, `${path}/cancel`, {})));
+    return told;
+  });
 }
 
 /** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */

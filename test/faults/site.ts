@@ -18,6 +18,8 @@ export interface Site {
   /** A key with limited quota, and its record as it was made. */
   key: string;
   token: TokenRecord;
+  /** Runs `work` while time stands still for the upstream: until it ends, no task there leaves its queue. */
+  atUpstreamStandstill<T>(work: () => Promise<T>): Promise<T>;
   /** Starts a gateway on the same data in this process, so many milliseconds in the future. */
   serve(later: number): Promise<RunningGateway>;
   remove(): Promise<void>;
@@ -35,7 +37,12 @@ export async function makeSite(engine: Engine): Promise<Site> {
   database.searchParams.set('options', `-csearch_path=${schema}`);
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: database.href } : {};
-  const sandbox = await startSandbox({ key: generateKey(), taskTime });
+  let stoodAt: number | undefined;
+  const sandbox = await startSandbox({
+    key: generateKey(),
+    taskTime,
+    now: () => stoodAt ?? Date.now(),
+  });
   const config = join(dataDir, 'gateway.yaml');
   const channels = ['native', 'official', 'eta'].map((protocol) => ({
     name: protocol,
@@ -56,6 +63,14 @@ export async function makeSite(engine: Engine): Promise<Site> {
     options: { dataDir, config, ...stored },
     key,
     token,
+    async atUpstreamStandstill(work) {
+      stoodAt = Date.now();
+      try {
+        return await work();
+      } finally {
+        stoodAt = undefined;
+      }
+    },
     serve: (later) => {
       const settings = readSettings({ PORT: '0', DATA_DIR: dataDir, CONFIG: config, LOG_LEVEL: 'silent' });
       return serve({ ...settings, ...stored }, createLogger('silent'), () => Date.now() + later);
