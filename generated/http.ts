@@ -6208,7 +6208,7 @@ export interface components {
         ClipId: string;
         /** @description Id of an image job, the `result` of its submit answer. */
         ImageJobId: string;
-        /** @description Version of the messages protocol that the caller speaks. The version header that public messages clients send by themselves is taken in its place. */
+        /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
         CompatVersion: string;
         /** @description Number of the page, from 1. */
         PageNumber: number;
@@ -8166,7 +8166,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. The version header that public messages clients send by themselves is taken in its place. */
+                /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
             };
             path?: never;
@@ -8209,7 +8209,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. The version header that public messages clients send by themselves is taken in its place. */
+                /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
             };
             path?: never;

@@ -23,6 +23,8 @@ export interface OperationFacts {
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
   /** Largest request body in megabytes, where it differs from the setting. */
   readonly bodyLimitMb?: number;
+  /** Headers that are taken in the place of others: name sent -> name in the contract. */
+  readonly headerAliases?: Readonly<Record<string, string>>;
 }
 
 export const operations = {
@@ -1018,6 +1020,9 @@ export const operations = {
     errorFamily: 'messages',
     extension: false,
     security: 'bearer_or_api_key',
+    headerAliases: {
+      'anthropic-version': 'compat-version',
+    },
   },
   countMessageTokens: {
     method: 'post',
@@ -1047,6 +1052,9 @@ export const operations = {
     errorFamily: 'messages',
     extension: true,
     security: 'bearer_or_api_key',
+    headerAliases: {
+      'anthropic-version': 'compat-version',
+    },
   },
   createToken: {
     method: 'post',

@@ -6,6 +6,7 @@ import {
   objects,
   operationsOf,
   strings,
+  text,
 } from './document.ts';
 import { header, literal } from './source-text.ts';
 
@@ -41,6 +42,8 @@ export interface OperationFacts {
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
   /** Largest request body in megabytes, where it differs from the setting. */
   readonly bodyLimitMb?: number;
+  /** Headers that are taken in the place of others: name sent -> name in the contract. */
+  readonly headerAliases?: Readonly<Record<string, string>>;
 }
 
 export const operations = ${literal(table)} as const satisfies Readonly<Record<string, OperationFacts>>;
@@ -70,7 +73,18 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     extension: node['x-extension'] === true,
     security: security(openapi, node),
     bodyLimitMb: node['x-body-limit-mb'],
+    headerAliases: headerAliases(openapi, node),
   };
+}
+
+/** From `x-aliases` of header parameters. Undefined when there are none. */
+function headerAliases(openapi: JsonObject, node: JsonObject): Record<string, string> | undefined {
+  const parameters = Array.isArray(node.parameters) ? node.parameters : [];
+  const aliases = parameters
+    .map((parameter) => deref(openapi, parameter))
+    .filter((parameter) => parameter.in === 'header')
+    .flatMap((parameter) => strings(parameter['x-aliases']).map((alias) => [alias, text(parameter.name)]));
+  return aliases.length === 0 ? undefined : Object.fromEntries(aliases);
 }
 
 const mediaTypes = (openapi: JsonObject, node: JsonObject[string] | undefined) =>

@@ -5,6 +5,7 @@ const allowedHeaders = [
   'content-type',
   'x-api-key',
   'compat-version',
+  'anthropic-version',
   'x-request-id',
   'x-native-sse',
   'x-native-async',

@@ -1,6 +1,7 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../failure.ts';
-import { findRoute } from './routes.ts';
+import { findRoute, type Operation } from './routes.ts';
 
 /** Finds the operation once; everything after it reads `request.call.operation`. */
 export function route(request: Request, response: Response, next: NextFunction): void {
@@ -20,11 +21,20 @@ export function route(request: Request, response: Response, next: NextFunction):
     response.setHeader('allow', allowed);
     throw new Failure(405, 'method_not_allowed', `${request.method} is not allowed here; use ${allowed}.`);
   }
-  request.call.operation = found.operation;
+  const { operation } = found;
+  takeAliases(request.headers, operation.headerAliases);
+  request.call.operation = operation;
   request.call.params = Object.fromEntries(
     found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
   );
   next();
+}
+
+/** Gives headers that came under another name the name that the contract has for them. */
+export function takeAliases(headers: IncomingHttpHeaders, aliases: Operation['headerAliases'] = {}): void {
+  for (const [alias, name] of Object.entries(aliases)) {
+    if (headers[name] === undefined && headers[alias] !== undefined) headers[name] = headers[alias];
+  }
 }
 
 function decode(text: string): string {

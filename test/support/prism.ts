@@ -10,6 +10,8 @@ import { createLogger } from '@stoplight/prism-core';
 import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
 import { createServer as createPrism } from '@stoplight/prism-http-server';
 import { operationIds, operations } from '../../generated/operations.ts';
+import { takeAliases } from '../../server/http/route.ts';
+import { findRoute } from '../../server/http/routes.ts';
 import { systemTimers } from '../../server/timers.ts';
 import { acceptSockets, opensSocket } from './mock-sockets/accept.ts';
 
@@ -94,8 +96,11 @@ async function pass(request: IncomingMessage, response: ServerResponse, port: nu
   if (body.length > 0 || headers['content-length'] !== undefined)
     headers['content-length'] = String(body.length);
   const path = request.url ?? '/';
-  if (socketPaths.has(path.split('?', 1)[0] ?? '') && headers.prefer === undefined)
-    headers.prefer = 'code=426';
+  const [plainPath = ''] = path.split('?', 1);
+  if (socketPaths.has(plainPath) && headers.prefer === undefined) headers.prefer = 'code=426';
+  // Prism knows nothing of other names.
+  const operation = findRoute(plainPath)?.methods.get((request.method ?? '').toLowerCase())?.operation;
+  takeAliases(headers, operation?.headerAliases);
   const upstream = open({ port, host: '127.0.0.1', method: request.method, path, headers }, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers);
     answer.pipe(response);
