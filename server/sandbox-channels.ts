@@ -1,6 +1,5 @@
 import { models, type Protocol } from '../generated/catalogue.ts';
 import type { ChannelProtocol } from './configuration.ts';
-import type { Sandbox } from './sandbox/sandbox.ts';
 import type { ChannelSettings } from './settings.ts';
 
 /** What the embedded upstream can do so far, by the protocol of the channel. */
@@ -15,7 +14,11 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
 ];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */
-export function sandboxChannels({ url, wsUrl, key }: Sandbox): ChannelSettings[] {
+export function sandboxChannels({
+  url,
+  wsUrl,
+  key,
+}: Readonly<Record<'url' | 'wsUrl' | 'key', string>>): ChannelSettings[] {
   return served.map(([name, protocol, known]) => ({
     name,
     protocol,

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
+import { SettingsError } from './configuration.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import type { Gateway } from './gateway.ts';
 import { RateLimit } from './http/rate-limit.ts';
@@ -17,7 +19,6 @@ import { drivers } from './providers/drivers.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
 import type { OpenSockets } from './realtime/open-sockets.ts';
-import { startSandbox } from './sandbox/sandbox.ts';
 import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
@@ -63,7 +64,7 @@ export async function serve(
     if (refunded > 0) logger.warn({ refunded }, 'refunded requests that an earlier run left open');
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox
-      ? await startSandbox({
+      ? await startEmbeddedSandbox({
           key: generateKey(),
           logger,
           allowPrivateUrls: settings.callbacks.allowPrivate,
@@ -144,6 +145,20 @@ export async function serve(
   } catch (error) {
     for (const close of opened) await close();
     throw error;
+  }
+}
+
+/** Loaded only where it is used: an installation without the sandbox lacks its engines. */
+async function startEmbeddedSandbox(options: SandboxOptions): Promise<Sandbox> {
+  try {
+    const { startSandbox } = await import('@unigate/sandbox');
+    return await startSandbox(options);
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    throw new SettingsError(
+      'the sandbox is not installed: run "npm ci" with its workspace, or name your channels in CONFIG and leave sandbox out',
+      { cause },
+    );
   }
 }
 
