@@ -22,8 +22,7 @@ export class ModelAccess {
   }
 
   allows(caller: Caller, modelId: string): boolean {
-    const inGroup = this.#groups.get(caller.group)?.(modelId) ?? false;
-    return inGroup && (caller.modelLimits === null || matcher(caller.modelLimits)(modelId));
+    return this.#allowedTo(caller)(modelId);
   }
 
   /** @throws Failure 403 when the caller may not use the model. */
@@ -34,6 +33,13 @@ export class ModelAccess {
 
   /** The catalogue models a caller may use. */
   list(caller: Caller): CatalogueModel[] {
-    return models.filter((model) => this.allows(caller, model.id));
+    const allowed = this.#allowedTo(caller);
+    return models.filter(({ id }) => allowed(id));
+  }
+
+  #allowedTo({ group, modelLimits }: Caller): (modelId: string) => boolean {
+    const inGroup = this.#groups.get(group) ?? (() => false);
+    const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
+    return (modelId) => inGroup(modelId) && inLimits(modelId);
   }
 }

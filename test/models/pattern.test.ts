@@ -1,0 +1,71 @@
+import { describe, expect, test, vi } from 'vitest';
+import { matcher } from '../../server/models/pattern.ts';
+import { seeded } from '../support/seeded.ts';
+
+/** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */
+function reference(pattern: string, id: string): boolean {
+  let rest = Array.from({ length: id.length + 1 }, (_, at) => at === id.length);
+  for (const sign of pattern.split("").reverse()) {
+    const longer = rest;
+    rest = longer.map((_, at) =>
+      sign === '*' ? longer.slice(at).includes(true) : sign === id[at] && longer[at + 1] === true,
+    );
+  }
+  return rest[0] === true;
+}
+
+describe('a model pattern', () => {
+  test('matches the whole id, with any run of characters for each star', () => {
+    const random = seeded(26);
+    const text = (signs: string, longest: number) =>
+      Array.from(
+        { length: Math.floor(random() * (longest + 1)) },
+        () => signs[Math.floor(random() * signs.length)],
+      ).join('');
+    const matched = { true: 0, false: 0 };
+    for (let round = 0; round < 20_000; round += 1) {
+      const [pattern, id] = [text('ab.*', 7), text('ab.', 9)];
+      const expected = reference(pattern, id);
+      matched[`${expected}`] += 1;
+      expect(matcher([pattern])(id), `${pattern} and ${id}`).toBe(expected);
+    }
+    expect(Math.min(matched.true, matched.false), 'both outcomes are tried').toBeGreaterThan(1_000);
+  });
+
+  test.each(['alpha.3', 'alpha+', '(a|b)', '[a-z]', 'a\\d', '^a$', 'line\nbreak'])(
+    'takes %j literally, with a star and without',
+    (literal) => {
+      const matches = matcher([literal, `${literal}-*`]);
+      expect([literal, `${literal}-flash`, `${literal}-two\nlines`].map(matches)).toEqual([true, true, true]);
+      expect(['alphaX3', 'alphaa', 'a', '1', literal.slice(1)].some(matches)).toBe(false);
+    },
+  );
+
+  test('does not let its first and last part share characters', () => {
+    expect(matcher(['aba*aba'])('aba')).toBe(false);
+    expect(matcher(['aba*aba'])('ababa')).toBe(false);
+    expect(matcher(['aba*aba'])('abaaba')).toBe(true);
+  });
+
+  test('looks for each of its parts once, however many ways there are to spread the stars', () => {
+    const stars = 12;
+    const matches = matcher([`${'*a'.repeat(stars)}*b`]);
+    const searches = vi.spyOn(String.prototype, 'indexOf');
+    const matched = matches(`${'a'.repeat(200)}c`);
+    const steps = searches.mock.calls.length;
+    searches.mockRestore();
+    expect(matched).toBe(false);
+    expect(steps).toBeLessThanOrEqual(stars + 1);
+  });
+
+  test('of a list is one that any of them matches', () => {
+    const matches = matcher(['alpha3-*', 'voxa-v2']);
+    expect(['alpha3-tts-flash', 'voxa-v2', 'voxa-v2-long', 'alpha3'].map(matches)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect(matcher([])('any')).toBe(false);
+  });
+});
