@@ -2,7 +2,7 @@
 
 export type ModelId = 'alpha-audio-3.0-tts-plus' | 'alpha-audio-3.1-tts-flash' | 'alpha-audio-3.0-tts-flash' | 'voxa-v3.5-plus' | 'voxa-v3.5-flash' | 'voxa-v3-plus' | 'voxa-v3-flash' | 'voxa-v2' | 'voxa-v1' | 'alpha3-tts-flash' | 'alpha3-tts-flash-2025-11-27' | 'alpha3-tts-flash-2025-09-18' | 'alpha3-tts-instruct-flash' | 'alpha3-tts-instruct-flash-2026-01-26' | 'alpha3-tts-vc-2026-01-22' | 'alpha3-tts-vd-2026-01-26' | 'alpha-tts' | 'alpha-tts-latest' | 'alpha-tts-2025-05-22' | 'alpha-tts-2025-04-10' | 'alpha3-tts-flash-realtime' | 'alpha3-tts-flash-realtime-2025-11-27' | 'alpha3-tts-flash-realtime-2025-09-18' | 'alpha3-tts-instruct-flash-realtime' | 'alpha3-tts-instruct-flash-realtime-2026-01-22' | 'alpha3-tts-vc-realtime-2026-01-15' | 'alpha3-tts-vc-realtime-2025-11-27' | 'alpha3-tts-vd-realtime-2026-01-15' | 'alpha3-tts-vd-realtime-2025-12-16' | 'alpha-tts-realtime' | 'alpha-tts-realtime-latest' | 'alpha-tts-realtime-2025-07-15' | 'beta/speech-2.8-hd' | 'beta/speech-02-hd' | 'beta/speech-2.8-turbo' | 'beta/speech-02-turbo' | 'voice-enrollment' | 'alpha-voice-enrollment' | 'alpha-voice-design' | 'gamma3.0-video-prime' | 'gamma3.0-video' | 'epsilon-delta-2-5-260628' | 'epsilon-delta-2-0-260128' | 'epsilon-delta-2-0-fast-260128' | 'zeta-delta-2-0-fast-260128' | 'eta-imagine-video' | 'eta-imagine-video-1.5-preview' | 'theta-3d' | 'sigma_music';
 
-export type FamilyId = 'alpha-audio' | 'voxa' | 'alpha3' | 'alpha-legacy' | 'beta' | 'enrollment' | 'gamma' | 'seedance' | 'eta' | 'theta' | 'sigma';
+export type FamilyId = 'alpha-audio' | 'voxa' | 'alpha3' | 'alpha-legacy' | 'beta' | 'enrollment' | 'alpha-enrollment' | 'gamma' | 'seedance' | 'eta' | 'theta' | 'sigma';
 
 export type VoiceSetId = 'alpha' | 'alpha-audio' | 'voxa' | 'beta';
 
@@ -17,6 +17,8 @@ export type VoiceKind = 'system' | 'cloned' | 'designed';
 
 export interface Family {
   readonly owner: string;
+  /** The day on which the catalogue took its models up, for example `2026-11-21`. */
+  readonly since: string;
   readonly voiceSet?: VoiceSetId;
   /** Longest text of one request, in characters. */
   readonly maxCharacters?: number;
@@ -33,6 +35,8 @@ export interface CatalogueModel {
   readonly voices?: VoiceKind;
   /** Takes `instructions`. */
   readonly instruct?: boolean;
+  /** Where it differs from the family's. */
+  readonly since?: string;
 }
 
 export interface Voice {
@@ -47,44 +51,59 @@ export interface Voice {
 export const families: Readonly<Record<FamilyId, Family>> = {
   'alpha-audio': {
     owner: 'alpha',
+    since: '2026-11-21',
     voiceSet: 'alpha-audio',
   },
   voxa: {
     owner: 'voxa',
+    since: '2026-11-21',
     voiceSet: 'voxa',
   },
   alpha3: {
     owner: 'alpha',
+    since: '2026-11-21',
     voiceSet: 'alpha',
     maxCharacters: 600,
   },
   'alpha-legacy': {
     owner: 'alpha',
+    since: '2026-11-21',
     voiceSet: 'alpha',
     maxTokens: 512,
   },
   beta: {
     owner: 'beta',
+    since: '2026-11-21',
     voiceSet: 'beta',
     maxCharacters: 9999,
   },
   enrollment: {
     owner: 'voxa',
+    since: '2026-11-21',
+  },
+  'alpha-enrollment': {
+    owner: 'alpha',
+    since: '2026-11-21',
   },
   gamma: {
     owner: 'gamma',
+    since: '2026-11-21',
   },
   seedance: {
     owner: 'epsilon',
+    since: '2026-11-21',
   },
   eta: {
     owner: 'eta',
+    since: '2026-11-21',
   },
   theta: {
     owner: 'theta',
+    since: '2026-11-21',
   },
   sigma: {
     owner: 'sigma',
+    since: '2026-11-21',
   },
 };
 
@@ -353,13 +372,13 @@ export const models: readonly CatalogueModel[] = [
   },
   {
     id: 'alpha-voice-enrollment',
-    family: 'enrollment',
+    family: 'alpha-enrollment',
     protocols: ['customization'],
     unit: 'actions',
   },
   {
     id: 'alpha-voice-design',
-    family: 'enrollment',
+    family: 'alpha-enrollment',
     protocols: ['customization'],
     unit: 'actions',
   },

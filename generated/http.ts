@@ -5613,7 +5613,10 @@ export interface components {
              * @constant
              */
             object: "model";
-            /** @description Unix time in seconds; 0 where unknown. */
+            /**
+             * @description Since when the catalogue has the model. Unix time in seconds.
+             * @example 1795219200
+             */
             created: number;
             /**
              * @description The family's owner.
@@ -5911,6 +5914,7 @@ export interface components {
         GenericNotImplemented: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -6020,6 +6024,7 @@ export interface components {
         MessagesNotImplemented: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
                 "request-id": components["headers"]["MessagesRequestId"];
                 [name: string]: unknown;
             };
@@ -6105,6 +6110,7 @@ export interface components {
         ManagementNotImplemented: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -6229,6 +6235,8 @@ export interface components {
         RequestId: string;
         /** @description How long to wait before a repeat, in whole seconds. */
         RetryAfter: number;
+        /** @description Always `false`. Tells clients that repeat 5xx by themselves that a repeat cannot succeed. */
+        ShouldRetry: "false";
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
     };

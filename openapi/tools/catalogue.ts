@@ -66,6 +66,8 @@ export type VoiceKind = ${union(voices.enum)};
 
 export interface Family {
   readonly owner: string;
+  /** The day on which the catalogue took its models up, for example \`2026-11-21\`. */
+  readonly since: string;
   readonly voiceSet?: VoiceSetId;
   /** Longest text of one request, in characters. */
   readonly maxCharacters?: number;
@@ -82,6 +84,8 @@ export interface CatalogueModel {
   readonly voices?: VoiceKind;
   /** Takes \`instructions\`. */
   readonly instruct?: boolean;
+  /** Where it differs from the family's. */
+  readonly since?: string;
 }
 
 export interface Voice {

@@ -37,6 +37,8 @@ export function renderFailure(logger: Logger) {
       return;
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
+    // Clients repeat a 5xx by themselves; for this one there is no point in it.
+    if (failure.status === 501) response.setHeader('x-should-retry', 'false');
     // A short rest of the body is read and dropped, so that the client gets to see the answer; a long one is not.
     if (!request.complete && !(Number(request.headers['content-length']) <= droppedRest)) {
       response.setHeader('connection', 'close');

@@ -5,7 +5,7 @@ import { seeded } from '../support/seeded.ts';
 /** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */
 function reference(pattern: string, id: string): boolean {
   let rest = Array.from({ length: id.length + 1 }, (_, at) => at === id.length);
-  for (const sign of pattern.split("").reverse()) {
+  for (const sign of pattern.split('').reverse()) {
     const longer = rest;
     rest = longer.map((_, at) =>
       sign === '*' ? longer.slice(at).includes(true) : sign === id[at] && longer[at + 1] === true,

@@ -25,7 +25,9 @@ const write = (path: string, content: string) => {
 };
 
 const models = `
-families: { tiny: { owner: alpha, voice_set: plain, max_characters: 600 }, plain: { owner: beta } }
+families:
+  tiny: { owner: alpha, since: 2026-11-21, voice_set: plain, max_characters: 600 }
+  plain: { owner: beta, since: 2026-11-21 }
 models:
   - { id: beta/tiny-1, family: tiny, protocols: [multimodal], unit: characters, voices: system }
 voice_sets:
@@ -316,6 +318,7 @@ describe('mistakes in the sources', () => {
     ['an unknown protocol', models.replace('[multimodal]', '[telepathy]'), /models\/0\/protocols\/0/],
     ['an unknown family', models.replace('family: tiny', 'family: huge'), /unknown family huge/],
     ['voices without a set', models.replace('family: tiny', 'family: plain'), /plain has no voice_set/],
+    ['a family of no known day', models.replace('since: 2026-11-21, ', ''), /families\/tiny.*'since'/],
     ['an unknown voice set', models.replace('voice_set: plain', 'voice_set: none'), /unknown voice set none/],
   ])('%s is named', (_, text, message) => {
     expect(() => readModels(text)).toThrow(message);

@@ -14,11 +14,12 @@ export const listModels: Handler<'listModels'> = ({ gateway, caller }, reply) =>
 
 function describe(model: CatalogueModel): ResponseBody<'listModels', 200>['data'][number] {
   const voices = model.voices === 'system' ? systemVoices(model) : [];
+  const { owner, since } = families[model.family];
   return {
     id: model.id,
     object: 'model',
-    created: 0,
-    owned_by: families[model.family].owner,
+    created: Date.parse(model.since ?? since) / 1000,
+    owned_by: owner,
     protocols: [...model.protocols],
     unit: model.unit,
     ...(model.voices === undefined

@@ -4,7 +4,7 @@ import { describeOperation } from '../../support/contract.ts';
 import { jsonOf } from '../../support/exchange.ts';
 
 interface Listed {
-  data: { id: string; unit: string; voices?: { id: string }[] }[];
+  data: { id: string; created: number; owned_by: string; unit: string; voices?: { id: string }[] }[];
 }
 
 describeOperation('listModels', {
@@ -20,6 +20,22 @@ describeOperation('listModels', {
         voices: expect.arrayContaining([expect.objectContaining({ id: 'voxanna' })]),
       });
       expect(data.find(({ id }) => id === 'alpha3-tts-vc-2026-01-22')?.voices).toEqual([]);
+    });
+    test('200 each with its owner, and since when it is there', async () => {
+      const { data } = jsonOf(await call()) as Listed;
+      for (const { id, created } of data) {
+        expect(created, id).toBeGreaterThan(Date.parse('2020-01-01') / 1000);
+        expect(created, id).toBeLessThanOrEqual(Date.now() / 1000);
+      }
+      const owners = Object.fromEntries(data.map(({ id, owned_by }) => [id, owned_by]));
+      expect(owners).toMatchObject({
+        'voice-enrollment': 'voxa',
+        'alpha-voice-enrollment': 'alpha',
+        'alpha-voice-design': 'alpha',
+        'alpha-audio-3.0-tts-plus': 'alpha',
+        'voxa-v1': 'voxa',
+        'beta/speech-02-hd': 'beta',
+      });
     });
     test('200 nothing for a key that reaches no model', async () => {
       expect(jsonOf(await call({ as: 'restricted' }))).toEqual({ object: 'list', data: [] });
