@@ -170,8 +170,9 @@ export interface paths {
         put?: never;
         /**
          * Start a video task with any video model in the generic format.
-         * @description The gateway translates the request to the model's own protocol and answers at once. Poll the task at
-         *     `GET /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds, and keep to that pair of paths.
+         * @description The gateway translates the request, sent as JSON or as a form, to the model's own protocol and answers at once.
+         *     Poll the task at `GET /v1/video/generations/{task_id}`, gamma tasks about every 15 seconds, and keep to that pair
+         *     of paths.
          *
          *     Media that cannot go together, for example `image` and `reference_images` on gamma, and `seconds` and
          *     `duration` that disagree, answer 400 with code `invalid_media_combination`. An asset that is not active
@@ -2707,13 +2708,15 @@ export interface components {
         OfficialContent: components["schemas"]["OfficialContentItem"][] & (unknown & unknown & unknown);
         /**
          * Provider options of a generic request
-         * @description Options that only some providers have; gamma reads `input` and `parameters` alone, eta none, Seedance all others.
+         * @description Options that only some providers have; gamma reads `input.media`, `input` and `parameters` alone, eta none, Seedance all others.
          *     A `callback_url` for another than a Seedance model answers 400. Unknown keys pass.
          */
         VideoRequestMetadata: {
+            /** @description Gamma: native media. When not empty it replaces `image`, `images`, `reference_images` and `video`; nothing is merged. */
+            "input.media"?: components["schemas"]["GammaMediaList"];
             /** @description Gamma: native input. */
             input?: {
-                /** @description Gamma: native media. When not empty it replaces `image`, `images`, `reference_images` and `video`; nothing is merged. */
+                /** @description Gamma: the same as the key `input.media`. */
                 media?: components["schemas"]["GammaMediaList"];
             };
             /** @description Gamma: native parameters. `size`, `seconds` and `duration` win over resolution and duration here. */
@@ -2749,6 +2752,10 @@ export interface components {
             /** @description Reference images: up to 10 for gamma, 30 for Seedance 2.5, 9 for Seedance 2.0, 7 for eta. */
             reference_images?: components["schemas"]["ReferenceImage"][];
             video?: components["schemas"]["SourceVideo"];
+            /** @description The public form of `image`; not together with `image`. */
+            input_reference?: {
+                image_url: components["schemas"]["MediaReference"];
+            };
             /**
              * @description Resolution. Gamma: 480P, 720P or 1080P. Seedance: 480p, 720p, 1080p or 4k, by model. Eta: 480p, 720p or 1080p, or a width and height such as 1280x720, which also give the aspect ratio. Letter case does not matter.
              * @example 720P
@@ -2802,6 +2809,73 @@ export interface components {
             /** @description What the video shows. Required on this route. */
             prompt: string;
         } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"]);
+        /**
+         * Video form
+         * @description A generic video request as a form. Every value is a string; a nested field is written with brackets and means the
+         *     JSON field of that path, for example `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`. Numbers and
+         *     `true` or `false` become JSON values where the JSON request has them. Items of a list come as `images[]`, as
+         *     `images[0]`, or under the plain name again and again. A field that holds an object or a list in JSON may also come
+         *     whole, as JSON text under its plain name, for example `metadata`. The limits of the JSON request hold; a form has at most 500
+         *     parts, and names nest at most 8 levels.
+         */
+        VideoForm: {
+            /**
+             * @description Id of a video model.
+             * @example eta-imagine-video
+             */
+            model: string;
+            /**
+             * @description What the video shows.
+             * @example A paper boat sails down a rainy street.
+             */
+            prompt?: string;
+            /**
+             * @description Length in seconds.
+             * @example 5
+             */
+            seconds?: string;
+            /** @description Length in seconds; must not disagree with `seconds`. */
+            duration?: string;
+            /** @description Resolution. */
+            size?: string;
+            /** @description Eta: resolution. */
+            resolution?: string;
+            /** @description Eta: width to height. */
+            aspect_ratio?: string;
+            /** @description Eta: host name for the returned video. */
+            custom_domain?: string;
+            omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
+            image?: components["schemas"]["MediaReference"];
+            /** @description Images; one part each. A single part may be read as a string. */
+            "images[]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
+            /** @description Reference images; one part each. A single part may be read as a string. */
+            "reference_images[][url]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
+            "video[url]"?: components["schemas"]["VideoReference"];
+            /**
+             * Format: binary
+             * @description The start image as a file (JPEG, PNG, WEBP or BMP by its content, at most 20 MB, else 413). Not together with `image`.
+             */
+            input_reference?: string;
+            "input_reference[image_url]"?: components["schemas"]["MediaReference"];
+            /**
+             * @description The `metadata` object of the JSON request as JSON text. Not together with parts that name its fields one by one.
+             * @example {"parameters":{"seed":0}}
+             */
+            metadata?: string;
+            /**
+             * @description Gamma: the seed, 0 to 2147483647. Every other `metadata` key is sent in the same way.
+             * @example 0
+             */
+            "metadata[parameters][seed]"?: string;
+        };
+        /**
+         * Generic video form
+         * @description The video form with the prompt that this route requires.
+         */
+        VideoGenerationForm: {
+            /** @description What the video shows. Required on this route. */
+            prompt: string;
+        } & WithRequired<components["schemas"]["VideoForm"], "model" | "prompt">;
         /**
          * Video task state
          * @description `queued`, `in_progress`, then `completed` or `failed`; a queued task can fail at once. A final state never changes.
@@ -3292,65 +3366,7 @@ export interface components {
          * Videos request
          * @description The generic video request with the eta fields. At least a prompt or some media is needed.
          */
-        CreateVideoRequest: {
-            /** @description The public form of `image`; not together with `image`. */
-            input_reference?: {
-                image_url: components["schemas"]["MediaReference"];
-            };
-        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"] & (unknown | unknown | unknown | unknown | unknown | unknown | unknown));
-        /**
-         * Videos form
-         * @description The videos request as a form. Every value is a string; a nested field is written with brackets and means the
-         *     JSON field of that path, for example `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`. Numbers and
-         *     `true` or `false` become JSON values where the JSON request has them. Items of a list come as `images[]`, as
-         *     `images[0]`, or under the plain name again and again. The limits of the JSON request hold; a form has at most 500
-         *     parts, and names nest at most 8 levels.
-         */
-        CreateVideoForm: {
-            /**
-             * @description Id of a video model.
-             * @example eta-imagine-video
-             */
-            model: string;
-            /**
-             * @description What the video shows.
-             * @example A paper boat sails down a rainy street.
-             */
-            prompt?: string;
-            /**
-             * @description Length in seconds.
-             * @example 5
-             */
-            seconds?: string;
-            /** @description Length in seconds; must not disagree with `seconds`. */
-            duration?: string;
-            /** @description Resolution. */
-            size?: string;
-            /** @description Eta: resolution. */
-            resolution?: string;
-            /** @description Eta: width to height. */
-            aspect_ratio?: string;
-            /** @description Eta: host name for the returned video. */
-            custom_domain?: string;
-            omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
-            image?: components["schemas"]["MediaReference"];
-            /** @description Images; one part each. A single part may be read as a string. */
-            "images[]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
-            /** @description Reference images; one part each. A single part may be read as a string. */
-            "reference_images[][url]"?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
-            "video[url]"?: components["schemas"]["VideoReference"];
-            /**
-             * Format: binary
-             * @description The start image as a file (JPEG, PNG, WEBP or BMP by its content, at most 20 MB, else 413). Not together with `image`.
-             */
-            input_reference?: string;
-            "input_reference[image_url]"?: components["schemas"]["MediaReference"];
-            /**
-             * @description Gamma: the seed, 0 to 2147483647. Every other `metadata` key is sent in the same way.
-             * @example 0
-             */
-            "metadata[parameters][seed]"?: string;
-        };
+        CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"] & (unknown | unknown | unknown | unknown | unknown | unknown | unknown);
         /**
          * Video deleted
          * @description The task is gone from the list and from polling.
@@ -6509,6 +6525,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoGenerationRequest"];
+                "multipart/form-data": components["schemas"]["VideoGenerationForm"];
             };
         };
         responses: {
@@ -6615,7 +6632,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateVideoRequest"];
-                "multipart/form-data": components["schemas"]["CreateVideoForm"];
+                "multipart/form-data": components["schemas"]["VideoForm"];
             };
         };
         responses: {

@@ -198,7 +198,7 @@ export const operations = {
     aliases: [],
     statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
-      request: ['application/json'],
+      request: ['application/json', 'multipart/form-data'],
       response: {
         200: ['application/json'],
         400: ['application/json'],

@@ -1,42 +1,50 @@
 import type { FormValue } from './form-fields.ts';
+import { fieldName } from './form-parts.ts';
+import { parseJson } from './json-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Schema = { readonly [key: string]: Json };
 
 /**
- * Gives a form's texts the types that the JSON schema has at their places: numbers, booleans, lists of one. A text
- * that is none stays one, and the check that follows says so. `root` is the document that references point into.
+ * Gives a form's texts the types that the JSON schema has at their places: numbers, booleans, lists of one, and
+ * objects and lists that came as JSON text. A text that is none of these stays one, and the check that follows says
+ * so. `root` is the document that references point into.
+ *
+ * @throws Failure 400 naming the field whose JSON text is none
  */
 export function typed(value: FormValue, schema: Json, root: Json): Json {
-  return convert(value, expand([schema], root), root);
+  return convert(value, expand([schema], root), root, []);
 }
 
-function convert(value: FormValue, schemas: readonly Schema[], root: Json): Json {
+function convert(value: FormValue, schemas: readonly Schema[], root: Json, path: readonly string[]): Json {
   if (Array.isArray(value)) {
     const items = expand(
       schemas.flatMap(({ items: of }) => of ?? []),
       root,
     );
-    return value.map((item) => convert(item, items, root));
+    return value.map((item, index) => convert(item, items, root, [...path, String(index)]));
   }
   if (typeof value === 'object') {
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => {
         const below = schemas.map(({ properties }) => property(properties, key));
-        return [key, convert(inner, expand(below, root), root)];
+        return [key, convert(inner, expand(below, root), root, [...path, key])];
       }),
     );
   }
   const types = new Set(schemas.flatMap(({ type }) => type ?? []));
   if (types.has('string')) return value;
-  if (types.has('array')) return convert([value], schemas, root);
+  const opening = value.trimStart()[0];
+  if ((types.has('object') && opening === '{') || (types.has('array') && opening === '['))
+    return parseJson(value, fieldName(path.join('.'))) as Json;
+  if (types.has('array')) return convert([value], schemas, root, path);
   if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   const numeric = (types.has('integer') || types.has('number')) && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);
   return numeric ? Number(value) : value;
 }
 
 /** The schemas and all that they are made of: whatever one of them says about a place counts. */
-function expand(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
+export function expand(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
   const found = new Set<Schema>();
   const visit = (node: Json | undefined): void => {
     if (!isSchema(node) || found.has(node)) return;
@@ -54,7 +62,7 @@ function expand(schemas: readonly (Json | undefined)[], root: Json): Schema[] {
 }
 
 /** What a reference of the form `#/components/schemas/Name` points to. */
-export function resolve(root: Json, pointer: string): Json | undefined {
+function resolve(root: Json, pointer: string): Json | undefined {
   return pointer
     .slice(2)
     .split('/')

@@ -3,7 +3,7 @@ import { imageSize } from 'image-size';
 import { invalid } from '../failure.ts';
 import { nest } from './form-fields.ts';
 import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
-import { type Json, property, resolve, typed } from './form-types.ts';
+import { expand, type Json, property, typed } from './form-types.ts';
 
 const megabyte = 1024 * 1024;
 /** A file is a picture for a model, and these are the most that the contract allows. */
@@ -53,9 +53,7 @@ export function readForm(contract: object, defaultLimitMb: number) {
 
 /** The parts that the form's schema describes as bytes. */
 function fileNames(schema: Json | undefined, root: Json): Set<string> {
-  const reference = property(schema, '$ref');
-  const form = typeof reference === 'string' ? resolve(root, reference) : schema;
-  const parts = Object.entries(property(form, 'properties') ?? {});
+  const parts = expand([schema], root).flatMap((form) => Object.entries(form.properties ?? {}));
   return new Set(parts.filter(([, part]) => property(part, 'format') === 'binary').map(([name]) => name));
 }
 

@@ -7,7 +7,7 @@ interface Violation {
   message: string;
 }
 
-const nativeList = /^\/body((?:\/metadata)?\/input\/media)(?:\/\d+\/type)?$/;
+const nativeList = /^\/body((?:\/metadata)?\/input\/media|\/metadata\/input\.media)(?:\/\d+\/type)?$/;
 const officialList = /^\/body((?:\/metadata)?\/content)$/;
 const model3dInput = /^\/body(\/input)(?:\/(?:prompt|image|images))?$/;
 

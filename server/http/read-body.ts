@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure } from '../failure.ts';
+import { parseJson } from './json-text.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -33,9 +34,7 @@ export function readBody(defaultLimitMb: number) {
     }
     collect(request, (operation.bodyLimitMb ?? defaultLimitMb) * megabyte)
       .then((bytes) => {
-        const body = parse(bytes);
-        requireShallow(body);
-        request.body = body;
+        request.body = parse(bytes);
         next();
       })
       .catch(next);
@@ -88,36 +87,5 @@ function collect(request: Request, limit: number): Promise<Buffer> {
 
 function parse(bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new Failure(400, 'invalid_request', 'body: is not valid UTF-8.');
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    const reason =
-      cause instanceof Error ? cause.message.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '') : '';
-    throw new Failure(
-      400,
-      'invalid_request',
-      `body: is not valid JSON${reason === '' ? '' : ` (${reason.trim()})`}.`,
-      { cause },
-    );
-  }
-}
-
-/** Far more than any request has, and far less than what those who walk or write it could stumble over. */
-const deepest = 100;
-
-/** @throws Failure 400 for objects and lists nested too deep. Level by level, so that it cannot stumble itself. */
-function requireShallow(body: unknown): void {
-  let level = [body];
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > deepest) {
-      throw new Failure(400, 'invalid_request', `body: is nested deeper than ${deepest} levels.`);
-    }
-    level = level.flatMap((value) =>
-      typeof value === 'object' && value !== null ? Object.values(value).filter(isNested) : [],
-    );
-  }
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+  return parseJson(bytes.toString('utf8'), 'body');
 }

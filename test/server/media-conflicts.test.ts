@@ -51,6 +51,11 @@ const nativePlaces: [string, (list: object[]) => object, string][] = [
     (list) => ({ model: 'gamma3.0-video', prompt: 'A boat.', metadata: { input: { media: list } } }),
     'metadata.input.media',
   ]),
+  [
+    '/v1/video/generations',
+    (list) => ({ model: 'gamma3.0-video', prompt: 'A boat.', metadata: { 'input.media': list } }),
+    'metadata.input.media',
+  ],
 ];
 
 describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {

@@ -188,7 +188,7 @@ test('texts become what the schema has at their places', () => {
   expect(typed({ whole: '1e3', flag: 'yes' }, root.body, root)).toEqual({ whole: '1e3', flag: 'yes' });
 });
 
-describe('POST /v1/videos with a form', () => {
+describe('a generic request as a form', () => {
   const base: Fields = [
     ['model', 'eta-imagine-video'],
     ['prompt', 'A paper boat.'],
@@ -384,9 +384,87 @@ describe('POST /v1/videos with a form', () => {
     // Schemas that are compiled anew take 200 ms a request.
     expect(performance.now() - from).toBeLessThan(5_000);
   });
-  test('415 at the route that takes no form', async () => {
-    const told = await client.call('POST', '/v1/video/generations', eta());
-    expect([told.status, told.body.error.code]).toEqual([415, 'unsupported_media_type']);
+  test.each(['/v1/videos', '/v1/video/generations'])('%s makes the same of a form', async (path) => {
+    const picture = pictures.png(300, 300);
+    const data = form(
+      ['model', 'gamma3.0-video'],
+      ['prompt', 'The flower opens.'],
+      ['seconds', '5'],
+      ['metadata', '{"parameters":{"seed":0,"watermark":false}}'],
+      ['input_reference', file(picture)],
+    );
+    const told = await client.call<VideoTask>('POST', path, data);
+    expect(told.status, JSON.stringify(told.body)).toBe(200);
+    expect(submitted()[0]?.body).toEqual({
+      model: 'gamma3.0-video',
+      input: {
+        prompt: 'The flower opens.',
+        media: [{ type: 'first_frame', url: dataUrl('image/png', picture) }],
+      },
+      parameters: { duration: 5, seed: 0, watermark: false },
+    });
+    expect((await client.show(told.body.id, path)).id).toBe(told.body.id);
+  });
+
+  const cat = { type: 'first_frame', url: 'https://files.example/cat.png' };
+  const gamma = (...parts: [string, string][]) => form(['model', 'gamma3.0-video'], ...parts);
+  test.each<[string, [string, string][]]>([
+    ['as JSON text', [['metadata', JSON.stringify({ 'input.media': [cat] })]]],
+    ['as JSON text, nested', [['metadata', ` ${JSON.stringify({ input: { media: [cat] } })}`]]],
+    ['as JSON text of the list', [['metadata[input.media]', JSON.stringify([cat])]]],
+    [
+      'field by field',
+      [
+        ['metadata[input.media][][type]', cat.type],
+        ['metadata[input.media][][url]', cat.url],
+      ],
+    ],
+  ])('native media %s', async (_, parts) => {
+    expect(await sent(gamma(...parts))).toMatchObject({ input: { media: [cat] } });
+  });
+  test('objects and lists of the top level as JSON text', async () => {
+    const two = ['https://files.example/a.png', 'https://files.example/b.png'];
+    expect(await sent(gamma(['images', JSON.stringify(two)]))).toMatchObject({
+      input: { media: two.map((url, index) => ({ type: index === 0 ? 'first_frame' : 'last_frame', url })) },
+    });
+    upstream.seen.length = 0;
+    expect(await sent(gamma(['video', '{"url":"https://files.example/walk.mp4"}']))).toMatchObject({
+      input: { media: [{ type: 'reference_video', url: 'https://files.example/walk.mp4' }] },
+    });
+  });
+  test.each<[string, [string, string][], string, string]>([
+    ['JSON text that breaks off', [['metadata', '{"parameters":{']], 'metadata', 'JSON'],
+    ['JSON text of another kind', [['metadata', '[1]']], 'metadata', 'object'],
+    [
+      'JSON text nested too deep',
+      [['metadata', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`]],
+      'metadata',
+      '100',
+    ],
+    [
+      'a field that JSON text gives, too',
+      [
+        ['metadata', '{}'],
+        ['metadata[ratio]', '1:1'],
+      ],
+      'metadata[ratio]',
+      'contradicts',
+    ],
+    [
+      'a number in JSON text that must be one',
+      [['metadata', '{"parameters":{"seed":"0"}}']],
+      'metadata.parameters.seed',
+      'integer',
+    ],
+    [
+      'the prototype in JSON text',
+      [['metadata', '{"__proto__":{"polluted":1},"seed":-2}']],
+      'metadata.seed',
+      '-1',
+    ],
+  ])('%s is refused', async (_, parts, field, says) => {
+    expect(await refused(gamma(['prompt', 'A boat.'], ...parts), 400, field)).toContain(says);
+    expect({}).not.toHaveProperty('polluted');
   });
 
   /** Sends bytes as they are; with `end` false the body stays open until the answer is there. */

@@ -31,6 +31,17 @@ function refusalOf(action: () => unknown): { code: string; message: string } {
 }
 
 describe('a generic request', () => {
+  test('native media under both names are refused', () => {
+    const list = [{ type: 'first_frame' as const, url: cat }];
+    const { code, message } = refusalOf(() =>
+      translate({ metadata: { 'input.media': list, input: { media: list } } }),
+    );
+    expect([code, message]).toEqual([
+      'invalid_media_combination',
+      expect.stringContaining('metadata.input.media: '),
+    ]);
+  });
+
   test('sends nothing that was not given', () => {
     expect(translate({ prompt: 'A boat.' })).toEqual({
       body: { input: { prompt: 'A boat.' } },
@@ -88,8 +99,21 @@ describe('a generic request', () => {
       [item('link', 'https://www.example/')],
     ],
     [
+      'so do native media under the key with a dot, also beside an empty list under the other name',
+      {
+        image: dog,
+        metadata: { 'input.media': [{ type: 'first_frame', url: cat }], input: { media: [] } },
+      },
+      [item('first_frame', cat)],
+    ],
+    [
       'an empty list of native media replaces nothing',
-      { image: cat, metadata: { input: { media: [] } } },
+      { image: cat, metadata: { 'input.media': [], input: { media: [] } } },
+      [item('first_frame', cat)],
+    ],
+    [
+      'also not the list under the other name',
+      { image: dog, metadata: { 'input.media': [], input: { media: [{ type: 'first_frame', url: cat }] } } },
       [item('first_frame', cat)],
     ],
   ];

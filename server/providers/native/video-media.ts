@@ -2,7 +2,7 @@ import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
 import { nativeMediaFailure } from '../../models/media-rules.ts';
 
-type GammaMedia = components['schemas']['GammaMedia'];
+export type GammaMedia = components['schemas']['GammaMedia'];
 
 /** One native medium and the field of the client's request that it comes from. */
 export interface MediaSource {

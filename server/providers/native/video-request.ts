@@ -1,9 +1,10 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
+import { conflict } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../models/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import type { VideoFacts } from '../video-result.ts';
-import { checkMedia, nativeSources } from './video-media.ts';
+import { checkMedia, type GammaMedia, nativeSources } from './video-media.ts';
 import { type GammaParameters, mostSeconds, resolutionOf } from './video-parameters.ts';
 import { shortcutMedia } from './video-shortcuts.ts';
 
@@ -18,7 +19,7 @@ const longestPrompt = 20_000;
  */
 export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
   const { prompt, size, metadata } = request;
-  const given = metadata?.input?.media ?? [];
+  const given = nativeMedia(metadata);
   const sources = given.length > 0 ? nativeSources(given, 'metadata.input.media') : shortcutMedia(request);
   checkMedia(sources);
   if (!prompt && sources.length === 0) throw invalid('prompt', 'a prompt or media is required.');
@@ -57,6 +58,15 @@ export function gammaFromNative({
     facts: factsOf(input.prompt, parameters),
     expectedUnits: mostSeconds(parameters, 'parameters.duration', sources),
   };
+}
+
+/** The native media of a generic request, under either of their names. */
+function nativeMedia(metadata: GenericVideoRequest['metadata'] = {}): readonly GammaMedia[] {
+  const dotted = metadata['input.media'] ?? [];
+  const nested = metadata.input?.media ?? [];
+  if (dotted.length > 0 && nested.length > 0)
+    throw conflict('metadata.input.media', 'is given twice, as input.media and as media in input; give one.');
+  return dotted.length > 0 ? dotted : nested;
 }
 
 /** The duration that counts, and where it stands. */

@@ -108,12 +108,17 @@ describeOperation('createVideoGeneration', {
       const answer = await call({ body: { ...gamma, model: 'gamma9' } });
       expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
     });
-    test('415 a form', async () => {
-      const answer = await call({
-        body: 'x',
-        headers: { 'content-type': 'multipart/form-data; boundary=x' },
-      });
-      expectRefusal(answer, 415, { code: 'unsupported_media_type' });
+    test.each([
+      ['gamma_media', { model: 'gamma3.0-video-prime', seconds: '8' }],
+      ['seedance_references', { model: 'epsilon-delta-2-0-260128' }],
+    ])('200 a form, %s', async (example, shown) => {
+      const answer = await call({ example, mediaType: 'multipart/form-data' });
+      expect([answer.status, jsonOf(answer)]).toEqual([200, expect.objectContaining(shown)]);
+    });
+    test('400 a form without a prompt', async () => {
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+      const body = '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngamma3.0-video\r\n--x--\r\n';
+      expectRefusal(await call({ body, headers }), 400, { code: 'invalid_request', names: 'prompt' });
     });
     test.each([
       ['reject', 400],
