@@ -37,6 +37,7 @@ export interface ConfigurationFile {
     voices?: string[];
     profile?: { headers?: Record<string, string>; paths?: Record<string, string> };
     custom_domains?: string[];
+    private_files?: boolean;
   }[];
   callbacks?: { allow_private?: boolean; secret?: string };
   limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };

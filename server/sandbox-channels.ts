@@ -33,5 +33,6 @@ export function sandboxChannels({
     weight: 1,
     voices: 'catalogue',
     profile: { headers: {}, paths: {} },
+    privateFiles: true,
   }));
 }

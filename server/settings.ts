@@ -25,6 +25,8 @@ export interface ChannelSettings {
   profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
   /** Host names that clients may have their videos shown under; they lead to the provider's files. */
   customDomains?: readonly string[] | undefined;
+  /** Whether the files it names may be fetched from loopback and private networks. */
+  privateFiles: boolean;
 }
 
 export interface Settings {
@@ -105,6 +107,7 @@ export function readSettings(environment: Environment): Settings {
       voices: channel.voices,
       profile: { headers: channel.profile?.headers ?? {}, paths: channel.profile?.paths ?? {} },
       customDomains: channel.custom_domains,
+      privateFiles: channel.private_files ?? false,
     })),
     callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
     limits: {

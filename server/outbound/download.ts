@@ -1,4 +1,5 @@
-import { type Dispatcher, fetch, type Response } from 'undici';
+import type { Dispatcher } from 'undici';
+import { AddressError, type OpenedAddress, openAddress } from './open-address.ts';
 import { PrivateAddressError } from './public-addresses.ts';
 
 export interface DownloadLimits {
@@ -20,8 +21,6 @@ export class DownloadError extends Error {
   }
 }
 
-const mostRedirects = 3;
-
 /**
  * The bytes behind an http or https address. Connections are the dispatcher's, so it decides whom to reach.
  *
@@ -34,10 +33,10 @@ export async function download(
 ): Promise<Buffer> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeout)]);
   try {
-    const response = await follow(dispatcher, source, signal);
-    if (response.ok) return await readLimited(response, size);
-    await response.body?.cancel();
-    throw new DownloadError('answer', `answered with status ${response.status}`);
+    const { status, body } = await openAddress(dispatcher, source, { signal });
+    if (status >= 200 && status <= 299) return await readLimited(body, size);
+    await body.dump();
+    throw new DownloadError('answer', `answered with status ${status}`);
   } catch (error) {
     outer.throwIfAborted();
     if (error instanceof DownloadError) throw error;
@@ -46,25 +45,11 @@ export async function download(
   }
 }
 
-async function follow(dispatcher: Dispatcher, source: string, signal: AbortSignal): Promise<Response> {
-  let url = URL.parse(source);
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
-    if (!url || !/^https?:$/.test(url.protocol))
-      throw new DownloadError('address', 'is no http or https address');
-    const response = await fetch(url, { dispatcher, redirect: 'manual', signal });
-    const location = response.headers.get('location');
-    if (response.status < 300 || response.status > 399 || location === null) return response;
-    await response.body?.cancel();
-    url = URL.parse(location, url);
-  }
-  throw new DownloadError('answer', `redirects more than ${mostRedirects} times`);
-}
-
-async function readLimited({ body }: Response, size: number): Promise<Buffer> {
-  const parts: Uint8Array[] = [];
+async function readLimited(body: OpenedAddress['body'], size: number): Promise<Buffer> {
+  const parts: Buffer[] = [];
   let length = 0;
-  for await (const part of body ?? []) {
-    const bytes = part as Uint8Array;
+  for await (const part of body) {
+    const bytes = part as Buffer;
     length += bytes.length;
     if (length > size) throw new DownloadError('size', `is larger than ${size} bytes`);
     parts.push(bytes);
@@ -73,8 +58,8 @@ async function readLimited({ body }: Response, size: number): Promise<Buffer> {
 }
 
 function unreachable(error: unknown): DownloadError {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (cause instanceof PrivateAddressError) return new DownloadError('address', 'is no public address');
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  if (error instanceof AddressError) return new DownloadError('address', error.message);
+  if (error instanceof PrivateAddressError) return new DownloadError('address', 'is no public address');
+  const reason = error instanceof Error ? error.message : String(error);
   return new DownloadError('answer', `could not be downloaded: ${reason}`);
 }

@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 
 // Two lists, since a list of both takes each IPv4 address for its mapped form in IPv6.
@@ -55,14 +55,23 @@ export function isPrivateAddress(host: string): boolean {
   return isIPv6(address) ? blocked6.check(address, 'ipv6') : blocked4.check(address);
 }
 
-/** Resolves a name like the default, but fails when it leads to an address that is not public. */
-export const lookupPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
-    if (error) return callback(error, '', 0);
-    const [first] = addresses;
-    if (!first || addresses.some(({ address }) => isPrivateAddress(address)))
-      return callback(new PrivateAddressError(hostname), '', 0);
-    if (options.all) callback(null, addresses);
-    else callback(null, first.address, first.family);
-  });
-};
+/** Finds all addresses of a name, like the system does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Resolves names for connections, but fails for one that leads, be it among others, to an address that is not public. */
+export function publicLookup(resolve: Resolve = lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const [first] = addresses;
+      if (!first || addresses.some(({ address }) => isPrivateAddress(address)))
+        return callback(new PrivateAddressError(hostname), '', 0);
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}

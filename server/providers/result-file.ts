@@ -1,13 +1,8 @@
-import { Agent, interceptors, request } from 'undici';
-import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
+import { FileHosts, type FileRequest } from './provider-file.ts';
 
-/** Connections for the files that tasks made, as many as clients that load one; they carry no key of ours. */
-const files = new Agent({
-  keepAliveTimeout: 10_000,
-  headersTimeout: 30_000,
-  bodyTimeout: 60_000,
-}).compose(interceptors.redirect({ maxRedirections: 3 }));
+/** As many connections as clients that load a file. */
+const hosts = new FileHosts({ keepAliveTimeout: 10_000, headersTimeout: 30_000, bodyTimeout: 60_000 });
 
 export interface ResultFile {
   body: AsyncIterable<Buffer>;
@@ -27,21 +22,14 @@ export interface ResultFile {
 export async function openResultFile(
   url: string,
   range: string | undefined,
-  signal: AbortSignal,
+  wanted: FileRequest,
 ): Promise<ResultFile> {
-  // What the file is packed in for the way would not fit its ranges.
-  const sent = { 'accept-encoding': 'identity', ...(range === undefined ? {} : { range }) };
-  const { statusCode, headers, body } = await request(url, {
-    dispatcher: files,
-    headers: sent,
-    signal,
-  }).catch((cause: unknown) => {
-    throw unanswered(cause);
-  });
+  const asked = range === undefined ? wanted : { ...wanted, headers: { range } };
+  const { status, headers, body } = await hosts.open(url, asked);
   const contentRange = textOf(headers['content-range']);
-  const part = statusCode === 206 && range !== undefined && answers(contentRange, range);
+  const part = status === 206 && range !== undefined && answers(contentRange, range);
   const packed = !['', 'identity'].includes(textOf(headers['content-encoding']) ?? '');
-  if ((statusCode === 200 || part) && !packed) {
+  if ((status === 200 || part) && !packed) {
     return {
       body,
       mediaType: textOf(headers['content-type'])?.split(';', 1)[0]?.trim().toLowerCase() ?? '',
@@ -50,9 +38,9 @@ export async function openResultFile(
     };
   }
   await body.dump();
-  if (statusCode === 416 && range !== undefined) return openResultFile(url, undefined, signal);
+  if (status === 416 && range !== undefined) return openResultFile(url, undefined, wanted);
   // Signed addresses answer 403 when their time is over.
-  if (statusCode === 403 || statusCode === 404 || statusCode === 410)
+  if (status === 403 || status === 404 || status === 410)
     throw new Failure(404, 'resource_not_found', 'task_id: the file is not available any more.');
   throw new Failure(502, 'bad_response_status_code', 'The provider did not hand out the file.');
 }

@@ -32,7 +32,14 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), 'unigate-bench-'));
   const dataDir = join(folder, 'data');
   const config = join(folder, 'gateway.yaml');
-  const channel = { name: 'stub', protocol: 'native', base_url: upstream, key: 'x', models: ['*'] };
+  const channel = {
+    name: 'stub',
+    protocol: 'native',
+    base_url: upstream,
+    key: 'x',
+    models: ['*'],
+    private_files: true,
+  };
   // JSON is YAML.
   await writeFile(config, JSON.stringify({ sandbox: false, channels: [channel] }));
   const remove = () => rm(folder, { recursive: true, force: true });

@@ -50,6 +50,7 @@ export async function makeSite(engine: Engine): Promise<Site> {
     base_url: sandbox.url,
     key: sandbox.key,
     models: ['*'],
+    private_files: true,
   }));
   // JSON is YAML.
   await writeFile(config, JSON.stringify({ sandbox: false, prices: { '*': 10 }, channels }));

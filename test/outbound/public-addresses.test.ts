@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { outboundAgent } from '../../server/outbound/agent.ts';
 import { DownloadError, download } from '../../server/outbound/download.ts';
-import { isPrivateAddress, lookupPublic } from '../../server/outbound/public-addresses.ts';
+import { isPrivateAddress, publicLookup, type Resolve } from '../../server/outbound/public-addresses.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 /** As the URL parser writes the host, which is what callers have. */
@@ -61,6 +61,10 @@ describe('hosts that are no public address', () => {
   test('an address with a zone, as resolvers give it', () => {
     expect(isPrivateAddress('fe80::1%eth0')).toBe(true);
     expect(isPrivateAddress('::1%lo')).toBe(true);
+    // Without its zone an address, with it none to the system.
+    expect(isPrivateAddress('127.0.0.1%lo')).toBe(true);
+    expect(isPrivateAddress('fe80::1%')).toBe(true);
+    expect(isPrivateAddress('2606:4700::1111%eth0')).toBe(false);
   });
 
   test.each([
@@ -88,13 +92,53 @@ describe('hosts that are no public address', () => {
   });
 });
 
-test('a name that leads to a private address is not resolved', async () => {
-  const [loopback] = await lookup('localhost', { all: true });
-  expect(loopback).toBeDefined();
-  const error = await new Promise((resolve) => {
-    lookupPublic('localhost', { all: true }, resolve);
+describe('a name', () => {
+  const resolving = async (resolve: Resolve | undefined, name: string, all: boolean) =>
+    new Promise((settle) => {
+      publicLookup(resolve)(name, { all }, (error, address) => settle(error ?? address));
+    });
+  const to =
+    (...addresses: string[]): Resolve =>
+    (_name, _options, callback) =>
+      callback(
+        null,
+        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
+      );
+
+  test('that leads to a private address is not resolved', async () => {
+    const [loopback] = await lookup('localhost', { all: true });
+    expect(loopback).toBeDefined();
+    const error = await resolving(undefined, 'localhost', true);
+    expect(error).toMatchObject({ message: 'localhost is no public address' });
   });
-  expect(error).toMatchObject({ message: 'localhost is no public address' });
+
+  test.each([
+    [['1.1.1.1', '10.0.0.1']],
+    [['10.0.0.1', '1.1.1.1']],
+    [['2606:4700::1111', '1.1.1.1', '::ffff:127.0.0.1']],
+    [['1.1.1.1', 'fe80::1%eth0']],
+    [['1.1.1.1', 'fd00::1']],
+    [[]],
+  ])('is refused when any of its addresses is private or there is none: %j', async (addresses) => {
+    for (const all of [true, false])
+      expect(await resolving(to(...addresses), 'both.example', all)).toMatchObject({
+        message: 'both.example is no public address',
+      });
+  });
+
+  test('is connected to at the very addresses that were checked', async () => {
+    const found = to('1.1.1.1', '2606:4700::1111');
+    expect(await resolving(found, 'public.example', false)).toBe('1.1.1.1');
+    expect(await resolving(found, 'public.example', true)).toEqual([
+      { address: '1.1.1.1', family: 4 },
+      { address: '2606:4700::1111', family: 6 },
+    ]);
+  });
+
+  test('that cannot be resolved fails as the system says', async () => {
+    const failing: Resolve = (_name, _options, callback) => callback(new Error('no such name'), []);
+    expect(await resolving(failing, 'nowhere.example', true)).toMatchObject({ message: 'no such name' });
+  });
 });
 
 describe('connections', () => {
@@ -119,6 +163,26 @@ describe('connections', () => {
       const refused = download(agent, `http://${host}:${port()}/file`, limits());
       await expect(refused).rejects.toThrow(new DownloadError('address', 'is no public address'));
       expect(server.seen).toHaveLength(before);
+      await agent.destroy();
+    },
+  );
+
+  test.each([[['1.1.1.1', '127.0.0.1']], [['127.0.0.1', '1.1.1.1']]])(
+    'to a name with the addresses %j are refused, and nothing arrives',
+    async (addresses) => {
+      const asked: string[] = [];
+      const resolve: Resolve = (name, _options, callback) => {
+        asked.push(name);
+        callback(
+          null,
+          addresses.map((address) => ({ address, family: 4 })),
+        );
+      };
+      const agent = outboundAgent({ allowPrivate: false, resolve });
+      const before = server.seen.length;
+      const refused = download(agent, `http://both.example:${port()}/file`, limits());
+      await expect(refused).rejects.toThrow(new DownloadError('address', 'is no public address'));
+      expect([asked, server.seen.length]).toEqual([['both.example'], before]);
       await agent.destroy();
     },
   );

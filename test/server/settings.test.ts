@@ -46,7 +46,7 @@ channels:
     priority: 10
     weight: 3
     profile: { headers: { X-Native-SSE: X-Other-SSE }, paths: { /api-ws/v1: /ws/v1 } }
-  - { name: us, protocol: native, base_url: "http://127.0.0.1:1", key_file: ${keyFile}, models: ["*"] }
+  - { name: us, protocol: native, base_url: "http://127.0.0.1:1", key_file: ${keyFile}, models: ["*"], private_files: true }
 `,
     { EU_KEY: 'from-environment' },
   );
@@ -69,8 +69,9 @@ channels:
     weight: 3,
     voices: undefined,
     profile: { headers: { 'X-Native-SSE': 'X-Other-SSE' }, paths: { '/api-ws/v1': '/ws/v1' } },
+    privateFiles: false,
   });
-  expect(settings.channels[1]?.key).toBe('from-file');
+  expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true });
 });
 
 describe('errors name the line and what is wrong with it', () => {

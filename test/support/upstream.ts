@@ -62,6 +62,7 @@ export function channelTo(url: string, change: Partial<ChannelSettings> = {}): C
     weight: 1,
     voices: undefined,
     profile: { headers: {}, paths: {} },
+    privateFiles: true,
     ...change,
   };
 }

@@ -2,7 +2,7 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Answered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
-import type { Reply } from '../../http/handler.ts';
+import type { OperationRequest, Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
 import { field } from '../../providers/json.ts';
 import { audioSource, EventAudio, openAudio } from '../../providers/native/audio.ts';
@@ -29,7 +29,7 @@ export function answerWithFile(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
-  signal: AbortSignal,
+  { gateway: { logger }, signal }: OperationRequest<OperationId>,
 ): SpeechAnswer {
   return async ({ response, channel }, metering, watch) => {
     if (response.status !== 200) throw rejectionFailure(await readRejection(response));
@@ -45,7 +45,7 @@ export function answerWithFile(
       reply.bytes(200, contentTypes[format], source.bytes);
       return;
     }
-    const { body, size } = await openAudio(source.url, signal);
+    const { body, size } = await openAudio(source.url, { channel, logger, signal });
     watch({ usage, delivered: true });
     const headers = size === undefined ? undefined : { 'content-length': size };
     await reply.stream(200, contentTypes[format], settledBeforeTheEnd(body, settle), headers);

@@ -50,7 +50,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     return;
   }
   const answer = {
-    no: () => answerWithFile(reply, model, format, request.signal),
+    no: () => answerWithFile(reply, model, format, request),
     audio: () => answerWithAudio(reply, model, format),
     events: () => answerNatively(reply, model),
   }[wish.streaming]();

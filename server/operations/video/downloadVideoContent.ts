@@ -28,11 +28,14 @@ const usualTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thum
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
   const { gateway, headers, query, signal } = request;
   const variant = query.variant ?? 'video';
-  const url = fileOf(await readTask(request, 'videos', 'generic'), variant, gateway.clock());
+  const task = await readTask(request, 'videos', 'generic');
+  const url = fileOf(task, variant, gateway.clock());
+  const channel = gateway.channels.named(task.channel);
+  const wanted = { channel, logger: gateway.logger, signal };
   const { body, mediaType, length, contentRange } = await openResultFile(
     url,
     oneRange(headers.range),
-    signal,
+    wanted,
   );
   const sent = reply.stream(
     contentRange === undefined ? 200 : 206,

@@ -1,14 +1,13 @@
-import { Agent, request } from 'undici';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { field } from '../json.ts';
+import { FileHosts, type FileRequest } from '../provider-file.ts';
 import { betaFailure, providerFailure, type Rejection, rejectionFailure } from '../rejection.ts';
 import { readEvents } from './events.ts';
 import { readUsage } from './usage.ts';
 
-/** Connections for audio files; they carry no key of ours. */
-const files = new Agent({
+const hosts = new FileHosts({
   connections: 64,
   keepAliveTimeout: 10_000,
   headersTimeout: 30_000,
@@ -31,14 +30,14 @@ export function audioSource(answer: unknown): { url: string } | { bytes: Buffer 
 /**
  * Opens the audio file that an upstream named.
  *
- * @throws Failure 502 when it cannot be had.
+ * @throws Failure 502 or 504 when it cannot be had.
  */
 export async function openAudio(
   url: string,
-  signal: AbortSignal,
+  request: FileRequest,
 ): Promise<{ body: AsyncIterable<Buffer>; size: string | undefined }> {
-  const { statusCode, headers, body } = await request(url, { dispatcher: files, signal });
-  if (statusCode === 200) {
+  const { status, headers, body } = await hosts.open(url, request);
+  if (status === 200) {
     const size = headers['content-length'];
     return { body, size: typeof size === 'string' ? size : undefined };
   }
