@@ -1,6 +1,7 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { field, textField } from './json.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 /** Longest error body that is read. */
 const longest = 64 * 1024;
@@ -11,7 +12,7 @@ export interface Rejection {
   body: Buffer;
   code: string | undefined;
   message: string | undefined;
-  /** Seconds. */
+  /** Seconds, as `readRetryAfter`. */
   retryAfter: number | undefined;
 }
 
@@ -28,14 +29,7 @@ export async function readRejection({ status, headers, body }: UpstreamResponse)
   }
   const bytes = await readUpTo(body, longest);
   const { code, message } = toldError(bytes);
-  const retryAfter = Number(headers['retry-after']);
-  return {
-    status,
-    body: bytes,
-    code,
-    message,
-    retryAfter: Number.isFinite(retryAfter) && retryAfter >= 0 ? Math.ceil(retryAfter) : undefined,
-  };
+  return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
 }
 
 /** The refusal as the generic error of the standard route; the provider's code and words are kept. */

@@ -165,10 +165,15 @@ describe.each(engines)('on %s', (engine) => {
       expect(await remainingQuota(target, id)).toBe(100);
     });
 
-    test('throttling carries retry-after even when the provider gave none', async () => {
-      json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' });
+    test.each([
+      [{}, '1'],
+      [{ 'retry-after': '7' }, '7'],
+      [{ 'retry-after': '86400' }, '300'],
+      [{ 'retry-after': '1e308' }, '1'],
+    ])('throttling with %j carries a retry-after of %s', async (given, told) => {
+      json(429, { code: 'Throttling.RateQuota', message: 'slow', request_id: 'x' }, given);
       const { status, headers } = await refused(target.key);
-      expect([status, headers.get('retry-after')]).toEqual([429, '1']);
+      expect([status, headers.get('retry-after')]).toEqual([429, told]);
     });
 
     test.each([

@@ -270,6 +270,8 @@ describe('the native route', () => {
 
   test.each([
     ['7', '7'],
+    ['3600', '300'],
+    ['1e308', '1'],
     [undefined, '1'],
   ])('passes throttling on with a retry-after, here %s', async (told, passed) => {
     upstream.create = {
