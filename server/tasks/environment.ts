@@ -23,7 +23,7 @@ export interface TaskOptions {
   /** Numbers from 0 up to 1, for the jitter. */
   random?: () => number;
   timing?: Partial<TaskTiming>;
-  /** Polls of one channel at a time. */
+  /** Polls of one channel at a time; those of a single user are half as many. */
   pollsPerChannel?: number;
   /** Names this process among those that share the database; default: a random name. */
   owner?: string;
@@ -47,7 +47,7 @@ export function environment(options: TaskOptions, stopping: AbortSignal, owner: 
     clock: Date.now,
     timers: systemTimers,
     random: Math.random,
-    pollsPerChannel: 128,
+    pollsPerChannel: 256,
     owner,
     ...options,
     timing: { ...standardTiming, ...options.timing },

@@ -61,8 +61,8 @@ export class Poller {
   refresh(task: TaskRecord): Promise<void> | undefined {
     const running = this.#inFlight.get(task.id);
     if (running !== undefined) return running;
-    if (this.#lanes.room(task.channel) === 0) return undefined;
-    return this.#take(task.id, task.channel, async (answered) => {
+    if (!this.#lanes.hasRoom(task.channel, task.userId)) return undefined;
+    return this.#take(task, async (answered) => {
       const { id, attempt } = task;
       const { owner, store, clock } = this.#env;
       const now = clock();
@@ -76,21 +76,15 @@ export class Poller {
     const now = clock();
     const { lanes, nextRoomAt } = this.#lanes.open();
     if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
-    const { tasks, nextDueAt } = await store.run('claimTasks', {
+    const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
       lanes,
       owner,
       now,
       until: this.#leaseEnd(now),
     });
     fault('poll:claimed');
-    const steps = tasks.map((task) =>
-      this.#take(task.id, task.channel, (answered) => this.#step.take(task, { answered })),
-    );
-    const given = Map.groupBy(tasks, ({ channel }) => channel);
-    const more = lanes.filter(({ channel, limit }) =>
-      this.#lanes.claimed(channel, { limit, given: given.get(channel)?.length ?? 0 }),
-    );
-    if (more.length > 0) return { steps, nextDueAt: now };
+    const steps = tasks.map((task) => this.#take(task, (answered) => this.#step.take(task, { answered })));
+    for (const channel of emptied) this.#lanes.emptied(channel);
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };
   }
 
@@ -101,11 +95,10 @@ export class Poller {
 
   /** The place is free again as soon as the upstream has answered: what follows is between us and the store. */
   #take(
-    id: string,
-    channel: string,
+    { id, channel, userId }: TaskRecord,
     step: (answered: () => void) => Promise<number | undefined>,
   ): Promise<void> {
-    const leave = this.#lanes.enter(channel);
+    const leave = this.#lanes.enter(channel, userId);
     const answered = () => {
       if (leave()) this.wake();
     };

@@ -69,6 +69,7 @@ export class TaskStep {
     }
     fault('poll:answered');
     channel.health.succeeded();
+    this.#lanes.answered(channel.name);
     answered();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
     else if (snapshot.state === 'failed') await this.#changes.fail(task, snapshot.error, snapshot);
@@ -88,15 +89,15 @@ export class TaskStep {
     if (error.channelFailed) channel.health.failed();
     const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
     logDriverError(this.#env.logger, error, about, 'upstream did not tell the state of a task');
-    if (retryAfter !== undefined) this.#lanes.pause(channel.name, retryAfter * 1_000);
+    if (retryAfter !== undefined) this.#lanes.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);
-    else return this.#postpone(task);
+    else return this.#postpone(task, retryAfter);
     return undefined;
   }
 
-  async #postpone(task: TaskRecord): Promise<number | undefined> {
-    return (await this.#changes.postpone(task)).nextPollAt ?? undefined;
+  async #postpone(task: TaskRecord, retryAfter?: number): Promise<number | undefined> {
+    return (await this.#changes.postpone(task, retryAfter)).nextPollAt ?? undefined;
   }
 
   async #expire(task: AcceptedTask, driver: TaskDriver, channel: Channel): Promise<void> {

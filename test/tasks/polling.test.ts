@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
 import type { Store } from '../../server/store/store.ts';
-import { DriverError, refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
+import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
+import type { Tasks } from '../../server/tasks/tasks.ts';
+import { makeToken } from '../store/books.ts';
 import { engines, Place } from '../store/engines.ts';
-import { NOW, Rig } from './rig.ts';
+import { NOW, QUOTA, Rig } from './rig.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done: Snapshot = { state: 'completed', result: {}, usage: { units: 5 } };
@@ -35,6 +37,13 @@ describe.each(engines)('polling on %s', (engine) => {
         ends.push(resolve);
       });
     return ends;
+  };
+
+  /** Stops an engine whose driver would never end. */
+  const stopAtOnce = async (engine: Tasks) => {
+    const stopped = engine.stop(0);
+    await rig.advance(0);
+    await stopped;
   };
 
   test('backs off from 1 s to 15 s', async () => {
@@ -100,7 +109,7 @@ describe.each(engines)('polling on %s', (engine) => {
   });
 
   test('asks each channel about so many tasks at a time, whatever the others do', async () => {
-    const narrow = rig.engine({ pollsPerChannel: 3 });
+    const narrow = rig.engine({ pollsPerChannel: 6 });
     await submitMany(8);
     await submitMany(2, 'two');
     const slow = hangs();
@@ -126,7 +135,7 @@ describe.each(engines)('polling on %s', (engine) => {
     await submitMany(9);
     const slow = hangs();
     const narrow = rig.engine({
-      pollsPerChannel: 3,
+      pollsPerChannel: 6,
       store: {
         ...rig.store,
         run: (name, args) => {
@@ -146,42 +155,118 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.expectBooks({ charged: 450 });
   });
 
-  test('a throttled channel is left alone for as long as it asks', async () => {
-    await submitMany(3);
-    await submitMany(1, 'two');
-    const busy = new Failure(429, 'busy', 'Busy.', { retryAfter: 30 });
-    rig.driver.onPoll = (_task, { channel }) => {
-      if (channel.name === 'one') throw refusedBy(429, busy);
+  const throttledFor = (retryAfter: number) =>
+    refusedBy(429, new Failure(429, 'busy', 'Busy.', { retryAfter }));
+
+  test('a task that is told to wait is left alone for so long, and the others go on', async () => {
+    const throttled = await rig.submit();
+    const other = await rig.submit();
+    rig.driver.onPoll = ({ id }) => {
+      if (id === throttled.id) throw throttledFor(30);
       return running;
     };
     await rig.tasks.start();
-    await rig.advance(30_900);
-    const asked = new Set(rig.driver.polled.map(({ at }) => at - NOW));
-    const throttled = await rig.store.read
-      .selectFrom('tasks')
-      .select('failures')
-      .where('channel', '=', 'one')
-      .execute();
-    expect(throttled.map(({ failures }) => failures)).toEqual([1, 1, 1]);
-    expect(asked.size).toBeGreaterThan(5);
-    rig.driver.onPoll = () => done;
-    await rig.advance(20_000);
+    await rig.advance(62_000);
+    const times = (id: string) => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - NOW);
+    expect(times(throttled.id)).toEqual([1_000, 31_000, 61_000]);
+    expect(times(other.id)).toEqual([1_000, 2_000, 3_500, 5_750, 9_125, 14_188, 21_783, 33_176, 48_176]);
     await rig.tasks.stop();
-    await rig.expectBooks({ charged: 200 });
   });
 
-  test('a channel that is down is asked about one task at a time', async () => {
-    await submitMany(20);
+  test('a channel is left alone when several tasks are told to wait, for as long as all of them are', async () => {
+    await submitMany(3);
+    const told = [40, 30, 50];
     rig.driver.onPoll = () => {
-      throw new DriverError('unknown', new Failure(502, 'down', 'Down.'), { channelFailed: true });
+      throw throttledFor(told[rig.driver.polled.length - 1] ?? 0);
     };
-    expect(await rig.step(1_000)).toBe(20);
-    expect(await rig.step(1_000)).toBe(1);
+    await rig.tasks.start();
+    await rig.advance(1_500);
+    expect(rig.driver.polled).toHaveLength(3);
     rig.driver.onPoll = () => done;
-    expect(await rig.step(1_000)).toBe(1);
-    expect(await rig.step(1)).toBe(18);
-    expect(await rig.step(1_000)).toBe(1);
-    await rig.expectBooks({ charged: 1_000 });
+    const later = await rig.submit();
+    await rig.submit({ channels: [rig.channel('two')] });
+    await rig.advance(29_400);
+    // Only the other channel was asked.
+    expect(rig.driver.polled.slice(3).map(({ at }) => at - NOW)).toEqual([2_500]);
+    await rig.advance(100);
+    expect(rig.driver.polled).toHaveLength(6);
+    expect(rig.driver.polled.slice(4)).toContainEqual({ id: later.id, at: NOW + 31_000 });
+    await rig.advance(30_000);
+    await rig.tasks.stop();
+    await rig.expectBooks({ charged: 250 });
+  });
+
+  test.each([
+    ['a channel that answers in between has not asked to be left alone', 2_000],
+    ['what tasks were told long ago counts no more', 12_000],
+  ])('%s', async (_name, pause) => {
+    const [first, second, third] = await submitMany(3);
+    const ask = async (task: { id: string } | undefined) => {
+      rig.clock.jump(pause);
+      await rig.tasks.read(rig.name(task ?? { id: '' }));
+    };
+    rig.driver.onPoll = () => {
+      throw throttledFor(200);
+    };
+    await ask(first);
+    await ask(second);
+    if (pause < 10_000) {
+      rig.driver.onPoll = () => running;
+      await rig.submit().then(ask);
+      rig.driver.onPoll = () => {
+        throw throttledFor(200);
+      };
+    }
+    await ask(third);
+    rig.driver.onPoll = () => running;
+    const fourth = await rig.submit();
+    rig.driver.polled.length = 0;
+    await ask(fourth);
+    expect(rig.driver.polled.map(({ id }) => id)).toEqual([fourth.id]);
+  });
+
+  test('the hanging tasks of one user keep nobody else from theirs', async () => {
+    const other = await makeToken(rig.store, { remainQuota: QUOTA });
+    const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
+    const crowded = rig.engine({ pollsPerChannel: 8, timing: { claimGapMs: 0 } });
+    await submitMany(20);
+    rig.driver.onPoll = ({ userId }) => (userId === other.userId ? running : new Promise(() => {}));
+    await crowded.start();
+    await rig.advance(1_000);
+    expect(rig.driver.polled).toHaveLength(4);
+    const late = (await crowded.submit(rig.order({ caller }))).task;
+    const [early] = await Promise.all(
+      Array.from({ length: 3 }, async () => (await crowded.submit(rig.order({ caller }))).task),
+    );
+    await rig.advance(40_000);
+    const times = (id = '') => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - NOW);
+    const undisturbed = [2_000, 3_000, 4_500, 6_750, 10_125, 15_188, 22_783, 34_176];
+    expect([times(late.id), times(early?.id)]).toEqual([undisturbed, undisturbed]);
+    // The hanging ones are asked about all the while, four at a time.
+    const hanging = rig.driver.polled.filter(({ at }) => at - NOW === 16_000);
+    expect(hanging).toHaveLength(4);
+    await stopAtOnce(crowded);
+  });
+
+  test('two users share the places of a channel, the second getting half of what the first left', async () => {
+    const other = await makeToken(rig.store, { remainQuota: QUOTA });
+    const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
+    const engine = rig.engine({ pollsPerChannel: 16 });
+    const submitted = await submitMany(20);
+    const ends = hangs();
+    await engine.start();
+    await rig.advance(1_000);
+    expect(ends).toHaveLength(8);
+    await Promise.all(Array.from({ length: 20 }, () => engine.submit(rig.order({ caller }))));
+    await rig.advance(1_000);
+    expect(ends).toHaveLength(12);
+    // A reader gets no place that the claims would not give.
+    rig.clock.jump(5_000);
+    const asked = new Set(rig.driver.polled.map(({ id }) => id));
+    const waiting = submitted.find(({ id }) => !asked.has(id));
+    await engine.read(rig.name(waiting ?? { id: '' }));
+    expect(ends).toHaveLength(12);
+    await stopAtOnce(engine);
   });
 
   test('two pollers never take the same task', async () => {

@@ -12,29 +12,85 @@ interface Lease {
 }
 
 export interface TaskClaim extends Lease {
-  /** At the most so many tasks of each channel. */
-  lanes: readonly { channel: string; limit: number }[];
+  lanes: readonly TaskLane[];
+}
+
+/** The places of one channel. */
+export interface TaskLane {
+  channel: string;
+  free: number;
+  /** Who has any under way, and how many. */
+  users: readonly { userId: number; running: number }[];
 }
 
 /**
- * Takes due tasks, the longest due first; two processes never get the same one. `nextDueAt` is when the next task
- * of the lanes that had less than their limit is due.
+ * Takes due tasks, the longest due first; two processes never get the same one. A user gets no more places than are
+ * left free. `emptied` are the channels of which all that was due was taken; `nextDueAt` is when the next task is
+ * due that there is a place for.
  */
-export const claimTasks: Command<TaskClaim, { tasks: TaskRecord[]; nextDueAt: number | null }> = async (
-  trx,
-  { lanes, ...lease },
-) => {
+export const claimTasks: Command<
+  TaskClaim,
+  { tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }
+> = async (trx, { lanes, ...lease }) => {
   const tasks: TaskRecord[] = [];
+  const emptied: string[] = [];
   let nextDueAt: number | null = null;
-  for (const { channel, limit } of lanes) {
-    const claimed = await take(trx, lease, limit, (due) => due.where('channel', '=', channel));
-    tasks.push(...claimed);
-    if (claimed.length === limit) continue;
-    const next = (await earliest(trx, { channel })).rows[0]?.due ?? null;
+  for (const lane of lanes) {
+    const { channel } = lane;
+    const { taken, free, full } = await takeShares(trx, lease, lane);
+    tasks.push(...taken);
+    if (free === 0) continue;
+    if (full.length === 0) emptied.push(channel);
+    const next = await nextDue(trx, channel, full);
     if (next !== null) nextDueAt = Math.min(nextDueAt ?? next, next);
   }
-  return { tasks, nextDueAt };
+  return { tasks, emptied, nextDueAt };
 };
+
+/** `full`: the users of whom there may be more due than they have places for. */
+async function takeShares(
+  trx: Kysely<Database>,
+  lease: Lease,
+  lane: TaskLane,
+): Promise<{ taken: TaskRecord[]; free: number; full: number[] }> {
+  const counts = new Map(lane.users.map(({ userId, running }) => [userId, running]));
+  const taken: TaskRecord[] = [];
+  let { free } = lane;
+  for (;;) {
+    const full = [...counts].filter(([, running]) => running >= free).map(([userId]) => userId);
+    const nearest = Math.max(0, ...[...counts.values()].filter((running) => running < free));
+    // So many that not even the user who is nearest to its share gets too many, if all are of that one.
+    const limit = Math.ceil((free - nearest) / 2);
+    if (limit === 0) return { taken, free, full };
+    const some = await take(trx, lease, limit, (due) => ofOthers(due, lane.channel, full));
+    for (const { userId } of some) counts.set(userId, (counts.get(userId) ?? 0) + 1);
+    taken.push(...some);
+    free -= some.length;
+    if (some.length < limit) return { taken, free, full };
+  }
+}
+
+function ofOthers(due: DueTasks, channel: string, full: readonly number[]): DueTasks {
+  const own = due.where('channel', '=', channel);
+  return full.length === 0 ? own : own.where('user_id', 'not in', full);
+}
+
+/** When the next task of the channel is due, without those of some users. */
+async function nextDue(
+  trx: Kysely<Database>,
+  channel: string,
+  without: readonly number[],
+): Promise<number | null> {
+  if (without.length === 0) return (await earliest(trx, { channel })).rows[0]?.due ?? null;
+  const row = await trx
+    .selectFrom('tasks')
+    .select(({ fn }) => fn.min('next_poll_at').as('due'))
+    .where('channel', '=', channel)
+    .where('next_poll_at', 'is not', null)
+    .where('user_id', 'not in', without)
+    .executeTakeFirst();
+  return row?.due ?? null;
+}
 
 const earliest = statement<{ channel: string }, { due: number | null }>()`
   select min(next_poll_at) as due from tasks where channel = ${'channel'} and next_poll_at is not null`;
