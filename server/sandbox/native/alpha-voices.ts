@@ -1,6 +1,5 @@
 import type { CustomVoice } from '../custom-voices/custom-voices.ts';
 import { designedTimbre } from '../custom-voices/designed-timbre.ts';
-import type { VoiceAction, VoiceActionHandler, VoiceActions } from './customization.ts';
 import {
   checkRoom,
   pageOf,
@@ -9,6 +8,9 @@ import {
   speakPreview,
   targetModel,
   timbreOf,
+  type VoiceAction,
+  type VoiceActionHandler,
+  type VoiceActions,
   writeTime,
 } from './voice-request.ts';
 

@@ -1,25 +1,12 @@
-import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { type Exchange, sendJson, sendText } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import { requestedModel } from '../models.ts';
-import { findTriggers, type Triggers } from '../triggers.ts';
+import { findTriggers } from '../triggers.ts';
 import { alphaCloneActions, alphaDesignActions } from './alpha-voices.ts';
 import { Parameters } from './parameters.ts';
 import { dropConnection, obeyTriggers } from './refusals.ts';
 import { voiceEnrollmentActions } from './voice-enrollment.ts';
-
-/** One request to a voice service. */
-export interface VoiceAction {
-  exchange: Exchange;
-  service: CatalogueModel;
-  input: Parameters;
-  parameters: Parameters;
-  triggers: Triggers;
-}
-
-/** Does the action and gives the `output` of its answer. */
-export type VoiceActionHandler = (action: VoiceAction) => object | Promise<object>;
-export type VoiceActions = Readonly<Record<string, VoiceActionHandler>>;
+import type { VoiceActions } from './voice-request.ts';
 
 const services: Readonly<Record<string, VoiceActions>> = {
   'voice-enrollment': voiceEnrollmentActions,

@@ -1,7 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { CustomVoice, NewVoice } from '../custom-voices/custom-voices.ts';
 import { designedTimbre } from '../custom-voices/designed-timbre.ts';
-import type { VoiceAction, VoiceActions } from './customization.ts';
 import {
   checkRoom,
   pageOf,
@@ -10,6 +9,8 @@ import {
   speakPreview,
   targetModel,
   timbreOf,
+  type VoiceAction,
+  type VoiceActions,
   writeTime,
 } from './voice-request.ts';
 

@@ -9,12 +9,25 @@ import { NativeError } from '../http/native-error.ts';
 import { engineLanguages, type Language } from '../language.ts';
 import { findModel } from '../models.ts';
 import type { AudioFormat } from '../speech/commands.ts';
+import type { Triggers } from '../triggers.ts';
 import type { VoiceTimbre } from '../voices.ts';
-import type { VoiceAction } from './customization.ts';
 import type { Parameters } from './parameters.ts';
 import { speakText } from './speak-text.ts';
 
 /** What the three voice services have in common. */
+
+/** One request to a voice service. */
+export interface VoiceAction {
+  exchange: Exchange;
+  service: CatalogueModel;
+  input: Parameters;
+  parameters: Parameters;
+  triggers: Triggers;
+}
+
+/** Does the action and gives the `output` of its answer. */
+export type VoiceActionHandler = (action: VoiceAction) => object | Promise<object>;
+export type VoiceActions = Readonly<Record<string, VoiceActionHandler>>;
 
 const largestRecording = 10 * 1024 * 1024;
 

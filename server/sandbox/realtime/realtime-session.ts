@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../http/json-body.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
 import { requestedModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
-import type { SocketContext } from '../sockets/protocols.ts';
+import type { SocketContext } from '../sockets/connection.ts';
 import { refusalBeforeText, refusalOnArrival } from '../sockets/socket-triggers.ts';
 import { TextBuffer } from '../sockets/text-buffer.ts';
 import { findTriggers } from '../triggers.ts';

@@ -1,4 +1,5 @@
 import type { RawData, WebSocket } from 'ws';
+import type { Services } from '../http/exchange.ts';
 
 /** Bytes that may wait in the socket before more audio is made. */
 const highWater = 256 * 1024;
@@ -75,4 +76,14 @@ export class Connection {
     this.#waiting = [];
     for (const resume of waiting) resume();
   }
+}
+
+/** What a protocol gets for one accepted socket. */
+export interface SocketContext {
+  connection: Connection;
+  services: Services;
+  /** Query of the handshake. */
+  query: URLSearchParams;
+  /** Tells of an error that is the sandbox's own. */
+  report: (error: unknown) => void;
 }

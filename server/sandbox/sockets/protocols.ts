@@ -1,19 +1,9 @@
-import type { Exchange, Services } from '../http/exchange.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { NativeError } from '../http/native-error.ts';
 import { openInferenceSocket } from '../inference/inference-socket.ts';
 import { requestedModel } from '../models.ts';
 import { openRealtimeSocket } from '../realtime/realtime-session.ts';
-import type { Connection } from './connection.ts';
-
-/** What a protocol gets for one accepted socket. */
-export interface SocketContext {
-  connection: Connection;
-  services: Services;
-  /** Query of the handshake. */
-  query: URLSearchParams;
-  /** Tells of an error that is the sandbox's own. */
-  report: (error: unknown) => void;
-}
+import type { SocketContext } from './connection.ts';
 
 interface SocketProtocol {
   path: string;

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { AudioChunk, Command, Reply, Utterance, Word } from './commands.ts';
-import { type AudioEncoder, createEncoder } from './encoders/encoder.ts';
+import { createEncoder } from './encoders/create-encoder.ts';
+import type { AudioEncoder } from './encoders/encoder.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from './espeak.ts';
 import { applyGain } from './level.ts';
 import { Resampler } from './resampler.ts';

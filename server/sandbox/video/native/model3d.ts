@@ -7,7 +7,7 @@ import { model3dLimits } from '../media-limits.ts';
 import { hour, type VideoServices } from '../protocol.ts';
 import type { Finish } from '../task-board.ts';
 import type { Triggers } from '../triggers.ts';
-import type { NativeOutput } from './native-tasks.ts';
+import type { NativeOutput } from './native-output.ts';
 
 /** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */
 export interface Model3dRequest {

@@ -14,14 +14,9 @@ import {
 import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { readModel3dRequest, workOnModel3d } from './model3d.ts';
+import type { NativeOutput } from './native-output.ts';
 import { readVideoRequest } from './video-request.ts';
 import { workOnVideo } from './video-work.ts';
-
-/** What a finished task adds to the answer of a poll. */
-export interface NativeOutput {
-  output: object;
-  usage?: object;
-}
 
 interface Job {
   /** Where triggers can be. */

@@ -8,7 +8,7 @@ import { firstSize, referenceOf, totalSeconds } from '../references.ts';
 import { type Finish, TaskFailure } from '../task-board.ts';
 import type { Triggers } from '../triggers.ts';
 import { checkDocument } from './document-file.ts';
-import type { NativeOutput } from './native-tasks.ts';
+import type { NativeOutput } from './native-output.ts';
 import { longestSeconds, type MediaItem, type MediaType, type VideoRequest } from './video-request.ts';
 
 const frameRate = 30;

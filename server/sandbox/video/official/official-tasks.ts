@@ -12,15 +12,13 @@ import {
   troublePoll,
   type VideoServices,
 } from '../protocol.ts';
-import { type Fate, type Task, TaskBoard } from '../task-board.ts';
+import { type Fate, TaskBoard } from '../task-board.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
 import { officialError } from './official-error.ts';
 import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
-import { type OfficialOutput, workOnOfficial } from './official-work.ts';
+import { type OfficialOutput, type OfficialTask, workOnOfficial } from './official-work.ts';
 import { selectTasks } from './task-list.ts';
 import { showTask } from './task-view.ts';
-
-export type OfficialTask = Task<OfficialRequest, OfficialOutput>;
 
 const retention = 7 * 24 * hour;
 

@@ -5,7 +5,7 @@ import { assetLimits, type MediaLimits } from '../media-limits.ts';
 import type { LoadedMedia } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
 import { firstSize, referenceOf, totalSeconds } from '../references.ts';
-import { type Finish, TaskFailure } from '../task-board.ts';
+import { type Finish, type Task, TaskFailure } from '../task-board.ts';
 import type { Triggers } from '../triggers.ts';
 import type { OfficialMedia, Role } from './content.ts';
 import { type OfficialRequest, taskTypeConstraint } from './official-request.ts';
@@ -18,6 +18,8 @@ export interface OfficialOutput {
   duration: number;
   tokens: number;
 }
+
+export type OfficialTask = Task<OfficialRequest, OfficialOutput>;
 
 export const frameRate = 24;
 const clipTolerance = 0.1;

@@ -1,5 +1,5 @@
 import { invalidParameter } from '../../http/native-error.ts';
-import type { OfficialTask } from './official-tasks.ts';
+import type { OfficialTask } from './official-work.ts';
 import { statusOf } from './task-view.ts';
 
 /** The page of tasks that a list request asks for, and how many match in all. */

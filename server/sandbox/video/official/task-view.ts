@@ -1,5 +1,4 @@
-import type { OfficialTask } from './official-tasks.ts';
-import { frameRate } from './official-work.ts';
+import { frameRate, type OfficialTask } from './official-work.ts';
 
 const statuses = {
   queued: 'queued',
