@@ -1371,7 +1371,7 @@ export interface components {
             /** @description Native options, merged into the native request. They cannot replace the model or the text. Explicit zero and false values are kept. */
             extra_body?: {
                 /**
-                 * @description Native input options, for example `sample_rate` (Hz), `seed`, `language_type`, `optimize_instructions`.
+                 * @description Native input options, for example `sample_rate` (Hz) and `seed` of voxa and alpha-audio models, `language_type` and `optimize_instructions` of alpha models, `audio_setting` of beta models. Alpha multimodal models speak at 24000 Hz only.
                  * @example {
                  *       "sample_rate": 24000,
                  *       "seed": 0

@@ -16,7 +16,7 @@ speak:
       --format FORMAT    wav, mp3, pcm, opus or flac; default from the file's extension
       --instructions TEXT  how to speak, for instruct models
       --speed FACTOR     1 is normal
-      --sample-rate HZ
+      --sample-rate HZ   where the model has more than one
       --stream           take the audio as it is made
       --realtime         over a realtime socket, which speaks while the text still comes
       --duplex           the same over an inference socket

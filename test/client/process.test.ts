@@ -49,6 +49,17 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual(['out.wav']);
   });
 
+  it('takes the sample rate, or says why not', async () => {
+    const refused = start(['speak', 'Hi.', '--voice', 'Aria', '--sample-rate', '16000', '-o', 'a.wav'], env);
+    const { code, stderr } = await refused.done;
+    expect(code).toBe(1);
+    expect(stderr).toContain('sample_rate: alpha3-tts-flash speaks at 24000 Hz only.');
+    const taken = ['--model', 'voxa-v3-flash', '--voice', 'voxanna', '--sample-rate', '16000', '-o', 'b.wav'];
+    expect(await start(['speak', 'Hi.', ...taken], env).done).toMatchObject({ code: 0, stderr: '' });
+    expect((await readFile(join(folder, 'b.wav'))).readUInt32LE(24)).toBe(16_000);
+    expect(await readdir(folder)).toEqual(['b.wav']);
+  });
+
   it('from a pipe into a pipe', async () => {
     const args = [
       'speak',

@@ -29,6 +29,14 @@ test('voxa-v1 speaks over the duplex socket, as bytes', async () => {
   expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: characters });
 });
 
+test('native parameters reach the task, and cannot replace its voice or text', async () => {
+  const parameters = { sample_rate: 8000, voice: 'nobody', text: 'other' };
+  const reply = await speak({ response_format: 'wav', extra_body: { parameters } });
+  expect(reply.status).toBe(200);
+  expect(Buffer.from(await reply.arrayBuffer()).readUInt32LE(24)).toBe(8000);
+  expect((await ledgerRows(target)).at(-1)).toMatchObject({ state: 'settled', charged: characters });
+});
+
 test('streamed, and as the native events of its siblings', async () => {
   const pcm = await speak({ response_format: 'pcm', stream: true });
   expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(20_000);

@@ -75,7 +75,6 @@ test('beta: voice and speed in voice_setting, form in audio_setting, the file be
   const extraInput = {
     sample_rate: 44100,
     voice_setting: { pitch: 0, voice_id: 'other' },
-    action: 'voice_clone',
   };
   expect(toNative(model('beta/speech-2.8-hd'), { ...plain, speed: 2, format: 'flac', extraInput })).toEqual({
     route: 'multimodal',

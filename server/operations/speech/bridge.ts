@@ -23,7 +23,7 @@ export function overSocket(
       gateway.logger,
     );
     course.channel = channel.name;
-    const speech = new BridgedSpeech(socket, channel.upstreamModel(model.id), model.unit, native.body.input);
+    const speech = new BridgedSpeech(socket, channel.upstreamModel(model.id), model.unit, native.body);
     course.progress = speech;
     const leave = () => socket.terminate();
     signal.addEventListener('abort', leave, { once: true });

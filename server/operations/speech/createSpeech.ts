@@ -10,7 +10,6 @@ import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 const fields = {
   text: 'input',
   voice: 'voice',
-  instructions: 'instructions',
   optimizeInstructions: 'extra_body.input.optimize_instructions',
 };
 
@@ -31,15 +30,22 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     extraParameters: body.extra_body?.parameters,
   };
   const native = toNative(model, wish);
+  // What is checked is what is sent, wherever it came from.
+  const sent = 'instruction' in native.body.input ? 'instruction' : 'instructions';
+  const instructions = native.body.input[sent];
+  const own = body.instructions !== undefined || instructions === undefined;
   const job: SpeechJob = {
     operation: 'createSpeech',
     model,
     speech: {
       text: wish.text,
       voice: wish.voice,
-      instructions: wish.instructions,
+      instructions: typeof instructions === 'string' ? instructions : undefined,
       optimizeInstructions: extraInput.optimize_instructions === true,
-      fields,
+      fields: {
+        ...fields,
+        instructions: own ? 'instructions' : `extra_body.input.${sent}`,
+      },
     },
     ssml: extraInput.enable_ssml === true,
     native,

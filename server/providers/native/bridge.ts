@@ -5,6 +5,7 @@ import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { field } from '../json.ts';
 import { providerFailure, rejectionFailure } from '../rejection.ts';
+import type { NativeSpeechRequest } from './speech-request.ts';
 import { readUsage } from './usage.ts';
 
 /** What comes over a bridged synthesis: a sentence event of the duplex protocol, or audio. */
@@ -15,16 +16,16 @@ export class BridgedSpeech {
   readonly #socket: WebSocket;
   readonly #model: string;
   readonly #unit: Unit;
-  readonly #input: Readonly<Record<string, unknown>>;
+  readonly #request: NativeSpeechRequest['body'];
   #usage: Usage | undefined;
   #delivered = false;
 
-  /** `model` is the provider's name of it; `input` the native synthesizer input, `text` included. */
-  constructor(socket: WebSocket, model: string, unit: Unit, input: Readonly<Record<string, unknown>>) {
+  /** `model` is the provider's name of it; `request` the native synthesizer request. */
+  constructor(socket: WebSocket, model: string, unit: Unit, request: NativeSpeechRequest['body']) {
     this.#socket = socket;
     this.#model = model;
     this.#unit = unit;
-    this.#input = input;
+    this.#request = request;
   }
 
   /** The last cumulative figure that the provider told. */
@@ -48,14 +49,14 @@ export class BridgedSpeech {
       this.#socket.send(
         JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload }),
       );
-    const { text, ...parameters } = this.#input;
+    const { text, ...options } = this.#request.input;
     try {
       send('run-task', {
         task_group: 'audio',
         task: 'tts',
         function: 'SpeechSynthesizer',
         model: this.#model,
-        parameters: { text_type: 'PlainText', ...parameters },
+        parameters: { text_type: 'PlainText', ...this.#request.parameters, ...options },
         input: {},
       });
       for await (const frame of frames as AsyncIterable<Buffer | string>) {

@@ -1,5 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../failure.ts';
+import { checkNativeOptions } from './speech-options.ts';
 
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
 
@@ -47,8 +48,16 @@ function toSynthesizer(
   model: CatalogueModel,
   wish: SpeechWish,
 ): NativeSpeechRequest {
+  checkNativeOptions(model.id, 'synthesizer', wish.extraInput);
   requireNativeSpeed(wish.speed);
-  const format = chooseFormat(model, wish, wish.extraInput.format, ['mp3', 'wav', 'pcm', 'opus'], 'mp3');
+  const format = chooseFormat(
+    model,
+    wish,
+    'format',
+    wish.extraInput.format,
+    ['mp3', 'wav', 'pcm', 'opus'],
+    'mp3',
+  );
   return request(route, model, wish, format, {
     ...wish.extraInput,
     text: wish.text,
@@ -60,11 +69,12 @@ function toSynthesizer(
 }
 
 function toAlpha(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  checkNativeOptions(model.id, 'alpha', wish.extraInput);
   if (wish.speed !== undefined && wish.speed !== 1) {
     throw invalid('speed', `${model.id} has no speed; leave it out or send 1.`);
   }
   const only = wish.streaming === 'no' ? 'wav' : 'pcm';
-  const format = chooseFormat(model, wish, undefined, [only], only);
+  const format = chooseFormat(model, wish, 'format', wish.extraInput.format, [only], only);
   return request('multimodal', model, wish, format, {
     ...wish.extraInput,
     text: wish.text,
@@ -74,12 +84,12 @@ function toAlpha(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
 }
 
 function toBeta(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
+  checkNativeOptions(model.id, 'beta', wish.extraInput);
   requireNativeSpeed(wish.speed);
-  // `action` would turn the request into a voice cloning.
-  const { sample_rate: sampleRate, action: _action, ...extra } = wish.extraInput;
+  const { sample_rate: sampleRate, ...extra } = wish.extraInput;
   const audio = asObject(extra.audio_setting);
   const formats = wish.streaming === 'no' ? betaFormats : betaFormats.filter((format) => format !== 'wav');
-  const format = chooseFormat(model, wish, audio.format, formats, 'mp3');
+  const format = chooseFormat(model, wish, 'audio_setting.format', audio.format, formats, 'mp3');
   const delivery =
     wish.streaming === 'no'
       ? // The audio as a file behind a URL can be passed on piece by piece; hexadecimal in JSON cannot.
@@ -117,6 +127,7 @@ function request(
 function chooseFormat(
   model: CatalogueModel,
   wish: SpeechWish,
+  name: string,
   extra: unknown,
   possible: readonly AudioFormat[],
   otherwise: AudioFormat,
@@ -125,7 +136,8 @@ function chooseFormat(
   const format = possible.find((one) => one === asked);
   if (format !== undefined) return format;
   const manner = wish.streaming === 'no' ? 'without streaming' : 'while streaming';
-  throw invalid('response_format', `${model.id} gives ${possible.join(', ')} ${manner}.`);
+  const field = wish.format === undefined ? `extra_body.input.${name}` : 'response_format';
+  throw invalid(field, `${model.id} gives ${possible.join(', ')} ${manner}.`);
 }
 
 function requireNativeSpeed(speed: number | undefined): void {

@@ -1,0 +1,182 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { ledgerRows, post } from './books.ts';
+
+let upstream: RecordingUpstream;
+let target: TestGateway;
+
+beforeAll(async () => {
+  upstream = await startUpstream(({ path }, response) => {
+    if (path === '/audio') return void response.end(Buffer.alloc(2_000, 1));
+    const audio = { data: '', url: `${upstream.url}/audio`, id: 'a', expires_at: 1 };
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ request_id: 'r', output: { finish_reason: 'stop', audio }, usage: {} }));
+  });
+  target = await startTestGateway({ sandbox: false, channels: [channelTo(upstream.url)] });
+});
+beforeEach(() => {
+  upstream.seen.length = 0;
+});
+afterAll(async () => {
+  await target.close();
+  await upstream.close();
+});
+
+interface Speech {
+  model: string;
+  input?: Record<string, unknown>;
+  parameters?: Record<string, unknown>;
+  more?: Record<string, unknown>;
+}
+
+const text = 'Good morning.';
+const speak = ({ model, input, parameters, more }: Speech) =>
+  post(target.url, target.key, '/v1/audio/speech', {
+    model,
+    input: text,
+    voice: 'v1',
+    extra_body: { input, parameters },
+    ...more,
+  });
+
+const sent = () => {
+  const request = upstream.seen.find(({ method }) => method === 'POST');
+  return request?.body as { model: string; input: Record<string, unknown> } | undefined;
+};
+
+const refusal = async (reply: Response) => {
+  const { error } = (await reply.json()) as { error: { message: string } };
+  return `${reply.status} ${error.message}`;
+};
+
+describe('extra_body replaces neither model nor text nor voice: what is held for is what is sent', () => {
+  test.each([
+    'alpha3-tts-flash',
+    'alpha3-tts-instruct-flash',
+    'alpha-tts',
+    'voxa-v2',
+    'alpha-audio-3.0-tts-flash',
+  ])('with %s', async (model) => {
+    const other = { model: 'other', text: 'x'.repeat(500), voice: 'other' };
+    const reply = await speak({ model, input: { ...other, kept: 0, off: false }, parameters: other });
+    expect(reply.status, await reply.text()).toBe(200);
+    expect(sent()).toMatchObject({ model, input: { text, voice: 'v1', kept: 0, off: false } });
+    const plain = await speak({ model });
+    await plain.arrayBuffer();
+    const [held, expected] = (await ledgerRows(target)).slice(-2).map(({ reserved }) => reserved);
+    expect(held).toBe(expected);
+  });
+
+  test('nor with a beta model, whose voice stands deeper', async () => {
+    const input = { text: 'other', voice: 'other', voice_setting: { voice_id: 'other', pitch: 0 } };
+    const reply = await speak({ model: 'beta/speech-02-hd', input });
+    expect(reply.status, await reply.text()).toBe(200);
+    expect(sent()?.input).toMatchObject({ text, voice_setting: { voice_id: 'v1', pitch: 0 } });
+  });
+
+  test("the client's own format, speed and instructions win, too", async () => {
+    const more = { response_format: 'wav', speed: 1.5, instructions: 'calm' };
+    const reply = await speak({
+      model: 'voxa-v2',
+      input: { format: 'pcm', rate: 0.5, instruction: 'loud' },
+      more,
+    });
+    expect(reply.headers.get('content-type')).toBe('audio/wav');
+    await reply.arrayBuffer();
+    expect(sent()?.input).toMatchObject({ format: 'wav', rate: 1.5, instruction: 'calm' });
+    const instructed = await speak({
+      model: 'alpha3-tts-instruct-flash',
+      input: { instructions: 'loud' },
+      more: { instructions: 'calm' },
+    });
+    await instructed.arrayBuffer();
+    expect(upstream.seen.find(({ path }) => path.includes('multimodal'))?.body).toMatchObject({
+      input: { instructions: 'calm' },
+    });
+  });
+});
+
+describe('instructions in extra_body are checked like those beside it', () => {
+  test.each([
+    [{ instructions: 'calm' }, 'alpha3-tts-flash takes no instructions'],
+    [{ instructions: 'calm', optimize_instructions: true }, 'alpha3-tts-flash takes no instructions'],
+  ])('%j', async (input, words) => {
+    const told = await refusal(await speak({ model: 'alpha3-tts-flash', input }));
+    expect(told).toContain('400 extra_body.input.instructions: ');
+    expect(told).toContain(words);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  test('and by the name of the model', async () => {
+    const input = { instruction: 'calm '.repeat(2_000) };
+    const told = await refusal(await speak({ model: 'voxa-v2', input }));
+    expect(told).toBe('400 extra_body.input.instruction: must have at most 1600 tokens.');
+    const missing = await speak({
+      model: 'alpha3-tts-instruct-flash',
+      input: { optimize_instructions: true },
+    });
+    expect(await refusal(missing)).toBe('400 extra_body.input.optimize_instructions: needs instructions.');
+  });
+
+  test('and may be optimized', async () => {
+    const input = { instructions: 'calm', optimize_instructions: true };
+    const reply = await speak({ model: 'alpha3-tts-instruct-flash', input });
+    expect(reply.status, await reply.text()).toBe(200);
+    expect(sent()?.input).toMatchObject(input);
+  });
+});
+
+describe('an option that only other models have is refused, since it would change nothing', () => {
+  test.each<[string, string, unknown]>([
+    ['alpha3-tts-flash', 'sample_rate', 16_000],
+    ['alpha3-tts-flash', 'sample_rate', 0],
+    ['alpha-tts', 'sample_rate', 48_000],
+    ['alpha3-tts-flash', 'seed', 7],
+    ['alpha3-tts-flash', 'rate', 1.5],
+    ['alpha3-tts-flash', 'volume', 0],
+    ['alpha3-tts-flash', 'pitch', 0.5],
+    ['alpha3-tts-flash', 'bit_rate', 64],
+    ['alpha3-tts-flash', 'enable_ssml', true],
+    ['alpha3-tts-flash', 'word_timestamp_enabled', true],
+    ['alpha3-tts-flash', 'instruction', 'calm'],
+    ['alpha3-tts-flash', 'audio_setting', { sample_rate: 16_000 }],
+    ['voxa-v2', 'language_type', 'English'],
+    ['voxa-v2', 'instructions', 'calm'],
+    ['voxa-v2', 'voice_modify', {}],
+    ['beta/speech-02-hd', 'rate', 1.5],
+    ['beta/speech-02-hd', 'format', 'wav'],
+    ['beta/speech-02-hd', 'language_type', 'English'],
+    ['beta/speech-02-hd', 'instruction', 'calm'],
+    ['beta/speech-02-hd', 'enable_ssml', true],
+    ['beta/speech-02-hd', 'action', 'voice_clone'],
+  ])('%s: %s %j', async (model, name, value) => {
+    const told = await refusal(await speak({ model, input: { [name]: value } }));
+    expect(told).toContain(`400 extra_body.input.${name}: `);
+    expect(told).toContain(model);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  test('the format is told by the name the client gave it', async () => {
+    const told = await refusal(await speak({ model: 'alpha3-tts-flash', input: { format: 'mp3' } }));
+    expect(told).toBe('400 extra_body.input.format: alpha3-tts-flash gives wav without streaming.');
+  });
+
+  test('what asks for nothing but the usual passes, and so does what is not known here', async () => {
+    const input = {
+      sample_rate: 24_000,
+      seed: 0,
+      rate: 1,
+      volume: 50,
+      pitch: 1,
+      enable_ssml: false,
+      format: 'wav',
+      language_type: 'English',
+      bit_rate: null,
+      brand_new: 5,
+    };
+    const reply = await speak({ model: 'alpha3-tts-flash', input });
+    expect(reply.status, await reply.text()).toBe(200);
+    expect(sent()?.input).toEqual({ ...input, text, voice: 'v1' });
+  });
+});
