@@ -4047,6 +4047,7 @@ export interface components {
         /**
          * Custom mode
          * @description 0 makes lyrics and music from a description (inspiration, the default), 1 sings the lyrics of `prompt` (custom).
+         * @default 0
          */
         CustomMode: components["schemas"]["MusicFlag"];
         /**

@@ -1,0 +1,16 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** The public forms of an embedding request. */
+export const embeddings: Limits = {
+  'EmbeddingInput/anyOf/0': { minLength: 1 },
+  'EmbeddingInput/anyOf/1': { maxItems: 2048, minItems: 1 },
+  'EmbeddingInput/anyOf/1[]': { minLength: 1 },
+  'EmbeddingInput/anyOf/2': { minItems: 1 },
+  'EmbeddingInput/anyOf/2[]': { minimum: 0 },
+  'EmbeddingInput/anyOf/3': { maxItems: 2048, minItems: 1 },
+  'EmbeddingInput/anyOf/3[]': { minItems: 1 },
+  'EmbeddingInput/anyOf/3[][]': { minimum: 0 },
+  'EmbeddingRequest.model': { maxLength: 200, minLength: 1 },
+  'EmbeddingRequest.encoding_format': { enum: ['float', 'base64'] },
+  'EmbeddingRequest.dimensions': { minimum: 1 },
+};

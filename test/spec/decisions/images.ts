@@ -1,0 +1,12 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** Image jobs. */
+export const images: Limits = {
+  ImageNotifyHook: { maxLength: 2048, pattern: '^https?://' },
+  'ImageModalRequest.taskId': { maxLength: 128, minLength: 1 },
+  'ImageModalRequest.maskBase64': { pattern: '^data:image/png;base64,.' },
+  'ImageActionRequest.taskId': { maxLength: 128, minLength: 1 },
+  'ImageActionRequest.customId': { maxLength: 512, minLength: 1 },
+  'ImageJobQuery.ids': { maxItems: 100, minItems: 1 },
+  'ImageJobQuery.ids[]': { maxLength: 128, minLength: 1 },
+};

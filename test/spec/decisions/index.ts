@@ -1,0 +1,30 @@
+import { assets } from './assets.ts';
+import { embeddings } from './embeddings.ts';
+import { images } from './images.ts';
+import { inference } from './inference.ts';
+import { management } from './management.ts';
+import { messages } from './messages.ts';
+import { models3d } from './models3d.ts';
+import { music } from './music.ts';
+import { parameters } from './parameters.ts';
+import { realtime } from './realtime.ts';
+import { speech } from './speech.ts';
+import { video } from './video.ts';
+import { voices } from './voices.ts';
+
+/** The limits of what clients send that the interface does not state, written down a second time. */
+export const decisions = [
+  assets,
+  embeddings,
+  images,
+  inference,
+  management,
+  messages,
+  models3d,
+  music,
+  parameters,
+  realtime,
+  speech,
+  video,
+  voices,
+];

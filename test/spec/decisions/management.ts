@@ -1,0 +1,12 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** Keys and verification sessions. */
+export const management: Limits = {
+  'CreateTokenRequest.name': { maxLength: 50, minLength: 1 },
+  'CreateTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
+  'CreateTokenRequest.expired_time': { default: -1, maximum: 9007199254740991, minimum: -1 },
+  'CreateTokenRequest.unlimited_quota': { default: false },
+  'CreateTokenRequest.model_limits_enabled': { default: false },
+  'CreateTokenRequest.group': { maxLength: 64 },
+  'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^https?://' },
+};

@@ -1,0 +1,21 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** A music request beside the limits that the interface states. */
+export const music: Limits = {
+  'MusicControlSliders.style_weight': { maximum: 1, minimum: 0 },
+  'MusicControlSliders.weirdness_constraint': { maximum: 1, minimum: 0 },
+  'MusicControlSliders.audio_weight': { maximum: 1, minimum: 0 },
+  'MusicInput.gpt_description_prompt': { maxLength: 200 },
+  'MusicInput.continue_clip_id': { maxLength: 128, minLength: 1 },
+  'MusicInput.continue_at': { minimum: 0 },
+  'MusicInput.task_id': { maxLength: 128, minLength: 1 },
+  'MusicInput.task': { maxLength: 64, minLength: 1 },
+  'MusicInput.stem_task': { enum: ['two', 'twelve'] },
+  'SubmitMusicRequest.callback_url': { maxLength: 2048, pattern: '^https?://' },
+  'SubmitMusicRequest.notify_hook': { maxLength: 2048, pattern: '^https?://' },
+  'SubmitLyricsRequest.prompt': { maxLength: 3000, minLength: 1 },
+  'FetchMusicTasksRequest.ids': { maxItems: 100, minItems: 1 },
+  'FetchMusicTasksRequest.ids[]': { maxLength: 128, minLength: 1 },
+  'FetchMusicTasksRequest.action': { enum: ['MUSIC', 'LYRICS'] },
+  'CreateMusicRequest.notify_hook': { maxLength: 2048, pattern: '^https?://' },
+};

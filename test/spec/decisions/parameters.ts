@@ -1,0 +1,32 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** Parameters of paths, queries, headers and handshakes: the longest ids, models and keys, and the pages of lists. */
+export const parameters: Limits = {
+  'listVideos?after': { maxLength: 128, minLength: 1 },
+  'listVideos?limit': { default: 20, maximum: 100, minimum: 1 },
+  'listVideos?order': { default: 'desc', enum: ['asc', 'desc'] },
+  'downloadVideoContent?variant': { default: 'video', enum: ['video', 'thumbnail'] },
+  'listOfficialTasks?page_num': { default: 1, maximum: 500, minimum: 1 },
+  'listOfficialTasks?page_size': { default: 20, maximum: 100, minimum: 1 },
+  'listOfficialTasks?filter.model': { maxLength: 200, minLength: 1 },
+  'listOfficialTasks?filter.service_tier': { enum: ['default', 'flex'] },
+  'listOfficialTasks?filter.task_ids': { maxItems: 100 },
+  'listOfficialTasks?filter.task_ids[]': { maxLength: 128, minLength: 1 },
+  'parameters/NativeSse': { enum: ['enable', 'disable'] },
+  'parameters/SocketModel': { maxLength: 200, minLength: 1 },
+  'parameters/IdempotencyKey': { maxLength: 255, minLength: 1 },
+  'parameters/TaskId': { maxLength: 128, minLength: 1 },
+  'parameters/NativeAsync': { enum: ['enable'] },
+  'parameters/AssetId': { maxLength: 128, minLength: 1 },
+  'parameters/MusicTaskId': { maxLength: 128, minLength: 1 },
+  'parameters/ClipIds': { maxLength: 12899, minLength: 1, pattern: '^[^,]{1,128}(,[^,]{1,128}){0,99}$' },
+  'parameters/ClipId': { maxLength: 128, minLength: 1 },
+  'parameters/ImageJobId': { maxLength: 128, minLength: 1 },
+  'parameters/CompatVersion': { maxLength: 64, minLength: 1 },
+  'parameters/TokenId': { maximum: 9007199254740991, minimum: 1 },
+  'parameters/LogKeyword': { maxLength: 128 },
+  'parameters/VerificationSessionId': { maxLength: 128, minLength: 1 },
+  'parameters/VerificationResultCode': { minimum: 0 },
+  'channelBindings/realtimeHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
+  'channelBindings/inferenceHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
+};

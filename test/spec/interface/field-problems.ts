@@ -1,0 +1,16 @@
+import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { bundle } from '../../support/documented.ts';
+import { fieldAt } from '../../support/schema-fields.ts';
+import type { Fields } from './fields.ts';
+
+/** What of the fields a schema lacks, or has in another type. */
+export function fieldProblems(roots: readonly JsonObject[], fields: Fields, document = bundle): string[] {
+  return Object.entries(fields).flatMap(([marked, type]) => {
+    const path = marked.replace('!', '');
+    const found = fieldAt(document, roots, path);
+    if (found.schemas.length === 0) return [`${path} is missing`];
+    if (type !== 'any' && !found.types.includes(type))
+      return [`${path} is ${found.types.join(' or ')}, not ${type}`];
+    return marked.endsWith('!') && !found.required ? [`${path} is not required`] : [];
+  });
+}

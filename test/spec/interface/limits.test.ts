@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { bundle } from '../../support/documented.ts';
+import { type Bounds, type Limit, limitsOf, requestLimits } from '../../support/limits.ts';
+import { eventBundle } from '../../support/schemas.ts';
+import { decisions } from '../decisions/index.ts';
+import { defaults } from './defaults.ts';
+import { enums, taken } from './enums.ts';
+import { realtimeEvents } from './events.ts';
+import { limits, unlimited } from './limits.ts';
+import { knownStates, states } from './states.ts';
+
+describe('values and limits', () => {
+  const all = [...limitsOf(bundle), ...limitsOf(eventBundle)];
+  const ours = decisions.flatMap((table) => Object.entries(table));
+  const interfaces = [defaults, enums, limits, states].flatMap((table) => Object.entries(table));
+  const at = Map.groupBy(all, ({ place }) => place);
+  const told = (rows: readonly (readonly [string, Bounds])[]) => {
+    const keywords = new Set(
+      rows.flatMap(([place, bounds]) => Object.keys(bounds).map((one) => `${place} ${one}`)),
+    );
+    return ({ place, keyword }: Limit) => keywords.has(`${place} ${keyword}`);
+  };
+  const byInterface = told(interfaces);
+  const byUs = told(ours);
+  /** The tags of its events stand in the table of events. */
+  const tags = new Set<unknown>(realtimeEvents.map(({ type }) => type));
+  const isTag = ({ keyword, value }: Limit) => keyword === 'const' && tags.has(value);
+
+  test.each([...interfaces, ...ours])('%s: %o', (place, bounds) => {
+    const found = at.get(place) ?? [];
+    for (const [keyword, value] of Object.entries(bounds)) {
+      const same = found.filter((limit) => limit.keyword === keyword);
+      expect(same.length, `${place} has no ${keyword}`).toBeGreaterThan(0);
+      for (const limit of same) expect(sorted(limit.value), keyword).toEqual(sorted(value));
+    }
+  });
+  test.each(Object.entries({ ...taken, ...knownStates }))('%s takes %j', (place, values) => {
+    const lists = (at.get(place) ?? []).filter(({ keyword }) => keyword === 'enum');
+    expect(lists.length, `${place} has no enum`).toBeGreaterThan(0);
+    for (const { value } of lists) expect(value).toEqual(expect.arrayContaining([...values]));
+  });
+  test.each(unlimited)('%s has no longest length', (place) => {
+    expect((at.get(place) ?? []).map(({ keyword }) => keyword)).not.toContain('maxLength');
+  });
+
+  // Each line is a limit that needs `x-decision` in the contract, on it or on a schema around it.
+  test('a limit is the interface’s, or says in x-decision that it is ours', () => {
+    const silent = all.filter((limit) => !limit.decided && !byInterface(limit) && !isTag(limit));
+    expect(lines(silent)).toEqual([]);
+  });
+  // Each line is a limit that needs its line in a table of test/spec/decisions.
+  test('a limit of ours that requests meet stands in the tables too', () => {
+    const requests = [...requestLimits(bundle), ...requestLimits(eventBundle)];
+    expect(lines(requests.filter((limit) => !byInterface(limit) && !byUs(limit) && !isTag(limit)))).toEqual(
+      [],
+    );
+  });
+});
+
+/** As the tables write it. */
+const lines = (found: readonly Limit[]) => [
+  ...new Set(
+    found.map(({ place, keyword, value }) => `'${place}': { ${keyword}: ${JSON.stringify(value)} },`),
+  ),
+];
+
+/** Lists of values have no order. */
+const sorted = (value: unknown) =>
+  Array.isArray(value) ? value.map((one) => JSON.stringify(one)).sort() : value;

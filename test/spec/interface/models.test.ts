@@ -1,0 +1,25 @@
+import { describe, expect, test } from 'vitest';
+import { families, models } from '../../../generated/catalogue.ts';
+import { longestTexts, otherModels, protocols, speechModels, units } from './models.ts';
+
+describe('models', () => {
+  const byId = new Map(models.map((model) => [model.id as string, model]));
+  test.each(speechModels.flatMap(({ ids, ...row }) => ids.map((id) => ({ id, ...row }))))(
+    '$id: $protocol, metered in $unit',
+    ({ id, protocol, unit, voices = 'system' }) => {
+      expect(byId.get(id)).toMatchObject({ protocols: protocols[protocol], unit: units[unit] });
+      if (protocol !== 'voice customization HTTP') expect(byId.get(id)?.voices).toBe(voices);
+      expect(byId.get(id)?.instruct ?? false).toBe(id.includes('-instruct-'));
+    },
+  );
+  test.each(Object.entries(otherModels))('the %s family has exactly its models', (family, ids) => {
+    expect(models.filter((model) => model.family === family).map(({ id }) => id)).toEqual(ids);
+  });
+  test('there is no other model than the one that stands for 3D', () => {
+    const known = [...speechModels.flatMap(({ ids }) => ids), ...Object.values(otherModels).flat()];
+    expect([...byId.keys()].filter((id) => !known.includes(id))).toEqual(['theta-3d']);
+  });
+  test.each(Object.entries(longestTexts))('%s has its longest text', (family, longest) => {
+    expect(families[family as keyof typeof longestTexts]).toMatchObject(longest);
+  });
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { type JsonObject, objects, text } from '../../../openapi/tools/document.ts';
+import { bundle, documentedOperations } from '../../support/documented.ts';
+import { errorBodies } from './errors.ts';
+import { fieldProblems } from './field-problems.ts';
+import { apiKeyHeader, type PathRow, paths } from './paths.ts';
+
+describe('paths', () => {
+  const operations = [...documentedOperations.values()];
+  const nodes = new Map(
+    objects(bundle.paths).flatMap(([path, item]) =>
+      objects(item).map(([method, node]): [string, JsonObject] => [`${method} ${path}`, node]),
+    ),
+  );
+  const nodeOf = ({ method, path }: Pick<PathRow, 'method' | 'path'>) => nodes.get(`${method} ${path}`) ?? {};
+  const securityOf = (node: JsonObject) => node.security ?? bundle.security;
+
+  test.each(paths)('$method $path', (row) => {
+    const node = nodeOf(row);
+    const found = operations.find(({ method, path }) => method === row.method && path === row.path);
+    expect(found).toBeDefined();
+    expect(node['x-error-family']).toBe(row.errors);
+    const parameters = (found?.parameters ?? []).map(
+      ({ name, in: place, required }) => `${place} ${name}${required ? '!' : ''}`,
+    );
+    expect(parameters).toEqual(
+      expect.arrayContaining([
+        ...(row.headers ?? []).map((name) => `header ${name}`),
+        ...(row.query ?? []).map((name) => expect.stringMatching(`^query ${name}!?$`)),
+      ]),
+    );
+    for (const name of row.path.match(/(?<=\{)[^}]+/g) ?? []) expect(parameters).toContain(`path ${name}!`);
+    const successes = (found?.responses ?? []).filter(({ status }) => status < 300);
+    const content = successes.flatMap((one) => one.content);
+    const json = ({ mediaType }: { mediaType: string }) => mediaType === 'application/json';
+    const asked = (found?.requests ?? []).filter(json).map(({ schema }) => schema);
+    const answered = content.filter(json).map(({ schema }) => schema);
+    expect(fieldProblems(asked, row.request ?? {})).toEqual([]);
+    expect(fieldProblems(answered, row.response ?? {})).toEqual([]);
+    expect(content.map(({ mediaType }) => mediaType)).toEqual(expect.arrayContaining([...(row.media ?? [])]));
+  });
+
+  test('whatever else the contract has is marked as an extension', () => {
+    const known = new Set(paths.map(({ method, path }) => `${method} ${path}`));
+    const others = [...nodes].filter(([at, node]) => !known.has(at) && text(node.operationId) !== '');
+    expect(others.filter(([, node]) => node['x-extension'] !== true).map(([at]) => at)).toEqual([]);
+    const marked = [...nodes].filter(([at, node]) => known.has(at) && node['x-extension'] === true);
+    expect(marked.map(([at]) => at)).toEqual([]);
+  });
+
+  test('every path takes the Bearer key, and only those named take it in another header', () => {
+    const schemes = new Map(objects((bundle.components as JsonObject).securitySchemes));
+    for (const row of paths) {
+      const names = (securityOf(nodeOf(row)) as JsonObject[]).flatMap((one) => Object.keys(one));
+      const kinds = names.map((name) => schemes.get(name));
+      expect(kinds).toContainEqual(expect.objectContaining({ type: 'http', scheme: 'bearer' }));
+      const header = expect.objectContaining({ type: 'apiKey', in: 'header', name: apiKeyHeader.name });
+      if (apiKeyHeader.paths.some((path) => path === row.path)) expect(kinds).toContainEqual(header);
+      else expect(kinds).toHaveLength(1);
+    }
+  });
+
+  test.each(paths)('$method $path answers every failure in the $errors form', (row) => {
+    const found = operations.find(({ method, path }) => method === row.method && path === row.path);
+    const failures = (found?.responses ?? []).filter(({ status }) => status >= 400);
+    expect(failures.length).toBeGreaterThan(0);
+    for (const { status, content } of failures) {
+      const roots = content.map(({ schema }) => schema);
+      // A gateway's own refusal on a native route is generic, so not every status has both forms.
+      const body = row.errors === 'native' && status !== 400 ? errorBodies.generic : errorBodies[row.errors];
+      expect(fieldProblems(roots, body), String(status)).toEqual([]);
+    }
+  });
+});
