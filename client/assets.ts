@@ -1,8 +1,7 @@
 import type { components, operations } from '../generated/http.ts';
-import type { CallOptions } from './call.ts';
+import type { Caller, CallOptions } from './call.ts';
 import type { TaskReader } from './tasks/task-protocol.ts';
 import { checkWaitOptions, type WaitOptions, waitForTask } from './tasks/wait-for-task.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 type Query = NonNullable<operations['getAsset']['parameters']['query']>;
@@ -19,16 +18,16 @@ export interface AssetOptions extends CallOptions {
 
 /** Media kept under an id for Seedance requests. */
 export class Assets {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate) {
-    this.#client = client;
+  constructor(caller: Caller) {
+    this.#caller = caller;
   }
 
   /** Has the media fetched and gives its id. `POST /api/assets/upload` */
   async upload(body: AssetUpload, { model, ...options }: AssetOptions = {}): Promise<string> {
     const init = { ...options, body, params: { query: { model } } };
-    return (await this.#client.call('uploadAsset', init)).data.Id;
+    return (await this.#caller.call('uploadAsset', init)).data.Id;
   }
 
   /** The asset as it stands. `GET /api/assets/{id}` */
@@ -61,7 +60,7 @@ export class Assets {
 
   async #read(id: string, { model, ...options }: AssetOptions) {
     const params = { path: { id }, query: { model } };
-    const { data, ...reply } = await this.#client.callWithReply('getAsset', { ...options, params });
+    const { data, ...reply } = await this.#caller.callWithReply('getAsset', { ...options, params });
     return { ...reply, data: data.data };
   }
 }

@@ -62,3 +62,22 @@ export interface Reply<Data> {
   /** The gateway's id of the request. */
   requestId: string | undefined;
 }
+
+/** What the families of operations call the gateway with. */
+export interface Caller {
+  /** Calls an operation of the contract by its id and gives its answer. Throws APIError for an error status. */
+  call<Op extends CallableOperation, Init extends CallArguments<Op>>(
+    operation: Op,
+    ...init: Init
+  ): Promise<Answer<Op, Init>>;
+  /** The same, with the HTTP response and the request id beside the answer. */
+  callWithReply<Op extends CallableOperation, Init extends CallArguments<Op>>(
+    operation: Op,
+    ...init: Init
+  ): Promise<Reply<Answer<Op, Init>>>;
+  /**
+   * Opens the address of a file that the gateway has named, without the key; the body is still to be read. Throws
+   * APIError for an error status.
+   */
+  openAddress(url: string, options?: CallOptions): Promise<Response>;
+}

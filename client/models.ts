@@ -1,20 +1,19 @@
 import type { components } from '../generated/http.ts';
-import type { CallOptions } from './call.ts';
-import type { Unigate } from './unigate.ts';
+import type { Caller, CallOptions } from './call.ts';
 
 export type Model = components['schemas']['Model'];
 export type ModelVoice = components['schemas']['ModelVoice'];
 
 /** The models that the key may use. */
 export class Models {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate) {
-    this.#client = client;
+  constructor(caller: Caller) {
+    this.#caller = caller;
   }
 
   /** The models by id, with their protocols, unit and system voices. `GET /v1/models` */
   async list(options: CallOptions = {}): Promise<Model[]> {
-    return (await this.#client.call('listModels', options)).data;
+    return (await this.#caller.call('listModels', options)).data;
   }
 }

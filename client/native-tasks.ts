@@ -1,8 +1,7 @@
 import type { components } from '../generated/http.ts';
-import type { CallOptions } from './call.ts';
+import type { Caller, CallOptions } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 type Submitted = Schemas['NativeTaskSubmitted'];
@@ -15,38 +14,38 @@ export type SucceededNativeTask = NativeTask & { output: Schemas['NativeTaskSucc
 
 /** The tasks that are read at `GET /api/v1/tasks/{task_id}`. */
 class NativeTasks<Request> extends TaskFamily<Request, Submitted, NativeTask, SucceededNativeTask> {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate, create: (body: Request, options: CallOptions) => Promise<Submitted>) {
-    super(client, {
+  constructor(caller: Caller, create: (body: Request, options: CallOptions) => Promise<Submitted>) {
+    super(caller, {
       create,
       idOf: ({ output }) => output.task_id,
       read: (task_id, options) =>
-        client.callWithReply('getNativeTask', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getNativeTask', { ...options, params: { path: { task_id } } }),
       stateOf: nativeState,
       isDone: (task): task is SucceededNativeTask => task.output.task_status === 'SUCCEEDED',
       urlOf: nativeUrl,
     });
-    this.#client = client;
+    this.#caller = caller;
   }
 
   /** Cancels a task that still waits. */
   async cancel(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#client.call('cancelNativeTask', { ...options, params: { path: { task_id: id } } });
+    await this.#caller.call('cancelNativeTask', { ...options, params: { path: { task_id: id } } });
   }
 }
 
 /** Gamma videos in the provider's own form. */
 export class NativeVideos extends NativeTasks<GammaVideoRequest> {
-  constructor(client: Unigate) {
-    super(client, (body, options) => client.call('synthesizeVideo', { ...options, body }));
+  constructor(caller: Caller) {
+    super(caller, (body, options) => caller.call('synthesizeVideo', { ...options, body }));
   }
 }
 
 /** 3D objects; what is downloaded is the GLB. */
 export class Models3d extends NativeTasks<Model3dRequest> {
-  constructor(client: Unigate) {
-    super(client, (body, options) => client.call('createModel3d', { ...options, body }));
+  constructor(caller: Caller) {
+    super(caller, (body, options) => caller.call('createModel3d', { ...options, body }));
   }
 }
 

@@ -1,8 +1,7 @@
 import type { components } from '../generated/http.ts';
-import type { CallOptions } from './call.ts';
+import type { Caller, CallOptions } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 export type OfficialTaskRequest = Schemas['OfficialTaskRequest'];
@@ -22,24 +21,24 @@ export class OfficialVideos extends TaskFamily<
   OfficialTask,
   SucceededOfficialTask
 > {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate) {
-    super(client, {
-      create: (body, options) => client.call('createOfficialTask', { ...options, body }),
+  constructor(caller: Caller) {
+    super(caller, {
+      create: (body, options) => caller.call('createOfficialTask', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        client.callWithReply('getOfficialTask', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getOfficialTask', { ...options, params: { path: { task_id } } }),
       stateOf: officialState,
       isDone: (task): task is SucceededOfficialTask => task.status === 'succeeded',
       urlOf: ({ content, outputs, video_url }) => content?.video_url ?? outputs?.[0] ?? video_url,
     });
-    this.#client = client;
+    this.#caller = caller;
   }
 
   /** Cancels a queued task, or removes one that has ended. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#client.call('deleteOfficialTask', { ...options, params: { path: { task_id: id } } });
+    await this.#caller.call('deleteOfficialTask', { ...options, params: { path: { task_id: id } } });
   }
 }
 

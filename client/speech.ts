@@ -1,9 +1,8 @@
 import type { NativeError, SpeechStreamServerEvent } from '../generated/events.ts';
 import type { components } from '../generated/http.ts';
-import type { CallOptions } from './call.ts';
+import type { Caller, CallOptions } from './call.ts';
 import { EventStream } from './event-stream.ts';
 import { SpeechAudio } from './speech-audio.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 export type SpeechRequest = Schemas['SpeechRequest'];
@@ -17,10 +16,10 @@ export type SpeechEvent = Exclude<SpeechStreamServerEvent, NativeError>;
 
 /** Speech over HTTP. */
 export class Speech {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate) {
-    this.#client = client;
+  constructor(caller: Caller) {
+    this.#caller = caller;
   }
 
   /**
@@ -33,7 +32,7 @@ export class Speech {
   ): Promise<SpeechAudio> {
     const timing = { timeoutCovers: body.stream ? 'headers' : 'body' };
     const init = { ...options, ...timing, body, parseAs: 'stream' } as const;
-    return new SpeechAudio((await this.#client.callWithReply('createSpeech', init)).response);
+    return new SpeechAudio((await this.#caller.callWithReply('createSpeech', init)).response);
   }
 
   /** Speaks a text and gives the provider's events. `POST /v1/audio/speech` with `stream_format: sse` */
@@ -43,7 +42,7 @@ export class Speech {
   ): EventStream<SpeechEvent> {
     const request = { ...body, stream: true, stream_format: 'sse' as const };
     const init = { ...options, body: request, parseAs: 'stream' } as const;
-    return new EventStream(async () => (await this.#client.callWithReply('createSpeech', init)).response);
+    return new EventStream(async () => (await this.#caller.callWithReply('createSpeech', init)).response);
   }
 
   /**
@@ -51,13 +50,13 @@ export class Speech {
    * `POST /api/v1/services/audio/tts/SpeechSynthesizer`
    */
   synthesize(body: SynthesizerRequest, options: CallOptions = {}): Promise<NativeSpeechResponse> {
-    return this.#client.call('synthesizeSpeech', { ...options, body });
+    return this.#caller.call('synthesizeSpeech', { ...options, body });
   }
 
   /** The same as events, with `X-Native-SSE: enable`. */
   synthesizeEvents(body: SynthesizerRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
     const init = { ...options, ...STREAMED, body };
-    return new EventStream(async () => (await this.#client.callWithReply('synthesizeSpeech', init)).response);
+    return new EventStream(async () => (await this.#caller.callWithReply('synthesizeSpeech', init)).response);
   }
 
   /**
@@ -68,13 +67,13 @@ export class Speech {
     body: MultimodalSpeechRequest,
     options: CallOptions = {},
   ): Promise<NativeSpeechResponse | BetaSpeechResponse> {
-    return this.#client.call('generateMultimodalSpeech', { ...options, body });
+    return this.#caller.call('generateMultimodalSpeech', { ...options, body });
   }
 
   /** The same as events, with `X-Native-SSE: enable`. */
   multimodalEvents(body: MultimodalSpeechRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
     const init = { ...options, ...STREAMED, body };
-    const open = () => this.#client.callWithReply('generateMultimodalSpeech', init);
+    const open = () => this.#caller.callWithReply('generateMultimodalSpeech', init);
     return new EventStream(async () => (await open()).response);
   }
 }

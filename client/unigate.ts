@@ -2,7 +2,7 @@ import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
 import { Assets } from './assets.ts';
-import type { Answer, CallArguments, CallableOperation, CallOptions, Reply } from './call.ts';
+import type { Answer, CallArguments, CallableOperation, Caller, CallOptions, Reply } from './call.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
 import { Models } from './models.ts';
@@ -42,7 +42,7 @@ export type HttpClient = Client<paths>;
  * const audio = await client.speech.create({ model: 'alpha3-tts-flash', input: 'Good morning.', voice: 'Aria' });
  * await writeFile('morning.wav', await audio.bytes());
  */
-export class Unigate {
+export class Unigate implements Caller {
   readonly baseUrl: string;
   readonly speech: Speech;
   readonly models: Models;
@@ -163,24 +163,27 @@ interface Transport {
   fetch: Fetch;
 }
 
-function createHttpClient(baseUrl: string, key: string, transport: Transport): HttpClient {
-  const { timeout, maxRetries, fetch } = transport;
-  const plans = new WeakMap<Request, SendOptions>();
+/** openapi-fetch puts the options that it does not know on the request that it makes. */
+type PlannedRequest = Request & Partial<SendOptions>;
+
+function createHttpClient(
+  baseUrl: string,
+  key: string,
+  { timeout, maxRetries, fetch }: Transport,
+): HttpClient {
   const http = createClient<paths>({
     baseUrl,
     headers: { authorization: `Bearer ${key}` },
-    fetch: (request) =>
-      send(request, fetch, plans.get(request) ?? { timeout, maxRetries, timeoutCovers: 'body' }),
+    fetch: (request: PlannedRequest) =>
+      send(request, fetch, {
+        timeout: request.timeout ?? timeout,
+        maxRetries: request.maxRetries ?? maxRetries,
+        timeoutCovers: request.timeoutCovers ?? 'body',
+      }),
   });
   http.use({
     onRequest({ request, options: { parseAs } }) {
-      // openapi-fetch puts the options that it does not know on the request.
-      const own = request as Request & CallOptions & Partial<SendOptions>;
-      plans.set(request, {
-        timeout: own.timeout ?? timeout,
-        maxRetries: own.maxRetries ?? maxRetries,
-        timeoutCovers: own.timeoutCovers ?? (parseAs === 'stream' ? 'headers' : 'body'),
-      });
+      if (parseAs === 'stream') (request as PlannedRequest).timeoutCovers ??= 'headers';
     },
   });
   return http;

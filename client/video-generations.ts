@@ -1,8 +1,8 @@
 import type { components } from '../generated/http.ts';
+import type { Caller } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/video-task.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 type FamilyRecord = Schemas['FamilyRecord'];
@@ -22,12 +22,12 @@ export class VideoGenerations extends TaskFamily<
   VideoGenerationState,
   CompletedGeneration
 > {
-  constructor(client: Unigate) {
-    super(client, {
-      create: (body, options) => client.call('createVideoGeneration', { ...options, body }),
+  constructor(caller: Caller) {
+    super(caller, {
+      create: (body, options) => caller.call('createVideoGeneration', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        client.callWithReply('getVideoGeneration', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getVideoGeneration', { ...options, params: { path: { task_id } } }),
       stateOf: (task) => ('code' in task ? recordState(task) : videoState(task)),
       isDone: (task): task is CompletedGeneration =>
         'code' in task ? task.data.status === 'SUCCESS' : isCompletedVideo(task),

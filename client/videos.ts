@@ -1,10 +1,9 @@
 import type { components, operations } from '../generated/http.ts';
 import { ByteAnswer } from './byte-answer.ts';
-import type { CallOptions } from './call.ts';
+import type { Caller, CallOptions } from './call.ts';
 import type { ReceiveOptions } from './tasks/read-resuming.ts';
 import { type DownloadOptions, TaskFamily } from './tasks/task-family.ts';
 import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/video-task.ts';
-import type { Unigate } from './unigate.ts';
 
 type Schemas = components['schemas'];
 export type VideoRequest = Schemas['CreateVideoRequest'];
@@ -17,26 +16,26 @@ interface Variant {
 
 /** Video tasks of all models in the videos format. `POST /v1/videos`, `GET /v1/videos/{task_id}` */
 export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, CompletedVideo> {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
 
-  constructor(client: Unigate) {
-    super(client, {
-      create: (body, options) => client.call('createVideo', { ...options, body }),
+  constructor(caller: Caller) {
+    super(caller, {
+      create: (body, options) => caller.call('createVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        client.callWithReply('getVideo', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getVideo', { ...options, params: { path: { task_id } } }),
       stateOf: videoState,
       isDone: isCompletedVideo,
       urlOf: ({ video_url }) => video_url,
     });
-    this.#client = client;
+    this.#caller = caller;
   }
 
   /** The tasks of this format, newest first unless the query says otherwise; pages are fetched as they are reached. */
   async *list(query: VideoListQuery = {}, options: CallOptions = {}): AsyncGenerator<VideoTask, void> {
     let { after } = query;
     for (;;) {
-      const page = await this.#client.call('listVideos', {
+      const page = await this.#caller.call('listVideos', {
         ...options,
         params: { query: { ...query, after } },
       });
@@ -49,7 +48,7 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
 
   /** Deletes a task that has ended. */
   delete(id: string, options: CallOptions = {}): Promise<Schemas['VideoDeleted']> {
-    return this.#client.call('deleteVideo', { ...options, params: { path: { task_id: id } } });
+    return this.#caller.call('deleteVideo', { ...options, params: { path: { task_id: id } } });
   }
 
   /** The video, or with `variant` a picture of it, through the gateway. */
@@ -57,7 +56,7 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
     const { variant, range, ...call } = options;
     const params = { path: { task_id: id }, query: { variant }, header: { Range: range } };
     const init = { ...call, params, parseAs: 'stream' } as const;
-    return new ByteAnswer((await this.#client.callWithReply('downloadVideoContent', init)).response);
+    return new ByteAnswer((await this.#caller.callWithReply('downloadVideoContent', init)).response);
   }
 
   override receive(id: string, options: ReceiveOptions & Variant = {}): AsyncGenerator<Uint8Array, void> {

@@ -1,8 +1,7 @@
 import { ByteAnswer } from '../byte-answer.ts';
-import type { CallOptions } from '../call.ts';
+import type { Caller, CallOptions } from '../call.ts';
 import { type EndedTask, UnigateError } from '../errors.ts';
 import { newId } from '../sockets/new-id.ts';
-import type { Unigate } from '../unigate.ts';
 import { type ReceiveOptions, readResuming } from './read-resuming.ts';
 import type { TaskProtocol } from './task-protocol.ts';
 import { checkWaitOptions, type WaitOptions, waitForTask } from './wait-for-task.ts';
@@ -19,11 +18,11 @@ export interface DownloadOptions extends CallOptions {
 
 /** The tasks of one pair of paths: made at one, read at the other. */
 export class TaskFamily<Request, Created, Task extends EndedTask, Done extends Task> {
-  readonly #client: Unigate;
+  readonly #caller: Caller;
   readonly #protocol: TaskProtocol<Request, Created, Task, Done>;
 
-  constructor(client: Unigate, protocol: TaskProtocol<Request, Created, Task, Done>) {
-    this.#client = client;
+  constructor(caller: Caller, protocol: TaskProtocol<Request, Created, Task, Done>) {
+    this.#caller = caller;
     this.#protocol = protocol;
   }
 
@@ -74,7 +73,7 @@ export class TaskFamily<Request, Created, Task extends EndedTask, Done extends T
     const url = this.urlOf(task);
     if (!url) throw new UnigateError(`${id} has no file: it is ${this.#protocol.stateOf(task).status}.`);
     const headers = { ...options.headers, ...(range && { Range: range }) };
-    return new ByteAnswer(await this.#client.openAddress(url, { ...options, headers }));
+    return new ByteAnswer(await this.#caller.openAddress(url, { ...options, headers }));
   }
 
   /** The bytes of what the task made, as they come; a connection that breaks is taken up again. */
