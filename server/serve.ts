@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -19,6 +20,7 @@ import { drivers } from './providers/drivers.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
 import type { OpenSockets } from './realtime/open-sockets.ts';
+import { Heartbeat } from './runtime/heartbeat.ts';
 import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
@@ -41,8 +43,6 @@ export interface RunningGateway {
   close(patience?: number): Promise<void>;
 }
 
-/** How often expired holds of vanished gateways are looked for, in milliseconds. */
-const sweepInterval = 60_000;
 /** Longest silence on a client's connection, in milliseconds. */
 const silence = 300_000;
 
@@ -59,9 +59,12 @@ export async function serve(
   });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
-    const ledger = new Ledger(store, clock);
-    const refunded = await ledger.recover();
-    if (refunded > 0) logger.warn({ refunded }, 'refunded requests that an earlier run left open');
+    const id = `gateway_${randomUUID()}`;
+    const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
+    opened.unshift(() => heartbeat.stop());
+    const freed = await heartbeat.start();
+    if (freed.holds > 0) logger.warn(freed, 'refunded requests that an earlier run left open');
+    const ledger = new Ledger(store, id, clock);
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox
       ? await startEmbeddedSandbox({
@@ -127,9 +130,6 @@ export async function serve(
     server.timeout = silence;
     server.listen(settings.port, settings.host);
     await once(server, 'listening');
-    const sweep = setInterval(() => {
-      ledger.sweep().catch((error: unknown) => logger.error({ err: error }, 'the sweep failed'));
-    }, sweepInterval);
     return {
       url: addressOf(server, settings),
       newKey,
@@ -137,7 +137,6 @@ export async function serve(
       sockets,
       async close(patience = 30_000) {
         gateway.draining = true;
-        clearInterval(sweep);
         await Promise.all([sockets.drain(patience), drain(server, patience)]);
         for (const close of opened) await close();
       },

@@ -11,26 +11,26 @@ export interface ReserveRequest {
   unit: Unit;
   /** Quota to hold, a whole number from 0. */
   amount: number;
-  /** `task` reservations outlive a restart; `request` ones are refunded by `recover`. Default `request`. */
+  /** `task` reservations outlive a gateway; those of `request` go back when it is gone. Default `request`. */
   kind?: ReservationKind;
-  /** Milliseconds after which `sweep` may give it back: longer than the request can possibly last. */
-  holdMs: number;
 }
 
 /** The books: what a key has left, what is held for running work, and what finished work cost. */
 export class Ledger {
   readonly #store: Store;
+  readonly #gateway: string;
   readonly #clock: () => number;
 
-  /** `clock` gives epoch milliseconds. */
-  constructor(store: Store, clock: () => number = Date.now) {
+  /** `gateway` is the one whose requests these are; `clock` gives epoch milliseconds. */
+  constructor(store: Store, gateway: string, clock: () => number = Date.now) {
     this.#store = store;
+    this.#gateway = gateway;
     this.#clock = clock;
   }
 
   /** Holds quota before any work is done. Unlimited keys always have enough. */
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
-    const now = this.#clock();
+    const kind = request.kind ?? 'request';
     return this.#store.run('reserve', {
       requestId: request.requestId,
       tokenId: request.token.id,
@@ -38,27 +38,22 @@ export class Ledger {
       model: request.model,
       unit: request.unit,
       amount: quota('amount', request.amount),
-      kind: request.kind ?? 'request',
-      now,
-      expiresAt: now + request.holdMs,
+      kind,
+      gateway: kind === 'request' ? this.#gateway : null,
+      now: this.#clock(),
     });
   }
 
   /**
-   * Raises a reservation that holds `from` to `to`, and starts its hold time anew. Without enough quota it keeps
-   * what it holds. `not_open` when it is closed or does not hold `from`.
+   * Raises a reservation that holds `from` to `to`. Without enough quota it keeps what it holds. `not_open` when it is
+   * closed or does not hold `from`.
    */
-  async extend(request: {
-    requestId: string;
-    from: number;
-    to: number;
-    holdMs: number;
-  }): Promise<ExtendResult> {
-    const { requestId, holdMs } = request;
+  async extend(request: { requestId: string; from: number; to: number }): Promise<ExtendResult> {
+    const { requestId } = request;
     const from = quota('from', request.from);
     const to = quota('to', request.to);
     if (to < from) throw new RangeError(`a hold cannot be lowered from ${from} to ${to}`);
-    return this.#store.run('extend', { requestId, from, to, expiresAt: this.#clock() + holdMs });
+    return this.#store.run('extend', { requestId, from, to, now: this.#clock() });
   }
 
   /**
@@ -73,21 +68,6 @@ export class Ledger {
   /** Gives everything back, with a log row of quota 0 when `log` is given. True the first time. */
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
     return this.#store.run('refund', { ...request, now: this.#clock() });
-  }
-
-  /**
-   * To call once at start: refunds the requests that a killed gateway left open, and says how many. On SQLite
-   * these are all open ones; on PostgreSQL another gateway may be at work on them, so only the expired ones.
-   */
-  async recover(): Promise<number> {
-    const now = this.#clock();
-    return this.#store.run('refundOrphans', { expiredBy: this.#store.engine === 'sqlite' ? null : now, now });
-  }
-
-  /** To call now and then: refunds the open requests whose hold has expired, and says how many. */
-  async sweep(): Promise<number> {
-    const now = this.#clock();
-    return this.#store.run('refundOrphans', { expiredBy: now, now });
   }
 }
 

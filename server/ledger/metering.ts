@@ -21,23 +21,18 @@ export interface MeteredCall {
   startedAt: number;
 }
 
-/** Longer than any request lasts. A hold that outlives its process this long is given back. */
-const holdMs = 2 * 60 * 60 * 1000;
-
 /** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
 export class Metering {
   readonly #gateway: Gateway;
   readonly #call: MeteredCall;
-  /** Quota held, and when the hold is to be prolonged, in epoch milliseconds. */
+  /** Quota held. */
   #held: number;
-  #renewAt: number;
   #closed = false;
 
   private constructor(gateway: Gateway, call: MeteredCall, held: number) {
     this.#gateway = gateway;
     this.#call = call;
     this.#held = held;
-    this.#renewAt = gateway.clock() + holdMs / 2;
   }
 
   /** @throws Failure 403 when the key's quota does not cover the expected units; nothing is held then. */
@@ -50,7 +45,6 @@ export class Metering {
       model: model.id,
       unit: model.unit,
       amount,
-      holdMs,
     });
     if (outcome === 'insufficient_quota') {
       const need = `${call.expectedUnits} ${model.unit} of ${model.id} need ${amount}`;
@@ -73,12 +67,11 @@ export class Metering {
     const { requestId, model, caller } = this.#call;
     const from = this.#held;
     const to = Math.max(from, this.#gateway.prices.quota(model.id, caller.group, units));
-    if (to === from && this.#gateway.clock() < this.#renewAt) return true;
-    const outcome = await this.#gateway.ledger.extend({ requestId, from, to, holdMs });
+    if (to === from) return true;
+    const outcome = await this.#gateway.ledger.extend({ requestId, from, to });
     if (outcome === 'insufficient_quota') return false;
     if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
     this.#held = to;
-    this.#renewAt = this.#gateway.clock() + holdMs / 2;
     return true;
   }
 

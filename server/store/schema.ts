@@ -2,6 +2,7 @@ import type { Generated } from 'kysely';
 
 /** The tables, as both engines hold them. Times are epoch milliseconds unless a column says otherwise. */
 export interface Database {
+  gateways: GatewaysTable;
   users: UsersTable;
   tokens: TokensTable;
   ledger: LedgerTable;
@@ -10,6 +11,13 @@ export interface Database {
   tasks: TasksTable;
   deliveries: DeliveriesTable;
   assets: AssetsTable;
+}
+
+/** The gateways at work. What belongs to one that is not here is free: its leases, and the holds of its requests. */
+export interface GatewaysTable {
+  id: string;
+  /** Grows while the gateway lives. Others look whether it does, since clocks of machines may differ. */
+  beat: number;
 }
 
 export interface UsersTable {
@@ -62,8 +70,12 @@ export interface LedgerTable {
   state: 'open' | 'settled' | 'refunded';
   kind: ReservationKind;
   opened_at: number;
-  expires_at: number;
   closed_at: number | null;
+  /**
+   * The gateway that is at work on a request, until it has closed the row; null for tasks, which outlive gateways.
+   * A refunded row that still has one was given back because the gateway was gone, which may turn out to be wrong.
+   */
+  gateway: string | null;
 }
 
 export interface RequestLogTable {

@@ -6,7 +6,6 @@ import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from '
 import { engines, Place } from '../store/engines.ts';
 
 const NOW = 1_700_000_000_500;
-const HOLD = 60_000;
 
 describe.each(engines)('ledger on %s', (engine) => {
   let place: Place;
@@ -17,7 +16,8 @@ describe.each(engines)('ledger on %s', (engine) => {
     place = await Place.make(engine);
     store = await place.open();
     now = NOW;
-    ledger = new Ledger(store, () => now);
+    ledger = new Ledger(store, 'here', () => now);
+    await store.run('beat', { id: 'here', beat: 0 });
   });
   afterEach(() => place.remove());
 
@@ -31,7 +31,6 @@ describe.each(engines)('ledger on %s', (engine) => {
     model: 'alpha3-tts-flash',
     unit: 'characters',
     amount: 10,
-    holdMs: HOLD,
     ...more,
   });
 
@@ -56,8 +55,8 @@ describe.each(engines)('ledger on %s', (engine) => {
         state: 'settled',
         kind: 'request',
         opened_at: NOW,
-        expires_at: NOW + HOLD,
         closed_at: NOW + 250,
+        gateway: null,
       },
     ]);
     expect(await logRows(store)).toEqual([
@@ -156,7 +155,7 @@ describe.each(engines)('ledger on %s', (engine) => {
   test('hundreds of reserves at once never overspend', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     // On PostgreSQL a second gateway competes for the same balance.
-    const rival = engine === 'postgres' ? new Ledger(await place.open(), () => now) : ledger;
+    const rival = engine === 'postgres' ? new Ledger(await place.open(), 'rival', () => now) : ledger;
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         (index % 2 === 0 ? ledger : rival).reserve(hold(token, `r${index}`, { amount: 7 })),
@@ -168,43 +167,104 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await ledgerRows(store)).toHaveLength(142);
   });
 
-  test('recover refunds orphaned requests and leaves tasks and closed rows', async () => {
-    const token = await makeToken(store, { remainQuota: 1_000 });
-    const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
-    await ledger.reserve(hold(token, 'orphan 1'));
-    await ledger.reserve(hold(token, 'orphan 2', { holdMs: 1 }));
-    await ledger.reserve(hold(unlimited, 'orphan 3'));
-    await ledger.reserve(hold(token, 'settled'));
-    await ledger.settle({ requestId: 'settled', charged: 10, log: LOG });
-    await ledger.reserve(hold(token, 'task', { kind: 'task' }));
+  describe('when a gateway is gone', () => {
+    const left = () => new Ledger(store, 'gone', () => now);
+    const free = () => store.run('freeOrphans', { now });
 
-    now += 1;
-    // The folder is ours alone on SQLite; on PostgreSQL an open row may be another gateway's work.
-    expect(await ledger.recover()).toBe(engine === 'sqlite' ? 3 : 1);
-    now = NOW + HOLD;
-    expect(await ledger.recover()).toBe(engine === 'sqlite' ? 0 : 2);
-    const rows = await ledgerRows(store);
-    expect(Object.fromEntries(rows.map((row) => [row.request_id, row.state]))).toEqual({
-      'orphan 1': 'refunded',
-      'orphan 2': 'refunded',
-      'orphan 3': 'refunded',
-      settled: 'settled',
-      task: 'open',
+    test('its open requests are refunded; those of others, tasks and closed rows stay', async () => {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 1 });
+      const gone = left();
+      await store.run('beat', { id: 'gone', beat: 7 });
+      await gone.reserve(hold(token, 'orphan 1'));
+      await gone.reserve(hold(unlimited, 'orphan 2'));
+      await gone.reserve(hold(token, 'settled'));
+      await gone.settle({ requestId: 'settled', charged: 10, log: LOG });
+      await gone.reserve(hold(token, 'task', { kind: 'task' }));
+      await ledger.reserve(hold(token, 'another'));
+      // However long ago it was: a clock that is set forward ends nothing.
+      now += 365 * 86_400_000;
+      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await store.run('removeGateway', { id: 'gone', beat: 6 })).toBe(false);
+      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await store.run('removeGateway', { id: 'gone', beat: 7 })).toBe(true);
+      const freed = await Promise.all([free(), free()]);
+      expect(freed.map(({ holds }) => holds)).toEqual(expect.arrayContaining([0, 2]));
+      const rows = await ledgerRows(store);
+      expect(Object.fromEntries(rows.map((row) => [row.request_id, row.state]))).toEqual({
+        'orphan 1': 'refunded',
+        'orphan 2': 'refunded',
+        settled: 'settled',
+        task: 'open',
+        another: 'open',
+      });
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 970, used_quota: 10 });
+      expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 1, used_quota: 0 });
     });
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: 980, used_quota: 10 });
-    expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 1, used_quota: 0 });
-    expect(await ledger.settle({ requestId: 'orphan 1', charged: 1, log: LOG })).toBe(false);
-  });
 
-  test('sweep refunds only what has expired', async () => {
-    const token = await makeToken(store, { remainQuota: 1_000 });
-    await ledger.reserve(hold(token, 'short', { holdMs: 5 }));
-    await ledger.reserve(hold(token, 'long'));
-    now += 4;
-    expect(await ledger.sweep()).toBe(0);
-    now += 1;
-    expect(await Promise.all([ledger.sweep(), ledger.sweep()])).toContain(1);
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: 990, used_quota: 0 });
+    test('and was not, its settlement still counts, once', async () => {
+      const token = await makeToken(store, { remainQuota: 100 });
+      const late = left();
+      await late.reserve(hold(token, 'r1', { amount: 30 }));
+      await free();
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 100, used_quota: 0 });
+      const settle = () => late.settle({ requestId: 'r1', charged: 25, log: LOG });
+      expect((await Promise.all([settle(), settle()])).filter(Boolean)).toHaveLength(1);
+      expect(await late.refund({ requestId: 'r1', log: LOG })).toBe(false);
+      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 75, used_quota: 25 });
+      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 25 }]);
+      await expectBalanced(store, token);
+    });
+
+    test('and was not, it settles for no more than its key has left by then', async () => {
+      const token = await makeToken(store, { remainQuota: 40 });
+      const unlimited = await makeToken(store, { unlimitedQuota: true });
+      const late = left();
+      for (const requestId of ['r1', 'r2']) await late.reserve(hold(token, requestId, { amount: 20 }));
+      await late.reserve(hold(unlimited, 'r3', { amount: 20 }));
+      await free();
+      await ledger.reserve(hold(token, 'since', { amount: 25 }));
+      for (const requestId of ['r1', 'r2', 'r3'])
+        expect(await late.settle({ requestId, charged: 18, log: LOG })).toBe(true);
+      const quotas = (await logRows(store)).map(({ request_id, quota }) => [request_id, quota]);
+      expect(quotas).toEqual([
+        ['r1', 15],
+        ['r2', 0],
+        ['r3', 18],
+      ]);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 15 });
+      await expectBalanced(store, token);
+      await expectBalanced(store, unlimited);
+    });
+
+    test('and was not, its refund gives nothing back again, and is logged', async () => {
+      const token = await makeToken(store, { remainQuota: 40 });
+      const late = left();
+      await late.reserve(hold(token, 'r1'));
+      await free();
+      const log = { ...LOG, status: 502, errorCode: 'upstream_error', units: 0 };
+      expect(await late.refund({ requestId: 'r1', log })).toBe(true);
+      expect(await late.refund({ requestId: 'r1', log })).toBe(false);
+      expect(await late.settle({ requestId: 'r1', charged: 5, log: LOG })).toBe(false);
+      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, status: 502 }]);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
+    });
+
+    test('and was not, a hold that grows is taken anew, as a whole', async () => {
+      const token = await makeToken(store, { remainQuota: 40 });
+      const late = left();
+      await late.reserve(hold(token, 'r1', { amount: 10 }));
+      await free();
+      expect(await late.extend({ requestId: 'r1', from: 10, to: 41 })).toBe('insufficient_quota');
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
+      await store.run('beat', { id: 'gone', beat: 8 });
+      expect(await late.extend({ requestId: 'r1', from: 10, to: 30 })).toBe('extended');
+      expect(await free()).toMatchObject({ holds: 0 });
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 0 });
+      expect(await late.settle({ requestId: 'r1', charged: 30, log: LOG })).toBe(true);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 30 });
+    });
   });
 
   test('amounts that are not whole quota are refused before anything is written', async () => {
@@ -226,19 +286,18 @@ describe.each(engines)('ledger on %s', (engine) => {
       await makeToken(store, { unlimitedQuota: true, remainQuota: 3 }),
     ];
     const closed: string[] = [];
+    const gone = new Ledger(store, 'gone', () => now);
     const step = async () => {
       const requestId = `r${below(150)}`;
       const token = tokens[below(tokens.length)] as TokenRecord;
       const [action, amount] = [random(), below(60)];
-      if (action < 0.5) await ledger.reserve(hold(token, requestId, { amount, holdMs: below(40) }));
+      const by = random() < 0.5 ? ledger : gone;
+      if (action < 0.5) await by.reserve(hold(token, requestId, { amount }));
       else if (action < 0.8) {
-        if (await ledger.settle({ requestId, charged: amount, log: LOG })) closed.push(requestId);
+        if (await by.settle({ requestId, charged: amount, log: LOG })) closed.push(requestId);
       } else if (action < 0.97) {
-        if (await ledger.refund({ requestId })) closed.push(requestId);
-      } else {
-        now += 1;
-        await ledger.sweep();
-      }
+        if (await by.refund({ requestId })) closed.push(requestId);
+      } else await store.run('freeOrphans', { now });
     };
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 1 + below(24) }, step));

@@ -4,7 +4,8 @@ import { LOG, makeToken } from './books.ts';
 
 // Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.
 const store = await openStore(JSON.parse(process.argv[2] ?? '') as Parameters<typeof openStore>[0]);
-const ledger = new Ledger(store);
+await store.run('beat', { id: 'child', beat: 0 });
+const ledger = new Ledger(store, 'child');
 const token = await makeToken(store, { remainQuota: 1_000_000_000 });
 const tell = (...words: (string | number)[]) => process.stdout.write(`${words.join(' ')}\n`);
 tell('token', token.id);
@@ -14,7 +15,7 @@ async function customer(): Promise<never> {
   for (;;) {
     requests += 1;
     const [number, requestId] = [requests, `r${requests}`];
-    await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10, holdMs: 1_000 });
+    await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
     tell('reserved', requestId);
     if (number % 10 === 0) continue; // left open for good
     if (number % 3 === 0) {

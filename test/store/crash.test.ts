@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { openStore } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
@@ -67,8 +66,8 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     await expectBalanced(store, token);
     const open = rows.size - closed.length;
     expect(open).toBeGreaterThan(0);
-    const later = new Ledger(store, () => Date.now() + 3_600_000);
-    expect(await later.recover()).toBe(open);
+    await store.run('removeGateway', { id: 'child', beat: 0 });
+    expect(await store.run('freeOrphans', { now: Date.now() })).toMatchObject({ holds: open });
     const spent = [...rows.values()].reduce((total, row) => total + (row.charged ?? 0), 0);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 1_000_000_000 - spent, used_quota: spent });
   });

@@ -17,8 +17,8 @@ const reservation = (token: { id: number; userId: number }, requestId: string) =
   unit: 'characters',
   amount: 10,
   kind: 'request' as const,
+  gateway: 'here',
   now: 1,
-  expiresAt: 2,
 });
 
 describe.each(engines)('store on %s', (engine) => {

@@ -25,16 +25,17 @@ export type Reservation = {
   unit: string;
   amount: number;
   kind: ReservationKind;
+  /** The gateway that is at work on it; null for tasks. */
+  gateway: string | null;
   now: number;
-  expiresAt: number;
 };
 
 export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate';
 
 const open = statement<Reservation, { unlimited: number }>()`
-  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, state, kind, opened_at, expires_at)
+  insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, state, kind, gateway, opened_at)
   select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, 'open',
-    ${'kind'}, ${'now'}, ${'expiresAt'}
+    ${'kind'}, ${'gateway'}, ${'now'}
   from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'})
   on conflict (request_id) do nothing
   returning unlimited`;
@@ -63,28 +64,42 @@ export const reserve: Command<Reservation, ReserveResult> = async (trx, reservat
 
 export type ExtendResult = 'extended' | 'insufficient_quota' | 'not_open';
 
-type Extension = { requestId: string; from: number; to: number; expiresAt: number };
+type Extension = { requestId: string; from: number; to: number };
 
 const raise = statement<Extension, { token_id: number; unlimited: number }>()`
-  update ledger set reserved = ${'to'}, expires_at = ${'expiresAt'}
+  update ledger set reserved = ${'to'}
   where request_id = ${'requestId'} and state = 'open' and reserved = ${'from'}
   returning token_id, unlimited`;
 
-const lower = statement<{ requestId: string; from: number }>()`
-  update ledger set reserved = ${'from'} where request_id = ${'requestId'}`;
+const reopenRaised = statement<Extension, { token_id: number; unlimited: number }>()`
+  update ledger set state = 'open', reserved = ${'to'}, closed_at = null
+  where request_id = ${'requestId'} and state = 'refunded' and gateway is not null and reserved = ${'from'}
+  returning token_id, unlimited`;
+
+const restore = statement<{ requestId: string; from: number; state: string; closedAt: number | null }>()`
+  update ledger set reserved = ${'from'}, state = ${'state'}, closed_at = ${'closedAt'}
+  where request_id = ${'requestId'}`;
 
 /**
- * Raises what an open reservation holds from `from` to `to`, and its expiry with it. Without enough balance the
- * amount stays `from`. `not_open` when the reservation is closed, never was, or does not hold `from`.
+ * Raises what an open reservation holds from `from` to `to`; one that was given back because its gateway was thought
+ * gone is taken anew. Without enough balance it stays as it was. `not_open` when the reservation is closed, never
+ * was, or does not hold `from`.
  */
-export const extend: Command<Extension, ExtendResult> = async (trx, extension) => {
+export const extend: Command<Extension & { now: number }, ExtendResult> = async (
+  trx,
+  { now, ...extension },
+) => {
   const { requestId, from, to } = extension;
-  const row = (await raise(trx, extension)).rows[0];
+  const raised = (await raise(trx, extension)).rows[0];
+  const row = raised ?? (await reopenRaised(trx, extension)).rows[0];
   if (row === undefined) return 'not_open';
-  if (row.unlimited === 1 || to === from) return 'extended';
-  const taken = await take(trx, { tokenId: row.token_id, amount: to - from });
+  const amount = raised === undefined ? to : to - from;
+  if (row.unlimited === 1 || amount === 0) return 'extended';
+  const taken = await take(trx, { tokenId: row.token_id, amount });
   if (taken.numAffectedRows === 1n) return 'extended';
-  await lower(trx, { requestId, from });
+  const before =
+    raised === undefined ? { state: 'refunded', closedAt: now } : { state: 'open', closedAt: null };
+  await restore(trx, { requestId, from, ...before });
   return 'insufficient_quota';
 };
 
@@ -101,7 +116,7 @@ const close = statement<
   { requestId: string; state: string; charged: number | null; now: number },
   ClosedRow
 >()`
-  update ledger set state = ${'state'}, charged = ${'charged'}, closed_at = ${'now'}
+  update ledger set state = ${'state'}, charged = ${'charged'}, closed_at = ${'now'}, gateway = null
   where request_id = ${'requestId'} and state = 'open'
   returning token_id, user_id, model, unit, reserved, unlimited`;
 
@@ -162,12 +177,49 @@ function writeLog(
   });
 }
 
-/** Charges the actual amount and logs it. False when the reservation is not open: nothing is written then. */
+const reopen = statement<{ requestId: string }, { token_id: number; reserved: number; unlimited: number }>()`
+  update ledger set state = 'open'
+  where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
+  returning token_id, reserved, unlimited`;
+
+/** The update that changes nothing locks the row, so that the balance stays what it says. */
+const balance = statement<{ tokenId: number }, { remain_quota: number }>()`
+  update tokens set used_quota = used_quota where id = ${'tokenId'} returning remain_quota`;
+
+const hold = statement<{ requestId: string; amount: number }>()`
+  update ledger set reserved = ${'amount'} where request_id = ${'requestId'}`;
+
+/**
+ * Takes a hold anew that was given back because its gateway was thought gone: as much of it as the balance still
+ * has. Gives how much can be charged; undefined when there is no such hold.
+ */
+async function holdAnew(trx: Kysely<Database>, requestId: string): Promise<number | undefined> {
+  const row = (await reopen(trx, { requestId })).rows[0];
+  if (row === undefined) return undefined;
+  if (row.unlimited === 1) return Number.POSITIVE_INFINITY;
+  const { remain_quota: left = 0 } = (await balance(trx, { tokenId: row.token_id })).rows[0] ?? {};
+  const amount = Math.min(row.reserved, Math.max(0, left));
+  await hold(trx, { requestId, amount });
+  await adjust(trx, { tokenId: row.token_id, giveBack: -amount, charged: 0 });
+  return amount;
+}
+
+/**
+ * Charges the actual amount and logs it. False when the reservation is not open: nothing is written then. Of one
+ * that was given back because its gateway was thought gone, as much is charged as the balance still has.
+ */
 export const settle: Command<
   { requestId: string; charged: number; log: LogEntry; now: number },
   boolean
-> = async (trx, { requestId, charged, log: entry, now }) => {
-  const row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
+> = async (trx, { requestId, charged: due, log: entry, now }) => {
+  let charged = due;
+  let row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
+  if (row === undefined) {
+    const held = await holdAnew(trx, requestId);
+    if (held === undefined) return false;
+    charged = Math.min(due, held);
+    row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
+  }
   if (row === undefined) return false;
   await writeLog(trx, requestId, row, charged, entry, now);
   // Last, since this row is the one that other processes wait for.
@@ -176,35 +228,47 @@ export const settle: Command<
   return true;
 };
 
-/** Gives the reservation back, and logs at quota 0 when told what. False when the reservation is not open. */
+/** Nothing is held any more, but the gateway that was thought gone has its say. */
+const acknowledge = statement<{ requestId: string }, ClosedRow>()`
+  update ledger set gateway = null
+  where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
+  returning token_id, user_id, model, unit, reserved, unlimited`;
+
+/**
+ * Gives the reservation back, and logs at quota 0 when told what. False when the reservation is not open; it is
+ * enough that it was given back because its gateway was thought gone.
+ */
 export const refund: Command<{ requestId: string; log?: LogEntry; now: number }, boolean> = async (
   trx,
   { requestId, log: entry, now },
 ) => {
-  const row = (await close(trx, { requestId, state: 'refunded', charged: null, now })).rows[0];
+  const open = (await close(trx, { requestId, state: 'refunded', charged: null, now })).rows[0];
+  const row = open ?? (await acknowledge(trx, { requestId })).rows[0];
   if (row === undefined) return false;
   if (entry !== undefined) await writeLog(trx, requestId, row, 0, entry, now);
-  if (row.unlimited === 0) await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
+  if (open?.unlimited === 0) await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
   return true;
 };
 
-/** Refunds the open requests (never tasks) that expired at or before `expiredBy`, all of them when it is null. */
-export const refundOrphans: Command<{ expiredBy: number | null; now: number }, number> = async (
-  trx,
-  { expiredBy, now },
-) => {
+/** Refunds the open requests, never tasks, whose gateway is not there any more, and says how many. */
+export const refundOrphans: Command<{ now: number }, number> = async (trx, { now }) => {
   const rows = await trx
     .updateTable('ledger')
     .set({ state: 'refunded', closed_at: now })
     .where('state', '=', 'open')
     .where('kind', '=', 'request')
-    .$if(expiredBy !== null, (query) => query.where('expires_at', '<=', expiredBy))
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('gateways').select('id').whereRef('gateways.id', '=', 'ledger.gateway'))),
+    )
     .returning(['token_id', 'reserved', 'unlimited'])
     .execute();
   const owed = new Map<number, number>();
   for (const row of rows) {
     if (row.unlimited === 0) owed.set(row.token_id, (owed.get(row.token_id) ?? 0) + row.reserved);
   }
-  for (const [tokenId, giveBack] of owed) await adjust(trx, { tokenId, giveBack, charged: 0 });
+  // In one order, so that two that do this at once do not wait for each other in a circle.
+  for (const [tokenId, giveBack] of [...owed].sort(([left], [right]) => left - right)) {
+    await adjust(trx, { tokenId, giveBack, charged: 0 });
+  }
   return rows.length;
 };

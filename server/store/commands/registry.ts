@@ -2,13 +2,17 @@ import { createToken, createUser, disableToken, ensureBootstrap } from './accoun
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import type { Command } from './command.ts';
 import { claimDeliveries, pruneDeliveries, recordDelivery, releaseDeliveries } from './deliveries.ts';
-import { extend, refund, refundOrphans, reserve, settle } from './ledger.ts';
+import { beat, freeOrphans, removeGateway } from './gateways.ts';
+import { extend, refund, reserve, settle } from './ledger.ts';
 import { claimStrandedTasks, claimTask, claimTasks, recordPolls, releaseTasks } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, moveTask, pruneTasks, removeTask } from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
 export const commands = {
+  beat,
+  removeGateway,
+  freeOrphans,
   createUser,
   createToken,
   disableToken,
@@ -17,7 +21,6 @@ export const commands = {
   extend,
   settle,
   refund,
-  refundOrphans,
   saveVoice,
   touchVoice,
   forgetVoice,

@@ -103,8 +103,8 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
     .returning(taskColumns)
     .executeTakeFirstOrThrow();
   // Last, since the key's balance is the row that other processes wait for.
-  const reservation = { requestId, tokenId, userId, model, unit, amount, now, expiresAt: task.deadlineAt };
-  const held = await reserve(trx, { ...reservation, kind: 'task' });
+  const reservation = { requestId, tokenId, userId, model, unit, amount, now };
+  const held = await reserve(trx, { ...reservation, kind: 'task', gateway: null });
   if (held === 'reserved') return { outcome: 'created', task: taskRecord(row) };
   await trx.deleteFrom('tasks').where('id', '=', task.id).execute();
   return { outcome: held };

@@ -3,6 +3,7 @@ import { migration as voices } from './0002-voices.ts';
 import { migration as tasks } from './0003-tasks.ts';
 import { migration as assets } from './0004-assets.ts';
 import { migration as deliveries } from './0005-deliveries.ts';
+import { migration as gateways } from './0007-gateways.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -12,4 +13,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0003-tasks', run: tasks },
   { name: '0004-assets', run: assets },
   { name: '0005-deliveries', run: deliveries },
+  { name: '0007-gateways', run: gateways },
 ];

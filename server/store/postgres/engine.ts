@@ -12,7 +12,7 @@ const CONFLICTS = new Set(['40001', '40P01']);
 const NUMBERS = new Set([20, 1700]);
 
 /** What keeps tasks going has connections of its own: a rush of requests must not make polls late. */
-const polling: ReadonlySet<CommandName> = new Set(['claimTasks', 'claimTask', 'recordPolls']);
+const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
 /** The store in a PostgreSQL database, for several gateways at once. `schema` is made when it is not there. */

@@ -1,0 +1,102 @@
+import type { Logger } from '../logger.ts';
+import type { Beat } from '../store/commands/gateways.ts';
+import type { Store } from '../store/store.ts';
+import type { Alarm, Timers } from '../timers.ts';
+
+export interface HeartbeatOptions {
+  store: Store;
+  /** Names this gateway in what it holds: the leases of its work and the holds of its requests. */
+  id: string;
+  logger: Logger;
+  timers: Timers;
+  /** Epoch milliseconds. */
+  clock: () => number;
+  /** Milliseconds between two beats. */
+  intervalMs?: number;
+  /** A gateway is gone when it was looked at so many times without a beat in between. */
+  patience?: number;
+}
+
+/**
+ * Shows the gateways that share a database that this one lives, and notices when another does not: what that one held
+ * is given back then. It counts its own looks and compares no clocks, so it matters neither what time a machine
+ * believes it is nor for how long the store could not be asked. On SQLite there is only one gateway at a time, so
+ * whatever earlier ones held is given back at the start.
+ */
+export class Heartbeat {
+  readonly #options: Required<HeartbeatOptions>;
+  /** The others as they were at the latest look, and how many looks have found no new beat. */
+  #others = new Map<string, Beat & { silent: number }>();
+  #beat = 0;
+  #alarm: Alarm | undefined;
+  #round: Promise<void> = Promise.resolve();
+  #freeing: Promise<void> | undefined;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = { intervalMs: 1_000, patience: 5, ...options };
+  }
+
+  /** To call before this gateway holds anything. Gives how many holds of earlier gateways were given back. */
+  async start(): Promise<{ holds: number }> {
+    const { store, id, clock, timers, intervalMs, logger } = this.#options;
+    const alone = store.engine === 'sqlite';
+    await store.run('beat', { id, beat: this.#beat, alone });
+    const freed = await store.run('freeOrphans', { now: clock() });
+    if (!alone) {
+      this.#alarm = timers.alarm(intervalMs, () => {
+        this.#round = this.#look()
+          .catch((error: unknown) => logger.error({ err: error }, 'the heartbeat failed'))
+          .then(() => this.#alarm?.refresh());
+      });
+    }
+    return freed;
+  }
+
+  /** To call when this gateway holds nothing any more. */
+  async stop(): Promise<void> {
+    const { store, id, logger } = this.#options;
+    this.#alarm?.cancel();
+    this.#alarm = undefined;
+    await this.#round;
+    await this.#freeing;
+    try {
+      await store.run('removeGateway', { id, beat: null });
+    } catch (error) {
+      logger.warn({ err: error }, 'this gateway could not take its leave: the others will miss it');
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, id, patience, logger } = this.#options;
+    this.#beat += 1;
+    const { missed, others } = await store.run('beat', { id, beat: this.#beat });
+    if (missed) logger.warn({ gateway: id }, 'the others took this gateway for gone');
+    const before = this.#others;
+    this.#others = new Map(others.map((other) => [other.id, { ...other, silent: silence(other, before) }]));
+    for (const other of this.#others.values()) {
+      if (other.silent < patience) continue;
+      if (await store.run('removeGateway', other)) logger.warn({ gateway: other.id }, 'a gateway is gone');
+    }
+    // Not waited for: what may have to wait for others' locks must not keep this one from beating.
+    this.#freeing ??= this.#free().finally(() => {
+      this.#freeing = undefined;
+    });
+  }
+
+  /** Every time, not only after a removal: another may have removed one and not come further. */
+  async #free(): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    try {
+      const freed = await store.run('freeOrphans', { now: clock() });
+      if (Object.values(freed).some((count) => count > 0))
+        logger.warn(freed, 'gave back what a gateway held');
+    } catch (error) {
+      logger.error({ err: error }, 'what gateways held that are gone could not be given back');
+    }
+  }
+}
+
+function silence({ id, beat }: Beat, before: ReadonlyMap<string, { beat: number; silent: number }>): number {
+  const seen = before.get(id);
+  return seen?.beat === beat ? seen.silent + 1 : 0;
+}

@@ -1,0 +1,152 @@
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { Heartbeat } from '../../server/runtime/heartbeat.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { balanceOf, expectBalanced, LOG, ledgerRows, makeToken } from '../store/books.ts';
+import { type Engine, engines, Place } from '../store/engines.ts';
+import { TestClock } from '../tasks/test-clock.ts';
+
+const second = 1_000;
+const QUOTA = 100;
+
+/** A gateway as far as its heart goes, with time of its own: while that stands still, the process is as if paused. */
+class Node {
+  readonly id: string;
+  readonly ledger: Ledger;
+  readonly heartbeat: Heartbeat;
+  readonly #time = new TestClock(0);
+  readonly #busy = new Set<Promise<unknown>>();
+  /** The store cannot be asked. */
+  cutOff = false;
+
+  constructor(id: string, store: Store) {
+    this.id = id;
+    const watched: Store = {
+      ...store,
+      run: (name, args) => {
+        const result = this.cutOff ? Promise.reject(new Error('the store is away')) : store.run(name, args);
+        this.#busy.add(result);
+        const done = () => void this.#busy.delete(result);
+        result.then(done, done);
+        return result;
+      },
+    };
+    const logger = pino({ level: 'silent' });
+    this.ledger = new Ledger(watched, id);
+    this.heartbeat = new Heartbeat({ store: watched, id, logger, timers: this.#time, clock: Date.now });
+  }
+
+  async live(ms: number): Promise<void> {
+    await this.#time.advance(ms, async () => {
+      for (let quiet = 0; quiet < 3; quiet += 1) {
+        if (this.#busy.size > 0) quiet = 0;
+        await Promise.allSettled(this.#busy);
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+      }
+    });
+  }
+
+  hold(token: TokenRecord, requestId: string): Promise<string> {
+    return this.ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
+  }
+}
+
+let place: Place;
+let store: Store;
+let token: TokenRecord;
+const open = async (engine: Engine) => {
+  place = await Place.make(engine);
+  store = await place.open();
+  token = await makeToken(store, { remainQuota: QUOTA });
+};
+afterEach(() => place.remove());
+
+const states = async () => (await ledgerRows(store)).map(({ state }) => state);
+const left = async () => (await balanceOf(store, token)).remain_quota;
+
+test.each(engines)('a gateway that is killed on %s leaves no hold behind', async (engine) => {
+  await open(engine);
+  const killed = new Node('killed', store);
+  await killed.heartbeat.start();
+  await killed.hold(token, 'r1');
+  const next = new Node('next', store);
+  // The data folder is its own; on PostgreSQL the other might be at work.
+  expect(await next.heartbeat.start()).toMatchObject({ holds: engine === 'sqlite' ? 1 : 0 });
+  await next.hold(token, 'r2');
+  await next.live(6 * second);
+  expect(await states()).toEqual(['refunded', 'open']);
+  expect(await left()).toBe(QUOTA - 10);
+  await next.heartbeat.stop();
+  expect(await store.read.selectFrom('gateways').selectAll().execute()).toEqual([]);
+});
+
+describe.runIf(engines.includes('postgres'))('gateways that share a database', () => {
+  let [one, other]: [Node, Node] = [] as never;
+  beforeEach(async () => {
+    await open('postgres');
+    [one, other] = [new Node('one', store), new Node('other', store)];
+    await one.heartbeat.start();
+    await other.heartbeat.start();
+    await one.hold(token, 'r1');
+    await other.live(2 * second);
+    await one.live(second);
+  });
+
+  test('one that is silent for five looks is gone, and not before', async () => {
+    await other.live(5 * second);
+    expect(await states()).toEqual(['open']);
+    await other.live(second);
+    expect(await states()).toEqual(['refunded']);
+    expect(await left()).toBe(QUOTA);
+  });
+
+  test('one that beats now and then stays', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      await other.live(5 * second);
+      await one.live(second);
+    }
+    expect(await states()).toEqual(['open']);
+  });
+
+  test('one that takes its leave holds nothing that others wait for', async () => {
+    await one.heartbeat.stop();
+    await other.live(second);
+    expect(await states()).toEqual(['refunded']);
+  });
+
+  test('while the store is away nobody is taken for gone', async () => {
+    [one.cutOff, other.cutOff] = [true, true];
+    await Promise.all([one.live(3_600 * second), other.live(3_600 * second)]);
+    [one.cutOff, other.cutOff] = [false, false];
+    await other.live(4 * second);
+    await one.live(second);
+    await other.live(4 * second);
+    expect(await states()).toEqual(['open']);
+  });
+
+  test('one that was only paused finds its place again, and its work is charged once', async () => {
+    await other.live(10 * second);
+    expect(await states()).toEqual(['refunded']);
+    await one.live(second);
+    await one.hold(token, 'r2');
+    await other.live(3 * second);
+    expect(await states()).toEqual(['refunded', 'open']);
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: LOG })).toBe(true);
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: LOG })).toBe(false);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: QUOTA - 10 - 7, used_quota: 7 });
+    await expectBalanced(store, token);
+  });
+
+  test('what one holds that was taken for gone meanwhile is given back in any case', async () => {
+    await other.live(6 * second);
+    // Paused since before it could notice; then it is killed.
+    await one.hold(token, 'r2');
+    await other.live(second);
+    expect(await states()).toEqual(['refunded', 'refunded']);
+    expect(await left()).toBe(QUOTA);
+  });
+});
