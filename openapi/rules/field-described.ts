@@ -13,17 +13,24 @@ function* parentsOf(pointer: string): Generator<string> {
 }
 
 /**
- * Every schema property and every parameter says what it is, itself or through its `$ref`. Schemas that only limit
- * fields described elsewhere need not repeat it: conditionals, and branches that restate a field of their parent.
+ * Every schema property, every item of a list and every parameter says what it is, itself or through its `$ref`.
+ * Schemas that only limit fields described elsewhere need not repeat it: conditionals, and branches that restate a
+ * field of their parent.
  */
 export function fieldDescribed() {
   const properties = new Map<string, Node>();
   return {
     Schema(schema: Node, ctx: Context) {
-      if (!isNode(schema.properties)) return;
       const { source, pointer } = ctx.location;
+      const limitsOnly = conditional.test(`${pointer}/${ctx.key}`);
+      if (schema.type === 'array' && isNode(schema.items) && !limitsOnly) {
+        const location = ctx.location.child('items');
+        const described = schema.items.description || follow(ctx, schema.items, location)?.node.description;
+        if (!described) ctx.report({ message: 'The items of a list must have a description.', location });
+      }
+      if (!isNode(schema.properties)) return;
       properties.set(source.absoluteRef + pointer, schema.properties);
-      if (conditional.test(`${pointer}/${ctx.key}`)) return;
+      if (limitsOnly) return;
       const parents = [...parentsOf(pointer)].map((at) => properties.get(source.absoluteRef + at) ?? {});
       for (const [name, property] of Object.entries(schema.properties)) {
         if (parents.some((parent) => Object.hasOwn(parent, name))) continue;

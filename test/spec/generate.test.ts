@@ -285,6 +285,10 @@ describe('down-conversion', () => {
 
   test.each([
     ['numeric exclusive limits', { exclusiveMinimum: 0 }, { minimum: 0, exclusiveMinimum: true }],
+    ['an exclusive maximum', { exclusiveMaximum: 9 }, { maximum: 9, exclusiveMaximum: true }],
+    ['a type or null', { type: ['string', 'null'] }, { type: 'string', nullable: true }],
+    ['a constant', { const: 'x' }, { enum: ['x'] }],
+    ['examples', { examples: [1, 2] }, { example: 1 }],
     ['several types', { type: ['string', 'integer'] }, { anyOf: [{ type: 'string' }, { type: 'integer' }] }],
     ['a null branch', { anyOf: [{ type: 'string' }, { type: 'null' }] }, { type: 'string', nullable: true }],
     ['a $ref or null', { oneOf: [{ $ref: '#/info' }, { type: 'null' }] }, { type: 'object', nullable: true }],

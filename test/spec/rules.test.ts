@@ -175,6 +175,28 @@ const fixtures: Fixture[] = [
   },
   {
     rule: 'field-described',
+    name: 'refuses a bare item of a list, and a bare field of one',
+    says: [/items of a list must/, /Property a must/, /items of a list must/],
+    document: withSchema({
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { list: { ...json, type: 'array', items: { type: 'string' } }, a: { type: 'string' } },
+      },
+    }),
+  },
+  {
+    rule: 'field-described',
+    name: 'takes items that are described, or only limited',
+    says: [],
+    document: withSchema({
+      type: 'array',
+      items: { $ref: 'errors/GenericError.yaml' },
+      if: { type: 'array', items: { type: 'object' } },
+    }),
+  },
+  {
+    rule: 'field-described',
     name: 'reads event payloads too',
     says: [/Property a must/],
     document: events({ type: 'object', properties: { a: { type: 'string' } } }),

@@ -1,0 +1,92 @@
+import type { OperationId } from '../../generated/operations.ts';
+
+/**
+ * Which statuses each operation documents, 501 aside, which it lists exactly while nothing carries it out. The
+ * interface leaves them open; so that none is lost unseen, they stand here a second time.
+ */
+
+// What any call can end with that needs a key.
+const keyed = [400, 401, 429, 500];
+const body = [413, 415];
+// The store, or every account of a provider, may be away.
+const away = [503];
+const provider = [502, ...away, 504];
+
+/** A body that goes on to a provider, for a model that the key may not use or that does not exist. */
+const created = [200, ...keyed, 403, 404, ...body, ...provider];
+/** Something that the gateway keeps under an id. */
+const kept = [200, ...keyed, 404, ...away];
+const listed = [200, ...keyed, ...away];
+const socket = [101, ...keyed, 403, 404, 426, ...away];
+/** Keys and the log. */
+const managed = [200, ...keyed];
+
+export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
+  createSpeech: created,
+  synthesizeSpeech: created,
+  generateMultimodalSpeech: created,
+  customizeVoice: created,
+  openInferenceSocket: socket,
+  openRealtimeSocket: socket,
+
+  createVideoGeneration: created,
+  getVideoGeneration: kept,
+  createVideo: created,
+  listVideos: listed,
+  getVideo: kept,
+  deleteVideo: kept,
+  downloadVideoContent: [200, 206, ...keyed, 404, ...provider],
+  synthesizeVideo: created,
+  // An id that nobody knows is a task of state UNKNOWN.
+  getNativeTask: listed,
+  cancelNativeTask: [200, ...keyed, 404, ...provider],
+  createOfficialTask: created,
+  listOfficialTasks: listed,
+  getOfficialTask: kept,
+  deleteOfficialTask: [204, ...keyed, 404, ...provider],
+  createModel3d: created,
+  uploadAsset: created,
+  getAsset: [200, ...keyed, 403, 404, ...provider],
+
+  submitMusic: created,
+  submitLyrics: created,
+  fetchMusicTask: kept,
+  fetchMusicTasks: [...listed, ...body],
+  getClip: kept,
+  getClipWav: [200, ...keyed, 404, 409, ...provider],
+  getClipTiming: [200, ...keyed, 404, 409, ...provider],
+  createMusic: created,
+  getMusic: kept,
+
+  submitImageModal: created,
+  submitImageAction: created,
+  fetchImageJob: kept,
+  listImageJobs: [...listed, ...body],
+  createEmbedding: created,
+  createMessage: created,
+  countMessageTokens: created,
+
+  createToken: [...managed, 403, ...body],
+  listTokens: managed,
+  deleteToken: [...managed, 403, 404],
+  searchLogs: managed,
+  createVerificationSession: [...managed, 403, ...body, ...provider],
+  getVerificationSession: [...managed, 404, ...provider],
+
+  listModels: [200, 401, 429, 500],
+  getHealth: [200, 500],
+  getReadiness: [200, 500, ...away],
+  getOpenApiDocument: [200, 500],
+  getAsyncApiDocument: [200, 500],
+};
+
+/** The headers that answers of a status carry always, and by operation those that they may carry. */
+export const headers = {
+  always: ['x-request-id'],
+  /** What public messages clients read in its place. */
+  messages: ['request-id'],
+  byStatus: { 429: ['retry-after'], 501: ['x-should-retry'] } as Readonly<Record<number, readonly string[]>>,
+  optional: {
+    downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
+  } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
+};
