@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings.ts';
 import { Health } from './health.ts';
 
@@ -10,6 +11,10 @@ export interface UpstreamRequest {
   headers?: Readonly<Record<string, string>>;
   /** Written as JSON. */
   body?: unknown;
+  /** Whose share of the connections it takes; undefined: the gateway's own. */
+  user?: SlotUser;
+  /** It asks how something stands, and must not wait for calls that take their time. */
+  poll?: boolean;
   signal: AbortSignal;
 }
 
@@ -22,22 +27,37 @@ export interface UpstreamResponse {
 /** Longest silence of an upstream, before the headers and between two pieces of the body. */
 const silence = 120_000;
 
+/** Requests at a time, and how long one waits for its turn. A poll is given up before its time limit is. */
+export interface ChannelSlots {
+  calls: SlotOptions;
+  polls: SlotOptions;
+}
+
+const standardSlots: ChannelSlots = {
+  calls: { count: 512, waitMs: 10_000 },
+  polls: { count: 512, waitMs: 5_000 },
+};
+
 /** One upstream account: its connections, its names for things, and its health. */
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
   readonly #pool: Pool;
+  readonly #calls: Slots;
+  readonly #polls: Slots;
   readonly #basePath: string;
   readonly #upstreamNames: ReadonlyMap<string, string>;
   readonly #headerNames = new Map<string, string>();
 
-  constructor(settings: ChannelSettings, clock: () => number) {
+  constructor(settings: ChannelSettings, clock: () => number, { calls, polls } = standardSlots) {
     this.settings = settings;
     this.health = new Health(clock);
     const base = new URL(settings.baseUrl);
     this.#basePath = base.pathname.replace(/\/$/, '');
+    this.#calls = new Slots(calls);
+    this.#polls = new Slots(polls);
+    // As many connections as there are slots: a request that had to wait in here would not be known to wait.
     this.#pool = new Pool(base.origin, {
-      connections: 256,
       connect: { timeout: 5_000 },
       headersTimeout: silence,
       bodyTimeout: silence,
@@ -62,8 +82,23 @@ export class Channel {
     return this.#upstreamNames.get(id) ?? id;
   }
 
-  /** Sends a request with the account's key. Rejects only when no answer came. */
-  async request({ method, path, headers, body, signal }: UpstreamRequest): Promise<UpstreamResponse> {
+  /**
+   * Sends a request with the account's key. Its slot is taken until the body has ended. Rejects only when no answer
+   * came, with a `BusyError` when nothing was sent.
+   */
+  async request(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const leave = await (request.poll ? this.#polls : this.#calls).take(request.user, request.signal);
+    try {
+      const response = await this.#send(request);
+      response.body.once('close', leave);
+      return response;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  async #send({ method, path, headers, body, signal }: UpstreamRequest): Promise<UpstreamResponse> {
     const sent: Record<string, string> = { authorization: `Bearer ${this.settings.key}` };
     for (const [name, value] of Object.entries(headers ?? {})) {
       sent[this.#headerNames.get(name.toLowerCase()) ?? name] = value;

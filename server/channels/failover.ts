@@ -1,9 +1,12 @@
 import { Failure } from '../failure.ts';
 import type { Logger } from '../logger.ts';
+import { BusyError } from '../outbound/slots.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
 
 /** At the most so many accounts are asked for one request. */
 const attempts = 3;
+/** Seconds after which to try again when no slot was free. */
+const busyPause = 2;
 
 export interface Answered {
   channel: Channel;
@@ -38,7 +41,8 @@ export async function requestInTurn(
       await response.body.dump();
     } catch (error) {
       if (error instanceof Failure || request.signal.aborted) throw error;
-      channel.health.failed();
+      // That it waited in vain says nothing of the provider.
+      if (!(error instanceof BusyError)) channel.health.failed();
       logger.warn({ channel: channel.name, err: error }, 'upstream did not answer');
       last = { channel, error };
     }
@@ -55,6 +59,10 @@ function isChannelFailure(status: number): boolean {
 
 /** The failure to tell for an upstream that gave no answer, or broke off in the middle of one. */
 export function unanswered(cause: unknown): Failure {
+  if (cause instanceof BusyError) {
+    const message = 'Too many requests wait for the provider now.';
+    return new Failure(503, 'get_channel_failed', message, { retryAfter: busyPause, cause });
+  }
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   const late =
     code === 'UND_ERR_HEADERS_TIMEOUT' ||

@@ -23,10 +23,10 @@ export class ProviderRefusal extends Failure {
  * @throws DriverError for every other answer: `rejected` with a `ProviderRefusal` when it is about the request
  */
 export async function askForTask(
-  { channel, signal }: Upstream,
-  request: Omit<UpstreamRequest, 'signal'>,
+  { channel, user, signal }: Upstream,
+  request: Omit<UpstreamRequest, 'user' | 'poll' | 'signal'>,
 ): Promise<unknown> {
-  const response = await channel.request({ ...request, signal });
+  const response = await channel.request({ ...request, user, poll: request.method === 'GET', signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
     throw refusedBy(status, await readRejection(response).then(asRefusal, asFailure));

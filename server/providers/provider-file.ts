@@ -6,22 +6,31 @@ import type { Logger } from '../logger.ts';
 import { outboundAgent } from '../outbound/agent.ts';
 import { AddressError, type OpenedAddress, openAddress } from '../outbound/open-address.ts';
 import { PrivateAddressError } from '../outbound/public-addresses.ts';
+import { type Leave, type SlotOptions, Slots } from '../outbound/slots.ts';
 
 /** Who named the file, and for how long it is wanted. */
 export interface FileRequest {
   /** Undefined: the configuration has it no more. */
   channel: Channel | undefined;
+  /** Who loads it. */
+  user: number;
   headers?: Readonly<Record<string, string>>;
   logger: Logger;
   signal: AbortSignal;
 }
 
+/** Of one host: a file is held as long as its reader takes, and no reader may hold up the others. */
+const slotsPerHost: SlotOptions = { count: 256, waitMs: 10_000 };
+
 /** Connections for the files that providers name; they carry no key of ours. */
 export class FileHosts {
   readonly #public: Agent;
   readonly #any: Agent;
+  readonly #slots: SlotOptions;
+  readonly #hosts = new Map<string, Slots>();
 
-  constructor(agent: Agent.Options) {
+  constructor(agent: Agent.Options, slots = slotsPerHost) {
+    this.#slots = slots;
     this.#public = outboundAgent({ allowPrivate: false, agent });
     this.#any = outboundAgent({ allowPrivate: true, agent });
   }
@@ -30,13 +39,19 @@ export class FileHosts {
    * Opens a file at an address that a provider named. It must be a public one, whatever it redirects to, unless the
    * operator permits private ones for the channel.
    *
-   * @throws Failure 502 for an address that is not asked; 502 or 504 when it does not answer
+   * @throws Failure 502 for an address that is not asked; 502 or 504 when it does not answer; 503 when too many of
+   *   the host's files are being loaded
    */
-  async open(url: string, { channel, logger, ...request }: FileRequest): Promise<OpenedAddress> {
+  async open(url: string, { channel, user, logger, ...request }: FileRequest): Promise<OpenedAddress> {
     const allowPrivate = channel?.settings.privateFiles ?? false;
+    let leave: Leave | undefined;
     try {
-      return await openAddress(allowPrivate ? this.#any : this.#public, url, request);
+      leave = await this.#enter(url, user, request.signal);
+      const opened = await openAddress(allowPrivate ? this.#any : this.#public, url, request);
+      opened.body.once('close', leave);
+      return opened;
     } catch (error) {
+      leave?.();
       if (!(error instanceof AddressError || error instanceof PrivateAddressError)) throw unanswered(error);
       const hint = error instanceof PrivateAddressError ? '; private_files on the channel permits it' : '';
       logger.warn(
@@ -46,6 +61,26 @@ export class FileHosts {
       throw new Failure(502, 'bad_response', 'The provider named a file that cannot be fetched.', {
         cause: error,
       });
+    }
+  }
+
+  /** A slot of the host, redirects included. */
+  async #enter(url: string, user: number, signal: AbortSignal): Promise<Leave> {
+    const host = URL.parse(url)?.origin ?? '';
+    const slots = this.#hosts.get(host) ?? new Slots(this.#slots);
+    this.#hosts.set(host, slots);
+    const tidy = () => {
+      if (slots.idle) this.#hosts.delete(host);
+    };
+    try {
+      const leave = await slots.take(user, signal);
+      return () => {
+        leave();
+        tidy();
+      };
+    } catch (error) {
+      tidy();
+      throw error;
     }
   }
 }

@@ -12,7 +12,7 @@ export async function abandon(
 ): Promise<void> {
   try {
     await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
-      driver.cancel?.(task, { channel, signal }),
+      driver.cancel?.(task, { channel, user: task.userId, signal }),
     );
   } catch (error) {
     const about = { task: task.id, channel: channel.name };

@@ -2,6 +2,7 @@ import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import type { Logger } from '../logger.ts';
+import { BusyError } from '../outbound/slots.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
@@ -21,6 +22,8 @@ export interface TaskDriver {
 
 export interface Upstream {
   channel: Channel;
+  /** For whom it is asked. */
+  user?: number;
   /** Aborted when the answer comes too late to be of use. */
   signal: AbortSignal;
 }
@@ -130,6 +133,8 @@ const neverSent = new Set([
 export function asDriverError(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const failure = error instanceof Failure ? error : unanswered(error);
+  // Nothing was sent, and that is not the provider's fault.
+  if (error instanceof BusyError) return new DriverError('retryable', failure);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const kind = typeof code === 'string' && neverSent.has(code) ? 'retryable' : 'unknown';
   return new DriverError(kind, failure, { channelFailed: true });

@@ -104,7 +104,7 @@ export class Placement {
     const { timers, stopping, logger } = this.#env;
     try {
       const submission = await withinLimit(timers, limitMs, stopping, (signal) =>
-        driver.submit(task, request, { channel, signal }),
+        driver.submit(task, request, { channel, user: task.userId, signal }),
       );
       fault('submit:answered');
       channel.health.succeeded();

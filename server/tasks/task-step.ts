@@ -61,7 +61,7 @@ export class TaskStep {
     let snapshot: Snapshot;
     try {
       snapshot = await withinLimit(timers, timing.pollLimitMs, stopping, (signal) =>
-        driver.poll(task, { channel, signal }),
+        driver.poll(task, { channel, user: task.userId, signal }),
       );
     } catch (error) {
       stopping.throwIfAborted();
@@ -85,11 +85,12 @@ export class TaskStep {
     cause: unknown,
   ): Promise<number | undefined> {
     const error = asDriverError(cause);
-    const { code, message, retryAfter } = error.failure;
+    const { status, code, message, retryAfter } = error.failure;
     if (error.channelFailed) channel.health.failed();
     const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
     logDriverError(this.#env.logger, error, about, 'upstream did not tell the state of a task');
-    if (retryAfter !== undefined) this.#lanes.throttled(channel.name, task.id, retryAfter * 1_000);
+    if (status === 429 && retryAfter !== undefined)
+      this.#lanes.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);
     else return this.#postpone(task, retryAfter);

@@ -129,7 +129,7 @@ export class Tasks {
       if (driver?.cancel === undefined || channel === undefined) return { canceled: false, task };
       try {
         await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
-          driver.cancel?.({ ...task, upstreamId }, { channel, signal }),
+          driver.cancel?.({ ...task, upstreamId }, { channel, user: task.userId, signal }),
         );
       } catch (error) {
         const { kind, failure } = asDriverError(error);

@@ -64,13 +64,13 @@ function endOf(news: AssetNews, now: number): AssetEnd | undefined {
 /** Undefined when the provider told nothing. */
 async function ask(
   { channels, logger, clock }: Gateway,
-  { id, channel: home, upstream_id: upstreamId, model, created_at }: AssetsTable,
+  { id, user_id: user, channel: home, upstream_id: upstreamId, model, created_at }: AssetsTable,
 ): Promise<AssetNews | undefined> {
   const channel = channels.named(home);
   if (channel === undefined) return undefined;
   try {
     // Its own limit and not a reader's signal: others may be waiting for the same answer.
-    const upstream = { channel, signal: AbortSignal.timeout(patience) };
+    const upstream = { channel, user, signal: AbortSignal.timeout(patience) };
     const news = await askForAsset(upstream, { upstreamId, model });
     channel.health.succeeded();
     return news.status === 'Failed' ? { ...news, message: news.message.replaceAll(upstreamId, id) } : news;

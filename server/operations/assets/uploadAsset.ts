@@ -94,14 +94,14 @@ async function channelsFor(
  * @throws Failure 503 without a channel, else what the last one asked gives reason for
  */
 async function uploadInTurn(
-  { gateway: { logger }, signal }: Request,
+  { gateway: { logger }, caller, signal }: Request,
   channels: readonly Channel[],
   upload: AssetUpload,
 ): Promise<{ channel: Channel; upstreamId: string }> {
   let failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', { retryAfter: 1 });
   for (const channel of channels.slice(0, mostChannels)) {
     try {
-      const upstreamId = await uploadMedia({ channel, signal }, upload);
+      const upstreamId = await uploadMedia({ channel, user: caller.userId, signal }, upload);
       channel.health.succeeded();
       return { channel, upstreamId };
     } catch (error) {

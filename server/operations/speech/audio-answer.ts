@@ -29,7 +29,7 @@ export function answerWithFile(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
-  { gateway: { logger }, signal }: OperationRequest<OperationId>,
+  { gateway: { logger }, caller, signal }: OperationRequest<OperationId>,
 ): SpeechAnswer {
   return async ({ response, channel }, metering, watch) => {
     if (response.status !== 200) throw rejectionFailure(await readRejection(response));
@@ -45,7 +45,7 @@ export function answerWithFile(
       reply.bytes(200, contentTypes[format], source.bytes);
       return;
     }
-    const { body, size } = await openAudio(source.url, { channel, logger, signal });
+    const { body, size } = await openAudio(source.url, { channel, user: caller.userId, logger, signal });
     watch({ usage, delivered: true });
     const headers = size === undefined ? undefined : { 'content-length': size };
     await reply.stream(200, contentTypes[format], settledBeforeTheEnd(body, settle), headers);

@@ -97,7 +97,7 @@ export async function speak(
 
 /** Asks the channels in turn over HTTP at `path`, for events or for one JSON answer, and passes the answer on. */
 export function overHttp(
-  { gateway, signal }: OperationRequest<OperationId>,
+  { gateway, caller, signal }: OperationRequest<OperationId>,
   { model, native }: SpeechJob,
   path: string,
   events: boolean,
@@ -111,6 +111,7 @@ export function overHttp(
         path,
         ...(events ? { headers: { 'X-Native-SSE': 'enable' } } : {}),
         body: { ...native.body, model: channel.upstreamModel(model.id) },
+        user: caller.userId,
         signal,
       }),
       gateway.logger,

@@ -26,12 +26,12 @@ const usualTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thum
 
 /** Passes the file on as the provider has it, whole or one range: its address is not the client's business. */
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
-  const { gateway, headers, query, signal } = request;
+  const { gateway, caller, headers, query, signal } = request;
   const variant = query.variant ?? 'video';
   const task = await readTask(request, 'videos', 'generic');
   const url = fileOf(task, variant, gateway.clock());
   const channel = gateway.channels.named(task.channel);
-  const wanted = { channel, logger: gateway.logger, signal };
+  const wanted = { channel, user: caller.userId, logger: gateway.logger, signal };
   const { body, mediaType, length, contentRange } = await openResultFile(
     url,
     oneRange(headers.range),

@@ -111,7 +111,14 @@ async function refresh({ gateway, signal }: Request, voice: VoicesTable): Promis
     input: { action: 'query_voice', voice_id: voice.voice_id },
   };
   try {
-    const response = await channel.request({ method: 'POST', path: customizationPath, body, signal });
+    const response = await channel.request({
+      method: 'POST',
+      path: customizationPath,
+      body,
+      user: voice.user_id,
+      poll: true,
+      signal,
+    });
     const { head, rest } = await splitBody(response, longestAnswer);
     await rest?.return?.();
     const status = response.status === 200 ? voiceStatus(parseAnswer(head)) : undefined;
@@ -185,7 +192,13 @@ async function callProvider(
     const answered = await requestInTurn(
       // A create that was sent must not be sent again elsewhere: two voices would be made.
       channels.slice(0, 1),
-      (one) => ({ method: 'POST', path: customizationPath, body: forUpstream(body, target, one), signal }),
+      (one) => ({
+        method: 'POST',
+        path: customizationPath,
+        body: forUpstream(body, target, one),
+        user: caller.userId,
+        signal,
+      }),
       gateway.logger,
     );
     const { response, channel } = answered;

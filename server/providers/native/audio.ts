@@ -8,7 +8,6 @@ import { readEvents } from './events.ts';
 import { readUsage } from './usage.ts';
 
 const hosts = new FileHosts({
-  connections: 64,
   keepAliveTimeout: 10_000,
   headersTimeout: 30_000,
   bodyTimeout: 60_000,

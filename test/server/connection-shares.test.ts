@@ -1,0 +1,191 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Channel, type ChannelSlots } from '../../server/channels/channel.ts';
+import { requestInTurn } from '../../server/channels/failover.ts';
+import { createLogger } from '../../server/logger.ts';
+import { BusyError } from '../../server/outbound/slots.ts';
+import { asDriverError } from '../../server/tasks/driver.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { makeKey, post } from './books.ts';
+
+const anna = 1;
+const berta = 2;
+const logger = createLogger('silent');
+const { signal } = new AbortController();
+
+describe('the requests of a channel', () => {
+  let upstream: RecordingUpstream;
+  let timers: ManualTimers;
+  let channel: Channel;
+  /** Answers that are not over yet. */
+  let open: ServerResponse[];
+  const opened: { close(): Promise<void> }[] = [];
+
+  beforeAll(async () => {
+    upstream = await startUpstream((_request, response) => {
+      open.push(response);
+      response.write('{');
+    });
+  });
+  afterEach(async () => {
+    for (const response of open) response.end('}');
+    for (const one of opened.splice(0)) await one.close();
+    upstream.seen.length = 0;
+  });
+  afterAll(() => upstream.close());
+
+  const start = (): Channel => {
+    open = [];
+    timers = new ManualTimers();
+    const slots: ChannelSlots = {
+      calls: { count: 4, waitMs: 10_000, timers },
+      polls: { count: 4, waitMs: 5_000, timers },
+    };
+    channel = new Channel(channelTo(upstream.url), () => timers.now, slots);
+    opened.push(channel);
+    return channel;
+  };
+  const call = (user: number) => channel.request({ method: 'POST', path: '/call', user, signal });
+  const poll = (user: number) => channel.request({ method: 'GET', path: '/poll', user, poll: true, signal });
+  const arrived = (count: number) => vi.waitFor(() => expect(upstream.seen).toHaveLength(count));
+
+  test('one user has no more than half, and leaves room for the next', async () => {
+    start();
+    await Promise.all([call(anna), call(anna)]);
+    const third = call(anna);
+    await call(berta);
+    expect(upstream.seen).toHaveLength(3);
+    timers.advance(10_000);
+    await expect(third).rejects.toBeInstanceOf(BusyError);
+  });
+
+  test('a slot is free again when the answer is over, read or left', async () => {
+    start();
+    const [read, left] = await Promise.all([call(anna), call(anna)]);
+    const waiting = [call(anna), call(anna)];
+    const dumped = read?.body.dump();
+    open[0]?.end('}');
+    open[1]?.write('"a piece"');
+    await dumped;
+    await arrived(3);
+    const pieces: AsyncIterator<Buffer> | undefined = left?.body[Symbol.asyncIterator]();
+    await pieces?.next();
+    await pieces?.return?.();
+    await arrived(4);
+    await Promise.all(waiting);
+  });
+
+  test('a request that fails takes none', async () => {
+    start();
+    const gone = AbortSignal.abort(new Error('gone'));
+    for (let times = 0; times < 5; times += 1) {
+      const refused = channel.request({ method: 'POST', path: '/call', user: anna, signal: gone });
+      await expect(refused).rejects.toThrow('gone');
+    }
+    const nowhere = new Channel(channelTo('http://127.0.0.1:9'), Date.now, {
+      calls: { count: 2, waitMs: 1, timers },
+      polls: { count: 2, waitMs: 1, timers },
+    });
+    opened.push(nowhere);
+    for (let times = 0; times < 3; times += 1) {
+      const refused = nowhere.request({ method: 'POST', path: '/', user: anna, signal });
+      await expect(refused).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    }
+    await call(anna);
+  });
+
+  test('polls do not wait for calls, nor calls for polls', async () => {
+    start();
+    await Promise.all([call(anna), call(anna)]);
+    await Promise.all([poll(anna), poll(anna)]);
+    const waiting = [call(anna), poll(anna)];
+    await Promise.all([call(berta), poll(berta)]);
+    expect(upstream.seen).toHaveLength(6);
+    timers.advance(10_000);
+    await Promise.allSettled(waiting);
+  });
+
+  test('a request that waits in vain goes to the next channel, and is no failure of the first', async () => {
+    const full = start();
+    await Promise.all([call(anna), call(anna)]);
+    const other = await startUpstream((_request, response) => void response.end('{}'));
+    const next = new Channel(channelTo(other.url, { name: 'next' }), () => timers.now);
+    opened.push(next, other);
+    const ask = (channels: Channel[]) =>
+      requestInTurn(channels, () => ({ method: 'POST', path: '/x', user: anna, signal }), logger);
+    for (let times = 0; times < 4; times += 1) {
+      const answered = ask([full, next]);
+      timers.advance(10_000);
+      const { channel: by, response } = await answered;
+      await response.body.dump();
+      expect(by.name).toBe('next');
+    }
+    expect(full.health.healthy).toBe(true);
+    const refused = ask([full]);
+    timers.advance(10_000);
+    await expect(refused).rejects.toMatchObject({ status: 503, code: 'get_channel_failed', retryAfter: 2 });
+  });
+
+  test('a poll or a task that waits in vain is tried again, and is no failure of the channel', () => {
+    const { kind, channelFailed, failure } = asDriverError(new BusyError('no slot'));
+    expect([kind, channelFailed, failure.status]).toEqual(['retryable', false, 503]);
+  });
+});
+
+describe('the files of a provider', () => {
+  let upstream: RecordingUpstream;
+  let target: TestGateway;
+  beforeAll(async () => {
+    upstream = await startUpstream(({ path, body }, response) => {
+      if (path === '/endless') {
+        response.write('RIFF');
+        return;
+      }
+      if (path === '/short') {
+        response.end('RIFF');
+        return;
+      }
+      const { text } = (body as { input: { text: string } }).input;
+      const audio = { data: '', url: `${upstream.url}/${text}`, id: 'a', expires_at: 1 };
+      response.setHeader('content-type', 'application/json');
+      response.end(
+        JSON.stringify({
+          request_id: 'r',
+          output: { finish_reason: 'stop', audio },
+          usage: { characters: 5 },
+        }),
+      );
+    });
+    target = await startTestGateway({
+      sandbox: false,
+      channels: [channelTo(upstream.url, { privateFiles: true })],
+    });
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
+
+  test('a user who loads eighty of them slowly keeps nobody else from theirs', async () => {
+    const other = await target.gateway.store.run('createUser', { name: 'other', group: 'default', now: 1 });
+    const { key } = await makeKey(target, { quota: 1_000, userId: other.id });
+    const leave = new AbortController();
+    const speak = (by: string, input: string) =>
+      post(
+        target.url,
+        by,
+        '/v1/audio/speech',
+        { model: 'voxa-v2', input, voice: 'v1' },
+        { signal: leave.signal },
+      );
+    const slow = Array.from({ length: 80 }, () => speak(target.key, 'endless'));
+    const files = () => upstream.seen.filter(({ path }) => path === '/endless');
+    await vi.waitFor(() => expect(files()).toHaveLength(80), { timeout: 10_000 });
+    const reply = await speak(key, 'short');
+    expect(await reply.text()).toBe('RIFF');
+    leave.abort();
+    await Promise.allSettled(slow);
+  });
+});
