@@ -1261,7 +1261,7 @@ export interface components {
         };
         /**
          * Provider rejection
-         * @description A provider's refusal on a native route, passed on unchanged.
+         * @description A provider's refusal on a native route, passed on unchanged, except that what it tells of its own hosts, addresses and keys reads `***`.
          */
         NativeError: {
             /**

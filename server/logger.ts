@@ -1,15 +1,31 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type { Logger };
 
-/** JSON lines on standard error, so that standard output carries only what the operator is told. */
-export function createLogger(level: string): Logger {
+/** A shorter one would be found in ordinary words. */
+const shortestSecret = 6;
+
+/**
+ * JSON lines on standard error, so that standard output carries only what the operator is told. No line holds one of
+ * the `secrets`, however it came there.
+ */
+export function createLogger(
+  level: string,
+  secrets: readonly string[] = [],
+  destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
+): Logger {
+  const written = secrets
+    .filter(({ length }) => length >= shortestSecret)
+    .map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(
     {
       level,
       base: null,
       redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
+      hooks: {
+        streamWrite: (line) => written.reduce((told, secret) => told.replaceAll(secret, '***'), line),
+      },
     },
-    pino.destination({ dest: 2, sync: false }),
+    destination,
   );
 }

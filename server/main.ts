@@ -1,11 +1,11 @@
 import { SettingsError } from './configuration.ts';
 import { createLogger } from './logger.ts';
 import { type RunningGateway, serve } from './serve.ts';
-import { readSettings } from './settings.ts';
+import { readSettings, secretsIn } from './settings.ts';
 
 try {
   const settings = readSettings(process.env);
-  const logger = createLogger(settings.logLevel);
+  const logger = createLogger(settings.logLevel, secretsIn(settings));
   const running = await serve(settings, logger);
   if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
   console.log(`listening on ${running.url}`);

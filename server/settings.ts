@@ -118,6 +118,11 @@ export function readSettings(environment: Environment): Settings {
   };
 }
 
+/** All that no log may show. */
+export function secretsIn({ bootstrapKey, callbacks, channels }: Settings): string[] {
+  return [bootstrapKey ?? '', callbacks.secret ?? '', ...channels.map(({ key }) => key)];
+}
+
 function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {
   const seconds = typeof sandbox === 'object' ? sandbox.task_seconds : undefined;
   return seconds === undefined ? undefined : seconds * 1_000;

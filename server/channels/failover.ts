@@ -11,6 +11,8 @@ const busyPause = 2;
 export interface Answered {
   channel: Channel;
   response: UpstreamResponse;
+  /** The body that was sent. */
+  sent: unknown;
 }
 
 /**
@@ -32,12 +34,12 @@ export async function requestInTurn(
       const response = await channel.request(request);
       if (!isChannelFailure(response.status)) {
         channel.health.succeeded();
-        return { channel, response };
+        return { channel, response, sent: request.body };
       }
       // Throttling says nothing about health, and a key may be refused for one model only.
       if (response.status >= 500) channel.health.failed();
       logger.warn({ channel: channel.name, status: response.status }, 'upstream failed');
-      if (index === tried.length - 1) return { channel, response };
+      if (index === tried.length - 1) return { channel, response, sent: request.body };
       await response.body.dump();
     } catch (error) {
       if (error instanceof Failure || request.signal.aborted) throw error;

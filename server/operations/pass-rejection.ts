@@ -3,19 +3,22 @@ import type { Answered } from '../channels/failover.ts';
 import type { Reply } from '../http/handler.ts';
 import type { Metering } from '../ledger/metering.ts';
 import { ProviderRefusal } from '../providers/ask-for-task.ts';
+import { wordsOf } from '../providers/provider-words.ts';
 import { type Rejection, readRejection, rejectionFailure } from '../providers/rejection.ts';
 
 /**
- * Answers a native route with the provider's refusal, unchanged, and gives the quota back.
+ * Answers a native route with the provider's refusal, unchanged but for what is not for clients, and gives the quota
+ * back.
  *
  * @throws Failure when the upstream failed by itself, or said nothing a client could use.
  */
 export async function passRejection<Op extends OperationId>(
-  { response, channel }: Answered,
+  answered: Answered,
   reply: Reply<Op>,
   metering: Metering,
 ): Promise<void> {
-  const rejection = await readRejection(response);
+  const { response, channel } = answered;
+  const rejection = await readRejection(response, wordsOf(answered));
   if (rejection.code === undefined) throw rejectionFailure(rejection);
   const { code } = rejection;
   const { status } = rejectionFailure(rejection);

@@ -3,6 +3,7 @@ import { checkCallbackUrl } from '../deliveries/callback-url.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { channelProtocol, type TaskModel } from '../models/task-model.ts';
+import { hostsIn } from '../providers/provider-words.ts';
 import { failureWithPublicIds } from '../providers/public-ids.ts';
 import type { Settings } from '../settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -44,13 +45,18 @@ export async function startTask(
   const plain = { body: asked, channels, publicIds: {}, fields };
   // Only this protocol knows assets and drafts.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
+  const hosts = hostsIn(asked);
   const idempotencyKey = headers['idempotency-key'];
   try {
     const { task } = await gateway.tasks.submit({
       ...plan,
       ...callback,
-      // The provider's words about a task that fails later may name what it refers to.
-      facts: { ...plan.facts, ...(referring(routed) && { public_ids: routed.publicIds }) },
+      // The provider's words about a task that fails later may name what it refers to, and the client's own hosts.
+      facts: {
+        ...plan.facts,
+        ...(referring(routed) && { public_ids: routed.publicIds }),
+        ...(hosts.length > 0 && { sent_hosts: hosts }),
+      },
       requestId,
       caller,
       operation,

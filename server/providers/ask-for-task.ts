@@ -1,6 +1,7 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { DriverError, refusedBy, type Upstream } from '../tasks/driver.ts';
+import { ProviderWords } from './provider-words.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 
 /** Longest answer about a task. */
@@ -29,7 +30,8 @@ export async function askForTask(
   const response = await channel.request({ ...request, user, poll: request.method === 'GET', signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
-    throw refusedBy(status, await readRejection(response).then(asRefusal, asFailure));
+    const words = new ProviderWords(channel, request.body);
+    throw refusedBy(status, await readRejection(response, words).then(asRefusal, asFailure));
   }
   const bytes = await readUpTo(body, longest);
   if (bytes.length === 0) return undefined;

@@ -1,12 +1,17 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { field, textField } from './json.ts';
+import { aboutOurAccount, blamesClient, isThrottling } from './provider-codes.ts';
+import type { ProviderWords } from './provider-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** Longest error body that is read. */
 const longest = 64 * 1024;
+/** Characters of a provider's code that are kept. */
+const longestCode = 200;
+const refused = 'The provider refused the request.';
 
-/** A provider's refusal: its status, its own words and its body as it came. */
+/** A provider's refusal: its status and its body, as it came but for the words that are not for clients. */
 export interface Rejection {
   status: number;
   body: Buffer;
@@ -17,30 +22,34 @@ export interface Rejection {
 }
 
 /**
- * Reads the refusal of an upstream.
+ * Reads the refusal of an upstream, in the words that a client may read.
  *
  * @throws Failure 502, 503 or 504 for what is not about the client's request: the provider's own failure, or a
  *   key of ours that it does not take.
  */
-export async function readRejection({ status, headers, body }: UpstreamResponse): Promise<Rejection> {
+export async function readRejection(
+  { status, headers, body }: UpstreamResponse,
+  words: ProviderWords,
+): Promise<Rejection> {
   if (status >= 500 || status === 401 || status === 403 || status < 400) {
     await body.dump();
     throw providerFailure(status);
   }
-  const bytes = await readUpTo(body, longest);
+  const bytes = words.json(await readUpTo(body, longest));
   const { code, message } = toldError(bytes);
+  if (code !== undefined && aboutOurAccount(code)) throw providerFailure(502);
   return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
 }
 
 /** The refusal as the generic error of the standard route; the provider's code and words are kept. */
 export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
-  if (status === 429) {
-    return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', {
-      retryAfter: retryAfter ?? 1,
-    });
-  }
+  if (status === 429) return throttled(retryAfter);
   const told = [400, 404, 413, 415].includes(status) ? status : 400;
-  return new Failure(told, code ?? 'bad_request', message ?? 'The provider refused the request.');
+  return new Failure(told, code ?? 'bad_request', message ?? refused);
+}
+
+function throttled(retryAfter = 1): Failure {
+  return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', { retryAfter });
 }
 
 /** What a client is told of a provider's own failure: not its words, which may name hosts and accounts. */
@@ -52,18 +61,22 @@ export function providerFailure(status: number): Failure {
   return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');
 }
 
+/** What a failure means for the client that is told with HTTP 200: in an event, or in a frame. */
+export function toldFailure(code: unknown, message: unknown, words: ProviderWords): Failure {
+  const name = typeof code === 'string' ? words.text(code, longestCode) : '';
+  if (isThrottling(name)) return throttled();
+  if (aboutOurAccount(name) || !blamesClient(name)) return providerFailure(502);
+  const said = typeof message === 'string' && message !== '' ? words.text(message) : refused;
+  return new Failure(400, name, said);
+}
+
 /** Failures that beta models report with HTTP 200. Undefined: no failure. */
-export function betaFailure(output: unknown): Failure | undefined {
+export function betaFailure(output: unknown, words: ProviderWords): Failure | undefined {
   const verdict = field(field(output, 'base_resp'), 'status_code');
   if (typeof verdict !== 'number' || verdict === 0) return undefined;
-  const words = field(field(output, 'base_resp'), 'status_msg');
-  const message = typeof words === 'string' && words !== '' ? words : 'The provider refused the request.';
-  if (verdict === 1002 || verdict === 1039) {
-    return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', {
-      retryAfter: 1,
-    });
-  }
-  if (verdict === 1042 || verdict === 2013) return new Failure(400, 'InvalidParameter', message);
+  if (verdict === 1002 || verdict === 1039) return throttled();
+  const said = words.text(textField(field(output, 'base_resp'), 'status_msg') ?? refused);
+  if (verdict === 1042 || verdict === 2013) return new Failure(400, 'InvalidParameter', said);
   if (verdict === 1001) return providerFailure(504);
   return providerFailure(502);
 }
@@ -84,7 +97,11 @@ function toldError(bytes: Buffer): { code: string | undefined; message: string |
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     const error = field(parsed, 'error') ?? parsed;
-    return { code: textField(error, 'code'), message: textField(error, 'message') };
+    // The code stands in the books, too, which take no control characters.
+    const code = textField(error, 'code')
+      ?.replaceAll(/\p{Cc}/gu, '')
+      .slice(0, longestCode);
+    return { code, message: textField(error, 'message') };
   } catch {
     return { code: undefined, message: undefined };
   }

@@ -1,21 +1,27 @@
+import type { Channel } from '../channels/channel.ts';
 import type { AcceptedTask } from '../tasks/driver.ts';
 import { textField } from './json.ts';
+import { aboutOurAccount } from './provider-codes.ts';
+import { ProviderWords } from './provider-words.ts';
 import { publicIdsIn, withPublicIds } from './public-ids.ts';
 
 /** Characters of a provider's words that are kept. */
 const longest = { code: 200, message: 2_000 };
 
 /**
- * The provider's code and words about a failed task, without its own ids of the task and of what the request refers
- * to; `failed` stands in for what it does not tell.
+ * The provider's code and words about a failed task, as far as clients may read them, without its own ids of the task
+ * and of what the request refers to; `failed` stands in for what it does not tell.
  */
 export function toldError(
   { id, upstreamId, facts }: AcceptedTask,
+  channel: Channel,
   error: unknown,
   failed: { code: string; message: string },
 ): { code: string; message: string } {
+  if (aboutOurAccount(textField(error, 'code') ?? '')) return failed;
+  const words = new ProviderWords(channel, facts.sent_hosts);
   const publicIds = { ...publicIdsIn(facts), [upstreamId]: id };
   const told = (name: 'code' | 'message') =>
-    withPublicIds((textField(error, name) ?? failed[name]).slice(0, longest[name]), publicIds);
+    withPublicIds(words.text(textField(error, name) ?? failed[name], longest[name]), publicIds);
   return { code: told('code'), message: told('message') };
 }

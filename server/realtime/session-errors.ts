@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { RealtimeError } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
+import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
+import { ProviderWords } from '../providers/provider-words.ts';
 import type { JsonObject } from './frames.ts';
-import { aboutOurAccount, blamesClient, clientWords, isThrottling } from './provider-words.ts';
 
 /** An error that leaves the connection open. */
 export interface SessionProblem {
@@ -56,6 +57,8 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
 }
 
 export const providerThrottles = 'The provider takes no more requests now.';
+/** Characters of each of a provider's words. */
+const longestWords = 500;
 const providerFailed = 'The provider failed to handle the request.';
 
 /** What an `error` of the provider means for the client: the end, or an error event in fit words. */
@@ -63,15 +66,16 @@ export function readProviderError(
   error: JsonObject,
   channel: Channel | undefined,
 ): { fatal: FatalCode; message: string } | { event: string } {
-  const word = (name: string) => (typeof error[name] === 'string' ? error[name] : null);
+  if (channel === undefined) return { fatal: 'bad_response', message: providerFailed };
+  const words = new ProviderWords(channel);
+  const word = (name: string) =>
+    typeof error[name] === 'string' ? words.text(error[name], longestWords) : null;
   const code = word('code');
   const type = word('type');
   if (isThrottling(code ?? '') || type === 'rate_limit_error')
     return { fatal: 'rate_limit_exceeded', message: providerThrottles };
-  if (aboutOurAccount(code ?? '') || channel === undefined)
-    return { fatal: 'bad_response', message: providerFailed };
+  if (aboutOurAccount(code ?? '')) return { fatal: 'bad_response', message: providerFailed };
   const blamed = type === 'invalid_request_error' || blamesClient(code ?? '');
-  const said = blamed ? clientWords(error.message, channel) : undefined;
-  const message = said ?? (blamed ? 'The provider refused the event.' : providerFailed);
+  const message = blamed ? word('message') || 'The provider refused the event.' : providerFailed;
   return { event: errorEvent({ type, code, message, param: word('param'), eventId: word('event_id') }) };
 }

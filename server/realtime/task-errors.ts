@@ -1,8 +1,9 @@
 import type { TaskFailed } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
+import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
+import { ProviderWords } from '../providers/provider-words.ts';
 import { inner, type JsonObject } from './frames.ts';
-import { aboutOurAccount, blamesClient, clientWords, isThrottling } from './provider-words.ts';
 
 /** Why a task failed, the close code that follows, and the status in the log. */
 export interface TaskFailure {
@@ -65,16 +66,21 @@ export function taskFailureFrom(error: unknown): TaskFailure {
   return providerFailed(message, status);
 }
 
+/** Characters of each of a provider's words. */
+const longestWords = 500;
+
 /** What the provider's `task-failed` means for the client: its code, and its words where they are fit. */
 export function readTaskFailed(frame: JsonObject, channel: Channel): TaskFailure {
-  const { error_code: code, error_message: said } = inner(frame, 'header');
-  if (typeof code !== 'string' || code === '' || aboutOurAccount(code))
-    return providerFailed('The provider failed to handle the task.');
+  const { error_code: told, error_message: said } = inner(frame, 'header');
+  const words = new ProviderWords(channel);
+  const code = typeof told === 'string' ? words.text(told, longestWords) : '';
+  if (code === '' || aboutOurAccount(code)) return providerFailed('The provider failed to handle the task.');
   if (isThrottling(code)) return { ...throttled, code };
   const blamed = blamesClient(code);
   if (!blamed && code !== 'CLIENT_ERROR')
     return { ...providerFailed('The provider failed to handle the task.'), code };
-  const message = clientWords(said, channel) ?? 'The provider refused the task.';
+  const sentence = typeof said === 'string' ? words.text(said, longestWords) : '';
+  const message = sentence || 'The provider refused the task.';
   return { ...(blamed ? invalidParameter(message) : outOfOrder(message)), code };
 }
 

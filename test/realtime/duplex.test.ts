@@ -483,13 +483,8 @@ describe('a provider that fails', () => {
 
   test.each([
     ['InvalidParameter', 'volume is odd', 'InvalidParameter', 'volume is odd', 1007],
-    [
-      'InvalidParameter',
-      'see https://host.example',
-      'InvalidParameter',
-      'The provider refused the task.',
-      1007,
-    ],
+    ['InvalidParameter', 'see https://host.example', 'InvalidParameter', 'see ***', 1007],
+    ['InvalidParameter.upstream-key', '', 'InvalidParameter.***', 'The provider refused the task.', 1007],
     ['DataInspectionFailed', 'no', 'DataInspectionFailed', 'no', 1007],
     ['CLIENT_ERROR', 'too slow', 'CLIENT_ERROR', 'too slow', 1000],
     [

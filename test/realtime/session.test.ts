@@ -607,15 +607,15 @@ describe('a provider that fails', () => {
     ],
     [
       { code: 'invalid_value', message: 'see https://host.example/x' },
-      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+      { type: null, param: null, event_id: null, message: 'see ***' },
     ],
     [
       { code: 'invalid_value', message: 'worker 10.0.0.7 refused' },
-      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+      { type: null, param: null, event_id: null, message: 'worker *** refused' },
     ],
     [
-      { code: 'invalid_value', message: 'key upstream-key' },
-      { type: null, param: null, event_id: null, message: 'The provider refused the event.' },
+      { code: 'invalid_value', message: 'key upstream-key', param: 'at 10.0.0.7', event_id: 'upstream-key' },
+      { type: null, param: 'at ***', event_id: '***', message: 'key ***' },
     ],
     [
       { code: 'InternalError', message: 'stack at db-7' },

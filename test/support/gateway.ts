@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Gateway } from '../../server/gateway.ts';
-import { createLogger } from '../../server/logger.ts';
+import { createLogger, type Logger } from '../../server/logger.ts';
 import { serve } from '../../server/serve.ts';
 import { readSettings, type Settings } from '../../server/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
@@ -28,6 +28,7 @@ export async function startTestGateway(
   change: Partial<Settings> = {},
   engine: Engine = 'sqlite',
   clock: () => number = Date.now,
+  logger?: Logger,
 ): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-'));
   const key = generateKey();
@@ -38,7 +39,7 @@ export async function startTestGateway(
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
   const settings = { ...defaults, sandboxTaskMs: taskTime, dataDir, ...stored, ...change };
-  const running = await serve(settings, createLogger(settings.logLevel), clock);
+  const running = await serve(settings, logger ?? createLogger(settings.logLevel), clock);
   return {
     url: running.url,
     key,

@@ -8,6 +8,7 @@ import { field } from '../../providers/json.ts';
 import { audioSource, EventAudio, openAudio } from '../../providers/native/audio.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
 import { readUsage } from '../../providers/native/usage.ts';
+import { wordsOf } from '../../providers/provider-words.ts';
 import { betaFailure, readRejection, readUpTo, rejectionFailure } from '../../providers/rejection.ts';
 import { parseAnswer } from './native-answer.ts';
 import type { SpeechAnswer } from './speak.ts';
@@ -31,10 +32,12 @@ export function answerWithFile(
   format: AudioFormat,
   { gateway: { logger }, caller, signal }: OperationRequest<OperationId>,
 ): SpeechAnswer {
-  return async ({ response, channel }, metering, watch) => {
-    if (response.status !== 200) throw rejectionFailure(await readRejection(response));
+  return async (answered, metering, watch) => {
+    const { response, channel } = answered;
+    const words = wordsOf(answered);
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
     const answer = parseAnswer(await readUpTo(response.body, longestAnswer));
-    const failed = betaFailure(field(answer, 'output'));
+    const failed = betaFailure(field(answer, 'output'), words);
     if (failed !== undefined) throw failed;
     const source = audioSource(answer);
     if (source === undefined) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
@@ -60,8 +63,9 @@ export function answerWithAudio(
 ): SpeechAnswer {
   return async (answered, metering, watch) => {
     const { response } = answered;
-    if (response.status !== 200) throw rejectionFailure(await readRejection(response));
-    const audio = new EventAudio(model.unit);
+    const words = wordsOf(answered);
+    if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
+    const audio = new EventAudio(model.unit, words);
     watch(audio);
     const pieces = decoded(answered, audio, metering);
     // A refusal in the first event still becomes an error with a status.

@@ -17,13 +17,14 @@ export function overSocket(
   events: boolean,
 ): SpeechRun {
   return async (channels, metering, course) => {
-    const { channel, socket } = await openSocketInTurn(
+    const opened = await openSocketInTurn(
       channels,
       { path: '/api-ws/v1/inference', model: model.id, signal },
       gateway.logger,
     );
+    const { channel, socket } = opened;
     course.channel = channel.name;
-    const speech = new BridgedSpeech(socket, channel.upstreamModel(model.id), model.unit, native.body);
+    const speech = new BridgedSpeech(opened, model, native.body);
     course.progress = speech;
     const leave = () => socket.terminate();
     signal.addEventListener('abort', leave, { once: true });

@@ -8,6 +8,7 @@ import { field } from '../../providers/json.ts';
 import { audioSource } from '../../providers/native/audio.ts';
 import { joinBody, splitBody } from '../../providers/native/split-body.ts';
 import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
+import { type ProviderWords, wordsOf } from '../../providers/provider-words.ts';
 import { betaFailure } from '../../providers/rejection.ts';
 import { passRejection } from '../pass-rejection.ts';
 import type { SpeechAnswer } from './speak.ts';
@@ -34,8 +35,9 @@ export function answerNatively(
     const events = contentType.startsWith('text/event-stream');
     const split = events ? undefined : await splitBody(response, small);
     if (split !== undefined && split.rest === undefined) {
-      await settleWhole(split.head, model, metering, channel.name, keep);
-      reply.bytes(200, contentType, split.head);
+      const words = wordsOf(answered);
+      const failed = await settleWhole(split.head, model, metering, { channel: channel.name, keep, words });
+      reply.bytes(200, contentType, failed ? words.json(split.head) : split.head);
       return;
     }
     const body = split === undefined ? response.body : Readable.from(joinBody(split));
@@ -64,22 +66,27 @@ async function settleWatched(seen: UsageWatch, metering: Metering, channel: stri
   else await metering.refund({ ...outcome, errorCode: 'no_audio' });
 }
 
+/** Whether the answer tells of a failure. */
 async function settleWhole(
   bytes: Buffer,
   model: CatalogueModel,
   metering: Metering,
-  channel: string,
-  keep: (channel: string) => Promise<void>,
-): Promise<void> {
+  {
+    channel,
+    keep,
+    words,
+  }: { channel: string; keep: (channel: string) => Promise<void>; words: ProviderWords },
+): Promise<boolean> {
   const answer = parseAnswer(bytes);
   const outcome = { channel, status: 200 };
-  const failed = betaFailure(field(answer, 'output'));
+  const failed = betaFailure(field(answer, 'output'), words);
   const usage = readUsage(model.unit, field(answer, 'usage'));
   if (failed === undefined) await keep(channel);
   if (failed !== undefined) await metering.refund({ ...outcome, errorCode: failed.code });
   else if (usage !== undefined) await metering.charge(usage, outcome);
   else if (audioSource(answer) !== undefined) await metering.charge(metering.expected, outcome);
   else await metering.refund({ ...outcome, errorCode: 'no_audio' });
+  return failed !== undefined;
 }
 
 /** @throws Failure 502 when the upstream's JSON is none. */

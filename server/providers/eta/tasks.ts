@@ -37,7 +37,8 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   const video = field(answer, 'video');
   const url = textField(video, 'url');
   if (status === 'expired') return { state: 'failed', error: taskExpired };
-  if (status === 'failed') return { state: 'failed', error: toldError(task, field(answer, 'error'), failed) };
+  if (status === 'failed')
+    return { state: 'failed', error: toldError(task, channel, field(answer, 'error'), failed) };
   if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
     const seconds = positive(numberField(video, 'duration'));
     const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);

@@ -3,7 +3,8 @@ import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
-import { betaFailure, providerFailure, type Rejection, rejectionFailure } from '../rejection.ts';
+import type { ProviderWords } from '../provider-words.ts';
+import { betaFailure, toldFailure } from '../rejection.ts';
 import { readEvents } from './events.ts';
 import { readUsage } from './usage.ts';
 
@@ -47,11 +48,13 @@ export async function openAudio(
 /** Decodes the audio out of native events, one piece an event, and remembers the usage they report. */
 export class EventAudio {
   readonly #unit: Unit;
+  readonly #words: ProviderWords;
   #usage: Usage | undefined;
   #delivered = false;
 
-  constructor(unit: Unit) {
+  constructor(unit: Unit, words: ProviderWords) {
     this.#unit = unit;
+    this.#words = words;
   }
 
   get usage(): Usage | undefined {
@@ -68,9 +71,10 @@ export class EventAudio {
     for await (const { type, data } of readEvents(body)) {
       const event = parseEvent(data);
       const code = field(event, 'code');
-      if (type === 'error' || typeof code === 'string') throw eventFailure(event);
+      if (type === 'error' || typeof code === 'string')
+        throw toldFailure(code, field(event, 'message'), this.#words);
       const output = field(event, 'output');
-      const failed = betaFailure(output);
+      const failed = betaFailure(output, this.#words);
       if (failed !== undefined) throw failed;
       this.#usage = readUsage(this.#unit, field(event, 'usage')) ?? this.#usage;
       const piece = decodePiece(output);
@@ -95,20 +99,4 @@ function parseEvent(data: string): unknown {
   } catch (cause) {
     throw new Failure(502, 'bad_response', 'The provider sent an event that is not JSON.', { cause });
   }
-}
-
-function eventFailure(event: unknown): Failure {
-  const code = field(event, 'code');
-  const message = field(event, 'message');
-  const name = typeof code === 'string' ? code : '';
-  const rejection: Rejection = {
-    status: name.startsWith('Throttling') ? 429 : 400,
-    body: Buffer.alloc(0),
-    code: name,
-    message: typeof message === 'string' ? message : undefined,
-    retryAfter: undefined,
-  };
-  return /^(InvalidParameter|InvalidURL|DataInspectionFailed|BadRequest|Throttling)/.test(name)
-    ? rejectionFailure(rejection)
-    : providerFailure(502);
 }

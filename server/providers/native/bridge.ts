@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createWebSocketStream, type WebSocket } from 'ws';
-import type { Unit } from '../../../generated/catalogue.ts';
+import type { CatalogueModel, Unit } from '../../../generated/catalogue.ts';
+import type { OpenedSocket } from '../../channels/socket.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { field } from '../json.ts';
-import { providerFailure, rejectionFailure } from '../rejection.ts';
+import { ProviderWords } from '../provider-words.ts';
+import { toldFailure } from '../rejection.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
 import { readUsage } from './usage.ts';
 
@@ -17,15 +19,21 @@ export class BridgedSpeech {
   readonly #model: string;
   readonly #unit: Unit;
   readonly #request: NativeSpeechRequest['body'];
+  readonly #words: ProviderWords;
   #usage: Usage | undefined;
   #delivered = false;
 
-  /** `model` is the provider's name of it; `request` the native synthesizer request. */
-  constructor(socket: WebSocket, model: string, unit: Unit, request: NativeSpeechRequest['body']) {
+  /** `request` is the native synthesizer request. */
+  constructor(
+    { channel, socket }: OpenedSocket,
+    { id, unit }: CatalogueModel,
+    request: NativeSpeechRequest['body'],
+  ) {
     this.#socket = socket;
-    this.#model = model;
+    this.#model = channel.upstreamModel(id);
     this.#unit = unit;
     this.#request = request;
+    this.#words = new ProviderWords(channel, request);
   }
 
   /** The last cumulative figure that the provider told. */
@@ -73,7 +81,7 @@ export class BridgedSpeech {
         } else if (event === 'result-generated') {
           yield { output: { ...(field(payload, 'output') as object | undefined) } };
         } else if (event === 'task-failed') {
-          throw taskFailure(header);
+          throw toldFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
         } else if (event === 'task-finished') {
           return;
         }
@@ -94,19 +102,4 @@ function parseFrame(text: string): { event: unknown; header: unknown; payload: u
   } catch (cause) {
     throw new Failure(502, 'bad_response', 'The provider sent a frame that is not JSON.', { cause });
   }
-}
-
-function taskFailure(header: unknown): Failure {
-  const code = field(header, 'error_code');
-  const message = field(header, 'error_message');
-  const name = typeof code === 'string' ? code : '';
-  if (!/^(InvalidParameter|DataInspectionFailed|BadRequest|Throttling)/.test(name))
-    return providerFailure(502);
-  return rejectionFailure({
-    status: name.startsWith('Throttling') ? 429 : 400,
-    body: Buffer.alloc(0),
-    code: name,
-    message: typeof message === 'string' ? message : undefined,
-    retryAfter: undefined,
-  });
 }

@@ -1,4 +1,4 @@
-import type { AcceptedTask, Snapshot, Submission, TaskDriver } from '../../tasks/driver.ts';
+import type { AcceptedTask, Snapshot, Submission, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { taskCanceled } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { idField, objectField } from '../json.ts';
@@ -38,7 +38,7 @@ export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
       const polled = await pollForTask(upstream, taskPath(task));
       return polled === 'lost'
         ? { state: 'failed', error: taskLost }
-        : snapshot(task, polled.answer, finished);
+        : snapshot(task, polled.answer, upstream, finished);
     },
 
     async cancel(task, upstream) {
@@ -47,7 +47,12 @@ export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
   };
 }
 
-function snapshot(task: AcceptedTask, answer: unknown, finished: NativeWork['finished']): Snapshot {
+function snapshot(
+  task: AcceptedTask,
+  answer: unknown,
+  { channel }: Upstream,
+  finished: NativeWork['finished'],
+): Snapshot {
   const output = objectField(answer, 'output');
   if (output === undefined) throw badAnswer();
   const times = { native: { output: toldTimes(output) } };
@@ -64,7 +69,7 @@ function snapshot(task: AcceptedTask, answer: unknown, finished: NativeWork['fin
         : { state: 'completed', ...done };
     }
     case 'FAILED':
-      return { state: 'failed', error: toldError(task, output, failed), result: times };
+      return { state: 'failed', error: toldError(task, channel, output, failed), result: times };
     case 'CANCELED':
       return { state: 'failed', error: taskCanceled, result: times };
     case 'UNKNOWN':

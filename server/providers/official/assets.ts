@@ -3,6 +3,7 @@ import type { AssetType } from '../../store/schema.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer } from '../ask-for-task.ts';
 import { field, objectField, textField } from '../json.ts';
+import { ProviderWords } from '../provider-words.ts';
 
 export interface AssetUpload {
   url: string;
@@ -22,6 +23,7 @@ export type AssetNews =
 /** Longest id and longest address of a provider that are taken for what they say they are. */
 const longestId = 256;
 const longestUrl = 8192;
+const longestWords = 2000;
 
 /**
  * Has the provider fetch the media, and gives its id for it.
@@ -35,7 +37,7 @@ export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promi
     path: `/api/assets/upload${regionQuery(upstream, model)}`,
     body: { url, asset_type: assetType, ...(name === undefined ? {} : { name }) },
   });
-  const id = textField(assetData(answer), 'Id');
+  const id = textField(assetData(answer, new ProviderWords(upstream.channel, url)), 'Id');
   if (id === undefined || id.length > longestId || id.includes('\0')) throw badAnswer();
   return id;
 }
@@ -50,7 +52,10 @@ export async function askForAsset(
   { upstreamId, model }: { upstreamId: string; model: string | null },
 ): Promise<AssetNews> {
   const path = `/api/assets/${encodeURIComponent(upstreamId)}${regionQuery(upstream, model)}`;
-  const data = assetData(await askForTask(upstream, { method: 'GET', path }));
+  const data = assetData(
+    await askForTask(upstream, { method: 'GET', path }),
+    new ProviderWords(upstream.channel),
+  );
   switch (textField(data, 'Status')?.toLowerCase()) {
     case undefined:
       throw badAnswer();
@@ -61,8 +66,10 @@ export async function askForAsset(
     }
     case 'failed': {
       const error = objectField(data, 'Error');
-      const code = storable(textField(error, 'Code')) || 'AssetFailed';
-      const message = storable(textField(error, 'Message')) || 'The provider gave no reason.';
+      const words = new ProviderWords(upstream.channel);
+      const told = (name: string) => words.text(storable(textField(error, name)), longestWords);
+      const code = told('Code') || 'AssetFailed';
+      const message = told('Message') || 'The provider gave no reason.';
       return { status: 'Failed', code, message };
     }
     default:
@@ -79,11 +86,11 @@ function regionQuery({ channel }: Upstream, model: string | null): string {
 const successes: ReadonlySet<number | string> = new Set([0, '0', 'success']);
 
 /** What the envelope holds; its code tells a refusal that came with HTTP 200. */
-function assetData(answer: unknown): Readonly<Record<string, unknown>> {
+function assetData(answer: unknown, words: ProviderWords): Readonly<Record<string, unknown>> {
   const code = field(answer, 'code');
   if ((typeof code === 'number' || typeof code === 'string') && !successes.has(code)) {
-    const message = textField(answer, 'message') ?? 'The provider refused the request.';
-    throw new DriverError('rejected', new Failure(400, String(code), message));
+    const message = words.text(textField(answer, 'message') ?? 'The provider refused the request.');
+    throw new DriverError('rejected', new Failure(400, words.text(String(code), longestWords), message));
   }
   const data = objectField(answer, 'data');
   if (data === undefined) throw badAnswer();
@@ -92,5 +99,5 @@ function assetData(answer: unknown): Readonly<Record<string, unknown>> {
 
 /** PostgreSQL knows no NUL in a text. */
 function storable(text = ''): string {
-  return text.replaceAll('\0', '').slice(0, 2000);
+  return text.replaceAll('\0', '');
 }

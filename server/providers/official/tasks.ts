@@ -1,5 +1,11 @@
 import { Failure } from '../../failure.ts';
-import { type AcceptedTask, DriverError, type Snapshot, type TaskDriver } from '../../tasks/driver.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  type Snapshot,
+  type TaskDriver,
+  type Upstream,
+} from '../../tasks/driver.ts';
 import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField } from '../json.ts';
@@ -25,7 +31,7 @@ export const officialDriver: TaskDriver = {
 
   async poll(task, upstream) {
     const polled = await pollForTask(upstream, pathOf(task));
-    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer);
+    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer, upstream);
   },
 
   async cancel(task, upstream) {
@@ -46,7 +52,7 @@ function pathOf({ upstreamId }: AcceptedTask): string {
 }
 
 /** What an answer says; a state that nobody knows changes nothing. */
-function snapshot(task: AcceptedTask, answer: unknown): Snapshot {
+function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
   const status = field(answer, 'status');
   const result = { ...readSnapshot(answer) };
   switch (status) {
@@ -58,7 +64,7 @@ function snapshot(task: AcceptedTask, answer: unknown): Snapshot {
       if (result.video_url === undefined) return { state: 'failed', error: failed, result };
       return { state: 'completed', result, ...usageOf(answer) };
     case 'failed':
-      return { state: 'failed', error: toldError(task, field(answer, 'error'), failed), result };
+      return { state: 'failed', error: toldError(task, channel, field(answer, 'error'), failed), result };
     case 'expired':
       return { state: 'failed', error: taskExpired, result };
     case 'cancelled':

@@ -1,0 +1,167 @@
+import { isIP, isIPv6 } from 'node:net';
+import type { Channel } from '../channels/channel.ts';
+import type { Answered } from '../channels/failover.ts';
+
+/** Stands where a provider named something of its own. */
+const hidden = '***';
+/** Characters of a provider's words that are looked at; more are cut off. */
+const longest = 64 * 1024;
+/** Shorter keys would be found in ordinary words. */
+const shortestKey = 6;
+
+/** Endings of host names that no field, file or model has. */
+const endings =
+  'com|net|org|io|cn|ai|cloud|dev|app|eu|de|fr|uk|us|jp|kr|ru|sg|hk|tw|co|gov|edu|' +
+  'internal|intern|local|localdomain|lan|intranet|corp|home|svc|cluster|example|test|invalid|localhost';
+
+/** What providers call their own: each kind is the name of a group. */
+const ownings = new RegExp(
+  [
+    // As long as an address is one, it is looked at as a whole: it may be the client's.
+    /(?<url>\b(?!asset:)[a-z][a-z0-9+.-]{1,30}:\/\/[^\s"'<>`{}|\\^\u0080-\uffff]+)/,
+    /(?<bearer>\bbearer\s+[\w.~+/=*-]{8,})/,
+    /(?<named>\b(?:api[-_ ]?key|access[-_ ]?key(?:[-_ ]?id)?|token|secret|passw(?:or)?d|pwd|credentials?|signature|authorization)\b["']?\s?[:=]\s?["']?[^\s"',;&]{6,})/,
+    /(?<prefixed>\b[sprak]k[-_][\w*.-]{8,}|\b(?:key|token|secret)[-_][a-z0-9]{16,})/,
+    /(?<token>\beyJ[\w-]{8,512}(?:\.[\w-]{1,2048}){1,2}|\b(?:AKIA|ASIA|LTAI)[a-z0-9]{12,}\b|\b[a-z0-9+_-]{40,})/,
+    /(?<ipv6>(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-f]{0,4})(?:%\w+)?\]?(?::\d{1,5})?)/,
+    /(?<ipv4>\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d{1,5})?)/,
+    // A name without dots is a host only by what stands around it.
+    /(?<machine>\blocalhost\b(?::\d{1,5})?|\b[a-z][a-z0-9]{0,30}-[a-z0-9-]{0,62}:\d{2,5}\b|(?<=\b(?:to|at|host|from|via|server|node|peer|upstream)[ =:]{1,2})[a-z][a-z0-9_-]{0,62}:\d{2,5}\b)/,
+    new RegExp(`(?<host>\\b(?:[a-z0-9_-]{1,63}\\.){1,8}(?:${endings})\\b(?![\\w-]|\\.\\w)(?::\\d{1,5})?)`),
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gi',
+);
+
+type Kind = 'url' | 'bearer' | 'named' | 'prefixed' | 'token' | 'ipv6' | 'ipv4' | 'machine' | 'host';
+
+/**
+ * What a client may read of a provider's words: all but its hosts and addresses, the gateway's key, and whatever else
+ * looks like a key. Hosts that the client itself named stay.
+ */
+export class ProviderWords {
+  readonly #key: string;
+  /** Hosts of the channel itself; nobody is told that he guessed one. */
+  readonly #hosts: readonly string[];
+  readonly #sent: unknown;
+  #sentText: string | undefined;
+
+  /** `sent` is what the client asked for, or the part of it that names hosts. */
+  constructor({ settings }: Channel, sent?: unknown) {
+    this.#key = settings.key.length < shortestKey ? '' : settings.key;
+    this.#hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
+    this.#sent = sent;
+  }
+
+  /** The words, of which at most `most` characters. */
+  text(words: string, most = longest): string {
+    let text = words.slice(0, longest);
+    if (this.#key !== '') text = text.replaceAll(this.#key, hidden);
+    for (const host of this.#hosts) text = text.replaceAll(ownName(host), hidden);
+    text = text.replaceAll(ownings, (found, ...rest) => this.#judged(found, kindOf(rest.at(-1))));
+    return text.slice(0, most);
+  }
+
+  /** The strings of a JSON text, or of several in lines; all else stays as it is, byte for byte. */
+  json(bytes: Buffer): Buffer {
+    const text = bytes.toString('utf8');
+    const told = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
+      const words = parsed(literal);
+      const fit = words === undefined ? undefined : this.text(words, words.length);
+      return fit === words ? literal : JSON.stringify(fit);
+    });
+    return told === text ? bytes : Buffer.from(told);
+  }
+
+  #judged(found: string, kind: Kind): string {
+    switch (kind) {
+      case 'url': {
+        // What ends the sentence does not belong to the address.
+        const address = found.replace(/[.,;:!?)\]]+$/, '');
+        const told = this.#isSent(URL.parse(address)?.hostname ?? '') ? address : hidden;
+        return told + found.slice(address.length);
+      }
+      case 'ipv6': {
+        const address = found.replace(/^\[|\]?(?::\d+)?$|%.*$/g, '');
+        const whole = isIPv6(address) ? address : found.replace(/^\[|\].*$|%.*$/g, '');
+        return isIPv6(whole) && /[0-9a-f]/i.test(whole) && !this.#isSent(whole) ? hidden : found;
+      }
+      case 'ipv4': {
+        const [address = ''] = found.split(':');
+        return isIP(address) !== 0 && !this.#isSent(address) ? hidden : found;
+      }
+      case 'machine':
+      case 'host':
+        return this.#isSent(found.replace(/:\d+$/, '')) ? found : hidden;
+      case 'token':
+        // Ids are of one case; what is random has all there is.
+        return /[a-z]/.test(found) && /[A-Z]/.test(found) && /\d/.test(found) ? hidden : found;
+      default:
+        // Without letters it is a count of tokens, without digits a sentence about keys.
+        return /\*|\d/.test(found) && /[a-z]/i.test(valueOf(found)) ? hidden : found;
+    }
+  }
+
+  #isSent(host: string): boolean {
+    this.#sentText ??= stringsOf(this.#sent).join('\n').toLowerCase();
+    return host !== '' && this.#sentText.includes(host.toLowerCase());
+  }
+}
+
+/** A host by its own name, whatever stands before it in the name, with its port. */
+function ownName(host: string): RegExp {
+  const name = host.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  return new RegExp(String.raw`(?<![\w-])(?:[a-z0-9_-]{1,63}\.){0,6}${name}(?![\w-])(?::\d{1,5})?`, 'gi');
+}
+
+function kindOf(groups: Record<Kind, string | undefined>): Kind {
+  for (const [kind, found] of Object.entries(groups)) if (found !== undefined) return kind as Kind;
+  throw new Error('every alternative is a group');
+}
+
+function parsed(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a client may read of an answer to what it sent. */
+export function wordsOf({ channel, sent }: Answered): ProviderWords {
+  return new ProviderWords(channel, sent);
+}
+
+/** What follows the name of a key. */
+function valueOf(found: string): string {
+  return found.replace(/^.*?[:=]|^bearer\s/i, '');
+}
+
+/** Strings beyond this are media and no addresses. */
+const longestString = 8_192;
+const mostStrings = 2_000;
+
+/** The shorter strings of a value. */
+function stringsOf(value: unknown): string[] {
+  const waiting = [value];
+  const strings: string[] = [];
+  for (let seen = 0; seen < waiting.length; seen += 1) {
+    const next = waiting[seen];
+    if (typeof next === 'string' && next.length <= longestString) strings.push(next);
+    else if (typeof next === 'object' && next !== null) {
+      waiting.push(...Object.values(next).slice(0, Math.max(0, mostStrings - waiting.length)));
+    }
+  }
+  return strings;
+}
+
+const mostHosts = 20;
+
+/** The hosts of the addresses in a request, for the words that come when the request is no longer there. */
+export function hostsIn(request: unknown): readonly string[] {
+  const hosts = stringsOf(request).flatMap((one) =>
+    /^https?:/i.test(one) ? [URL.parse(one)?.hostname ?? ''] : [],
+  );
+  return [...new Set(hosts)].filter((host) => host !== '').slice(0, mostHosts);
+}
