@@ -2090,6 +2090,7 @@ export interface components {
             /** @description The recording. */
             audio: {
                 /**
+                 * Format: uri
                  * @description A Base64 data URL of WAV, MPEG or MP4 audio, or a public http(s) address.
                  * @example https://files.example/narrator.wav
                  */
@@ -2435,7 +2436,8 @@ export interface components {
         SeedanceVideoLimits: unknown & unknown & unknown;
         /**
          * Media reference
-         * @description A URL, an asset reference of the form `asset://<asset_id>` (Seedance), or a Base64 data URL.
+         * Format: uri
+         * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>` (Seedance), or a Base64 data URL.
          * @example https://files.example/cat.png
          * @example asset://asset-20260301120000-k3v9q
          */
@@ -2449,7 +2451,8 @@ export interface components {
         };
         /**
          * Video reference
-         * @description A URL, or an asset reference of the form `asset://<asset_id>` (Seedance). Base64 is not taken for videos.
+         * Format: uri
+         * @description An http or https URL, the address of an object store (`oss://`, gamma), or an asset reference of the form `asset://<asset_id>` (Seedance). Base64 is not taken for videos.
          * @example https://files.example/walk.mp4
          */
         VideoReference: string;
@@ -2533,6 +2536,13 @@ export interface components {
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
         };
         /**
+         * Address of a medium
+         * Format: uri
+         * @description An http or https URL, or the address of an object store (`oss://`).
+         * @example https://files.example/horse.png
+         */
+        StoredMedia: string;
+        /**
          * Gamma media item
          * @description Images: JPEG, JPG, PNG without transparency, BMP or WEBP; sides 240 to 8,000 px, at most 8:1, at most 20 MB.
          *     Reference video: MP4 or MOV; sides 240 to 4,096 px, at most 8:1, at most 100 MB. Reference audio: WAV or MP3, at
@@ -2546,6 +2556,7 @@ export interface components {
              */
             type: "first_frame" | "last_frame" | "reference_image" | "reference_video" | "reference_audio" | "file" | "link";
             /**
+             * Format: uri
              * @description Images: public or temporary object-storage URL, or Base64 data URL. Video, audio and file: public or temporary object-storage URL. Link: a public HTTP or HTTPS page that needs no login.
              * @example https://files.example/cat.png
              */
@@ -2618,6 +2629,14 @@ export interface components {
             text: string;
         };
         /**
+         * Seedance image or audio
+         * Format: uri
+         * @description An http or https URL, an asset reference of the form `asset://<asset_id>`, or a Base64 data URL.
+         * @example https://files.example/cat.png
+         * @example asset://asset-20260301120000-k3v9q
+         */
+        OfficialMedia: string;
+        /**
          * Seedance image
          * @description An image and what it is for. The size limits of uploaded assets hold.
          */
@@ -2629,7 +2648,7 @@ export interface components {
             type: "image_url";
             /** @description Where the image is. */
             image_url: {
-                url: components["schemas"]["MediaReference"];
+                url: components["schemas"]["OfficialMedia"];
             };
             /**
              * @description What the image is for. Without a role the provider decides.
@@ -2637,6 +2656,13 @@ export interface components {
              */
             role?: "first_frame" | "last_frame" | "reference_image";
         };
+        /**
+         * Seedance video address
+         * Format: uri
+         * @description An http or https URL, or an asset reference of the form `asset://<asset_id>`. Base64 is not taken for videos.
+         * @example https://files.example/walk.mp4
+         */
+        OfficialVideo: string;
         /**
          * Seedance video
          * @description A reference video. The size limits of uploaded assets hold.
@@ -2649,7 +2675,7 @@ export interface components {
             type: "video_url";
             /** @description Where the video is. */
             video_url: {
-                url: components["schemas"]["VideoReference"];
+                url: components["schemas"]["OfficialVideo"];
             };
             /**
              * @description What the video is for.
@@ -2669,7 +2695,7 @@ export interface components {
             type: "audio_url";
             /** @description Where the audio is. */
             audio_url: {
-                url: components["schemas"]["MediaReference"];
+                url: components["schemas"]["OfficialMedia"];
             };
             /**
              * @description What the audio is for.
@@ -2726,9 +2752,9 @@ export interface components {
             /** @description Seedance: another name of `ratio`, which wins. */
             aspect_ratio?: components["schemas"]["OfficialRatio"];
             /** @description Seedance: one reference video or several; a URL or asset reference each. */
-            video_url?: components["schemas"]["VideoReference"] | components["schemas"]["VideoReference"][];
+            video_url?: components["schemas"]["OfficialVideo"] | components["schemas"]["OfficialVideo"][];
             /** @description Seedance: one reference audio or several; a URL, asset reference or Base64 data URL each. */
-            audio_url?: components["schemas"]["MediaReference"] | components["schemas"]["MediaReference"][];
+            audio_url?: components["schemas"]["OfficialMedia"] | components["schemas"]["OfficialMedia"][];
         } & components["schemas"]["OfficialOptions"];
         /**
          * Video request fields
@@ -3750,11 +3776,10 @@ export interface components {
              */
             type?: "jpeg" | "png";
             /**
-             * Format: uri
              * @description URL of the picture; sides 20 to 6,000 px, at most 20 MB.
              * @example https://files.example/horse-front.png
              */
-            file_token?: string;
+            file_token?: components["schemas"]["StoredMedia"];
         };
         /**
          * 3D front view
@@ -3772,11 +3797,10 @@ export interface components {
              */
             prompt?: string;
             /**
-             * Format: uri
              * @description Single-image input. URL of a JPEG or PNG; sides 20 to 6,000 px, at most 20 MB.
              * @example https://files.example/horse.png
              */
-            image?: string;
+            image?: components["schemas"]["StoredMedia"];
             /** @description Multi-view input. Four views in the order front, left, back, right; `{}` stands for a missing one, and the front must be there. */
             images?: [
                 components["schemas"]["Model3dFrontView"],

@@ -8,6 +8,7 @@ import type {
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
+import { formats } from './formats.ts';
 import { mediaFailure } from './media-failure.ts';
 import { patternWords } from './pattern-words.ts';
 import { routes } from './routes.ts';
@@ -25,7 +26,7 @@ const options = {
   strict: false,
   validateSchema: false,
   validateFormats: true,
-  formats: {},
+  formats,
   ajvFormats: { mode: 'fast' as const },
 };
 
@@ -102,9 +103,12 @@ function asFailure(error: unknown, operation: string, body: unknown): unknown {
     const failure = mediaFailure(operation, body, violation);
     if (failure !== undefined) return failure;
   }
-  const items = error.errors.filter(
-    ({ errorCode }) => !/^(if|oneOf|anyOf|discriminator)\./.test(errorCode ?? ''),
-  );
+  const isOf = ({ errorCode = '' }: ValidationErrorItem, keywords: RegExp) => keywords.test(errorCode);
+  const patterns = new Set(error.errors.filter((one) => isOf(one, /^pattern\./)).map(({ path }) => path));
+  const items = error.errors
+    .filter((one) => !isOf(one, /^(if|oneOf|anyOf|discriminator)\./))
+    // An address of the wrong kind need not be told that it is none.
+    .filter((one) => !(isOf(one, /^format\./) && patterns.has(one.path)));
   const told = (items.length === 0 ? error.errors : items).slice(0, 3);
   const message = told.map(explain).join('; ');
   const status = error.status === 415 ? 415 : 400;
@@ -131,6 +135,7 @@ function explain({ path, message }: ValidationErrorItem): string {
   if (words !== undefined) return `${fieldName(path)}: ${words}`;
   const [, most] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
   if (most !== undefined) return `${fieldName(path)}: must have at most ${most} items of one kind`;
+  if (message === 'must match format "uri"') return `${fieldName(path)}: must be a valid URL`;
   const missing = /^must have required property '.+'$/.test(message);
   return `${fieldName(path)}: ${missing ? 'is required' : message}`;
 }

@@ -4,12 +4,22 @@ const most = 10_000;
 
 /** What a pattern of the contract asks for, where it is about addresses or whole numbers; else undefined. */
 export function patternWords(pattern: string): string | undefined {
-  if (pattern.includes('://')) {
-    const address = /https?:|\[Hh\]\[Tt\]/.test(pattern) ? 'an http or https URL' : 'a URL';
-    return `must be ${address}${pattern.includes('data:') ? ' or a Base64 data URL' : ''}`;
-  }
+  if (pattern.includes('://')) return `must be ${addressWords(pattern)}`;
   if (!/^\^\([-|[\]\d{},]+\)\$$/.test(pattern)) return undefined;
   return `must be ${numberRanges(new RegExp(pattern)).join(' or ')}`;
+}
+
+/** The kinds of addresses that a pattern lets pass. */
+function addressWords(pattern: string): string {
+  // `[Hh][Tt]` → `ht`: a pattern has no flag for letter case.
+  const plain = pattern.replace(/\[([A-Z])([a-z])\]/g, '$2');
+  const kinds = [
+    ...(plain.includes('https?://') ? ['an http or https URL'] : []),
+    ...(plain.includes('oss://') ? ['an address of an object store (oss://)'] : []),
+    ...(plain.includes('asset://') ? ['an asset reference (asset://)'] : []),
+    ...(plain.includes('data:') ? ['a Base64 data URL'] : []),
+  ];
+  return kinds.length === 0 ? 'a URL' : kinds.join(' or ');
 }
 
 /** The numbers that match, for example `-1` and `2 to 30`. */

@@ -21,6 +21,29 @@ const officialKinds = [
 ];
 const model3dInputs = ['prompt', 'image', 'images'];
 
+/** What an address of a medium may begin with, in words. */
+const addresses = {
+  web: { begins: /^https?:\/\//i, words: 'an http or https URL' },
+  store: { begins: /^oss:\/\//i, words: 'an address of an object store (oss://)' },
+  asset: { begins: /^asset:\/\//i, words: 'an asset reference (asset://)' },
+  image: { begins: /^data:image\//i, words: 'a Base64 data URL of an image' },
+  audio: { begins: /^data:audio\//i, words: 'a Base64 data URL of audio' },
+};
+
+/** A kind of address. */
+export type AddressKind = keyof typeof addresses;
+
+/**
+ * The generic routes take for a field whatever some provider takes; this holds it to what one does.
+ *
+ * @throws Failure 400 that names the field and the kinds
+ */
+export function requireAddress(url: string, field: string, kinds: readonly AddressKind[]): void {
+  if (kinds.some((kind) => addresses[kind].begins.test(url))) return;
+  const foreign = /^asset:/i.test(url) ? '; asset references are for Seedance models' : '';
+  throw invalid(field, `must be ${kinds.map((kind) => addresses[kind].words).join(' or ')}${foreign}.`);
+}
+
 /** 400 for media that exclude each other. */
 export function conflict(field: string, problem: string): Failure {
   return invalid(field, problem, 'invalid_media_combination');

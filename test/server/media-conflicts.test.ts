@@ -106,9 +106,12 @@ describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
   test.each([
     [media('first_frame', 'background'), `${name}.1.type: must be one of first_frame`],
     [media('background'), `${name}.0.type: must be equal to one of`],
-    [[{ type: 'reference_video', url: 'data:video/mp4;base64,AAAA' }], `${name}.0.url: must be a URL`],
+    [
+      [{ type: 'reference_video', url: 'data:video/mp4;base64,AAAA' }],
+      `${name}.0.url: must be an http or https URL`,
+    ],
     [[{ type: 'link', url: 'ftp://files.example/a' }], `${name}.0.url: must be an http or https URL`],
-    [[{ type: 'first_frame', url: 'a.png' }], `${name}.0.url: must be a URL or a Base64 data URL`],
+    [[{ type: 'first_frame', url: 'a.png' }], 'or a Base64 data URL'],
     [[...media('first_frame'), { url }], `${name}.1.type: is required`],
     [[...media('first_frame'), 'file' as unknown as object], `${name}.1: must be object`],
   ])('what is simply wrong is no conflict %#', async (list, message) => {
@@ -187,7 +190,7 @@ describe('the input of a 3D request', () => {
     ],
     [{}, invalid, 'input: must have one of prompt, image, images.'],
     [{ prompt: '' }, invalid, 'input.prompt: must NOT have fewer than 1 characters.'],
-    [{ image: 'horse.png' }, invalid, 'input.image: must be a URL.'],
+    [{ image: 'horse.png' }, invalid, 'input.image: must be an http or https URL'],
   ])('%j', async (input, code, message) => {
     const found = await refusal(path, { model: 'theta-3d', input });
     expect([found.status, found.code]).toEqual([400, code]);

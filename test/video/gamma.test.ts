@@ -228,7 +228,7 @@ describe('a generic request', () => {
       { metadata: { input: { media: [{ type: 'reference_audio', url: 'asset://asset-1-a' }] } } },
       'asset',
     ],
-    ['video.url', { video: { url: 'data:video/mp4;base64,AAAA' } }, 'data URL'],
+    ['video.url', { video: { url: 'data:video/mp4;base64,AAAA' } }, 'http'],
     [
       'metadata.input.media.0.url',
       { metadata: { input: { media: [{ type: 'link', url: 'ftp://files.example/' }] } } },
@@ -237,7 +237,7 @@ describe('a generic request', () => {
     [
       'metadata.input.media.0.url',
       { metadata: { input: { media: [{ type: 'file', url: 'data:text/plain;base64,AAAA' }] } } },
-      'data URL',
+      'http',
     ],
     ['image', { image: 'data:text/plain;base64,AAAA' }, 'image'],
     ['image', { image: 'data:image/png,AAAA' }, 'Base64'],

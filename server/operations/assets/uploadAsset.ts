@@ -23,7 +23,6 @@ const mostIds = 5;
 export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const { body, query, gateway, caller } = request;
   const { url, name, asset_type } = body;
-  if (!URL.canParse(url)) throw invalid('url', 'must be a valid http or https address.');
   if (name?.includes('\0')) throw invalid('name', 'must hold no NUL character.');
   const model = query.model ?? null;
   const upload = { url, name, assetType: typeNamed(asset_type), model };

@@ -1,5 +1,5 @@
 import { invalid } from '../../failure.ts';
-import { conflict } from '../../models/media-rules.ts';
+import { conflict, requireAddress } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../models/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import { etaFrame } from './frame.ts';
@@ -67,7 +67,7 @@ function readMedia(model: TaskModel, request: GenericVideoRequest) {
     if (isNewer(model)) throw conflict('video', `${model.id} edits no videos; use the model without 1.5.`);
     const other = image?.field ?? (references.length > 0 ? 'reference_images' : undefined);
     if (other !== undefined) throw conflict('video', `cannot be combined with ${other}.`);
-    if (!/^https?:\/\//i.test(video.url)) throw invalid('video.url', 'must be an http or https address.');
+    requireAddress(video.url, 'video.url', ['web']);
     return { video: { url: video.url } };
   }
   if (image !== undefined) return { image: { url: pictureUrl(image.url, image.field) } };
@@ -91,8 +91,8 @@ function startImages({ image, images = [], input_reference }: GenericVideoReques
 }
 
 function pictureUrl(url: string, field: string): string {
-  if (/^(https?:\/\/|data:image\/)/i.test(url)) return url;
-  throw invalid(field, 'must be an http or https address or a Base64 data URL of a picture.');
+  requireAddress(url, field, ['web', 'image']);
+  return url;
 }
 
 /** Undefined: not given, or -1 for an edit. */

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
-import { nativeMediaFailure } from '../../models/media-rules.ts';
+import { type AddressKind, nativeMediaFailure, requireAddress } from '../../models/media-rules.ts';
 
 export type GammaMedia = components['schemas']['GammaMedia'];
 
@@ -25,16 +25,14 @@ const largestImage = 20;
 export function checkMedia(sources: readonly MediaSource[]): void {
   for (const { media, field } of sources) {
     const { type, url } = media;
-    if (/^asset:/i.test(url)) throw invalid(field, 'asset references are for Seedance models; give a URL.');
-    if (type === 'link') {
-      if (!/^https?:\/\//i.test(url)) throw invalid(field, 'a link must be an http or https page.');
-    } else if (/^data:/i.test(url)) {
-      if (!imageTypes.has(type)) throw invalid(field, `a ${type} must be a URL, not a data URL.`);
-      checkImageData(url, field);
-    } else if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
-      throw invalid(field, imageTypes.has(type) ? 'must be a URL or a Base64 data URL.' : 'must be a URL.');
-    }
+    requireAddress(url, field, kindsOf(type));
+    if (/^data:/i.test(url)) checkImageData(url, field);
   }
+}
+
+function kindsOf(type: GammaMedia['type']): readonly AddressKind[] {
+  if (type === 'link') return ['web'];
+  return imageTypes.has(type) ? ['web', 'store', 'image'] : ['web', 'store'];
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
-import { conflict } from '../../models/media-rules.ts';
+import { conflict, requireAddress } from '../../models/media-rules.ts';
 import type { ModelBounds } from './model-bounds.ts';
 
 export type ContentItem = components['schemas']['OfficialContentItem'];
@@ -49,7 +49,7 @@ export function checkContent(sources: readonly ContentSource[], bounds: ModelBou
   const [first] = media;
   if (first !== undefined && !bounds.audioAlone && media.every(({ item }) => item.type === 'audio_url'))
     throw invalid(first.field, 'the model takes audio only together with an image or a video.');
-  for (const source of media) checkInline(source);
+  for (const source of media) checkAddress(source);
 }
 
 /** Whether the video begins with a given frame. */
@@ -70,13 +70,15 @@ function checkFrames(media: readonly ContentSource[]): void {
   if (!hasFirstFrame(media)) throw conflict(frame.field, 'a last_frame needs a first_frame.');
 }
 
-/** What stands in a data URL must be of its kind, and not too large. */
-function checkInline({ item, field }: ContentSource): void {
+/** An address must be one that the field takes; what stands in a data URL must be of its kind, and not too large. */
+function checkAddress({ item, field }: ContentSource): void {
   if (item.type === 'image_url') checkData(item.image_url.url, 'image', field);
+  if (item.type === 'video_url') requireAddress(item.video_url.url, field, ['web', 'asset']);
   if (item.type === 'audio_url') checkData(item.audio_url.url, 'audio', field);
 }
 
 function checkData(url: string, kind: 'image' | 'audio', field: string): void {
+  requireAddress(url, field, ['web', 'asset', kind]);
   if (!/^data:/i.test(url)) return;
   const [head] = new RegExp(`^data:${kind}/[^,]{1,200};base64,`, 'i').exec(url.slice(0, 300)) ?? [];
   if (head === undefined) throw invalid(field, `must be a URL or a Base64 data URL of ${kind}.`);

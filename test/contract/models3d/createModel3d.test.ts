@@ -56,10 +56,10 @@ describeOperation('createModel3d', {
     test('400 an asset, and an asset as a view', async () => {
       const asset = 'asset://asset-1-a';
       const image = await call({ body: { model: 'theta-3d', input: { image: asset } } });
-      expectRefusal(image, 400, { code: 'invalid_request', names: 'input.image', says: ['asset'] });
+      expectRefusal(image, 400, { code: 'invalid_request', names: 'input.image', says: ['http'] });
       const images = [view, { ...view, file_token: asset }, {}, {}];
       const views = await call({ body: { model: 'theta-3d', input: { images } } });
-      expectRefusal(views, 400, { names: 'input.images.1.file_token', says: ['asset'] });
+      expectRefusal(views, 400, { names: 'input.images.1.file_token', says: ['http'] });
     });
     test('400 a video model, 404 an unknown one', async () => {
       const video = await call({ body: { ...about('A horse.'), model: 'gamma3.0-video' } });

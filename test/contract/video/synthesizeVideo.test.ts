@@ -114,7 +114,7 @@ describeOperation('synthesizeVideo', {
         'an asset',
         { input: { media: [image('first_frame', 'asset://asset-1-a')] } },
         'input.media.0.url',
-        'asset',
+        'http',
       ],
       [
         'an inline video',

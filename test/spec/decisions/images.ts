@@ -2,7 +2,7 @@ import type { Limits } from '../../support/limits.ts';
 
 /** Image jobs. */
 export const images: Limits = {
-  ImageNotifyHook: { maxLength: 2048, pattern: '^https?://' },
+  ImageNotifyHook: { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'ImageModalRequest.taskId': { maxLength: 128, minLength: 1 },
   'ImageModalRequest.maskBase64': { pattern: '^data:image/png;base64,.' },
   'ImageActionRequest.taskId': { maxLength: 128, minLength: 1 },

@@ -8,5 +8,5 @@ export const management: Limits = {
   'CreateTokenRequest.unlimited_quota': { default: false },
   'CreateTokenRequest.model_limits_enabled': { default: false },
   'CreateTokenRequest.group': { maxLength: 64 },
-  'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^https?://' },
+  'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
 };

@@ -9,7 +9,7 @@ export const messages: Limits = {
   'Base64ImageSource.media_type': { enum: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] },
   'Base64ImageSource.data': { minLength: 1 },
   'UrlSource.type': { const: 'url' },
-  'UrlSource.url': { maxLength: 2048, pattern: '^https?://' },
+  'UrlSource.url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'InputImageBlock.type': { const: 'image' },
   'Base64DocumentSource.type': { const: 'base64' },
   'Base64DocumentSource.media_type': { const: 'application/pdf' },

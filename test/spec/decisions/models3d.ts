@@ -4,7 +4,6 @@ import type { Limits } from '../../support/limits.ts';
 export const models3d: Limits = {
   'Model3dView.type': { enum: ['jpeg', 'png'] },
   'Model3dInput.prompt': { maxLength: 1024, minLength: 1 },
-  'Model3dInput.image': { pattern: '^[A-Za-z][A-Za-z0-9+.-]*://' },
   'Model3dInput.images': { maxItems: 4, minItems: 4 },
   'Model3dParameters.texture_quality': { default: 'standard', enum: ['standard', 'detailed'] },
   'Model3dParameters.geometry_quality': { enum: ['standard', 'ultra'] },

@@ -67,7 +67,7 @@ export const speech: Limits = {
     minLength: 8,
     pattern: '^[A-Za-z][A-Za-z0-9_-]*[A-Za-z0-9]$',
   },
-  'MultimodalSpeechInput.audio_url': { maxLength: 2048 },
+  'MultimodalSpeechInput.audio_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'MultimodalSpeechRequest.model': { maxLength: 200, minLength: 1 },
   'MultimodalSpeechRequest/allOf/0/if.model': { pattern: '^beta/' },
   'MultimodalSpeechRequest/allOf/1/if.model': { pattern: '^(?!beta/)' },
