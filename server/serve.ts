@@ -63,7 +63,7 @@ export async function serve(
     const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
     opened.unshift(() => heartbeat.stop());
     const freed = await heartbeat.start();
-    if (freed.holds > 0) logger.warn(freed, 'refunded requests that an earlier run left open');
+    if (freed.holds > 0) logger.warn(freed, 'gave back what an earlier run left open');
     const ledger = new Ledger(store, id, clock);
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox
@@ -83,6 +83,7 @@ export async function serve(
     const prices = new Prices(settings.prices, settings.groups);
     const deliveries = new Deliveries({
       store,
+      owner: id,
       render: renderOfficialTask,
       ...settings.callbacks,
       logger,
@@ -92,6 +93,7 @@ export async function serve(
     opened.unshift(() => deliveries.stop());
     const tasks = new Tasks({
       store,
+      owner: id,
       drivers,
       channels,
       rate: (modelId, group) => prices.rate(modelId, group),

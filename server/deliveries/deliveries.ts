@@ -44,9 +44,8 @@ export class Deliveries {
 
   /** Goes on with what an earlier run left behind, and delivers from now on. */
   async start(): Promise<void> {
-    const { store, clock, timers, timing, logger } = this.#env;
-    // The data folder belongs to this process alone, so whoever held these leases is dead.
-    if (store.engine === 'sqlite') await store.run('releaseDeliveries', { owner: null, now: clock() });
+    const { timers, timing, logger } = this.#env;
+    await this.#hasten();
     this.#loop.start();
     this.#housekeeping = timers.alarm(timing.housekeepingMs, () => {
       this.#round = this.runHousekeeping()
@@ -83,6 +82,7 @@ export class Deliveries {
   /** Forgets notices that were closed long ago, and says how many. */
   async runHousekeeping(): Promise<number> {
     const { store, clock, timing, stopping } = this.#env;
+    await this.#hasten();
     const closedBy = clock() - timing.keepMs;
     let pruned = 0;
     while (!stopping.aborted) {
@@ -91,6 +91,13 @@ export class Deliveries {
       if (gone < batch) break;
     }
     return pruned;
+  }
+
+  /** No try is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
+  async #hasten(): Promise<void> {
+    const { store, clock, timing } = this.#env;
+    const now = clock();
+    await store.run('hastenDeliveries', { now, after: now + Math.max(...timing.pausesMs) });
   }
 
   async #claim(): Promise<{ tries: Promise<void>[]; nextDueAt: number }> {

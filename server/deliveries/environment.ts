@@ -22,7 +22,7 @@ export interface DeliveryOptions {
   atOnce?: number;
   /** Tries to one host at a time, so that one that does not answer leaves room for the others. */
   perHost?: number;
-  /** Names this process among those that share the database. */
+  /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
   owner?: string;
 }
 

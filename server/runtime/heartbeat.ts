@@ -1,5 +1,5 @@
 import type { Logger } from '../logger.ts';
-import type { Beat } from '../store/commands/gateways.ts';
+import type { Beat, Freed } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
 import type { Alarm, Timers } from '../timers.ts';
 
@@ -36,8 +36,8 @@ export class Heartbeat {
     this.#options = { intervalMs: 1_000, patience: 5, ...options };
   }
 
-  /** To call before this gateway holds anything. Gives how many holds of earlier gateways were given back. */
-  async start(): Promise<{ holds: number }> {
+  /** To call before this gateway holds anything. Gives what earlier gateways held that was given back. */
+  async start(): Promise<Freed> {
     const { store, id, clock, timers, intervalMs, logger } = this.#options;
     const alone = store.engine === 'sqlite';
     await store.run('beat', { id, beat: this.#beat, alone });

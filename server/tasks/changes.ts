@@ -23,7 +23,7 @@ export class Changes {
 
   /** Undefined when the claim was overtaken: the upstream task is not ours to follow then. */
   async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
-    const { timing, store, random } = this.#env;
+    const { timing, store } = this.#env;
     const now = this.#env.clock();
     const accepted = await store.run('acceptTask', {
       id: task.id,
@@ -31,7 +31,7 @@ export class Changes {
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
-      nextPollAt: now + Math.max(jittered(timing.firstPollMs, random), wholeMs(submission.pollAfterMs)),
+      nextPollAt: now + this.#pause(timing.firstPollMs, submission.pollAfterMs),
       now,
     });
     fault('submit:accepted');
@@ -44,10 +44,10 @@ export class Changes {
    * it is due again.
    */
   async progress(task: TaskRecord, snapshot: Unfinished, { early = false } = {}): Promise<number> {
-    const { timing, random } = this.#env;
+    const { timing } = this.#env;
     const now = this.#env.clock();
     const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
-    const pause = Math.max(jittered(task.pollInterval, random), wholeMs(snapshot.pollAfterMs));
+    const pause = this.#pause(task.pollInterval, snapshot.pollAfterMs);
     const { state } = snapshot;
     const progress = Math.max(task.progress, percent(snapshot.progress));
     // What is not final at the deadline has failed, so it is asked for just then.
@@ -74,10 +74,9 @@ export class Changes {
 
   /** Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. */
   async postpone(task: TaskRecord, retryAfter = 0): Promise<TaskRecord> {
-    const { timing, random } = this.#env;
     const now = this.#env.clock();
     const failures = task.failures + 1;
-    const pause = Math.max(jittered(retryPause(failures, timing), random), wholeMs(retryAfter * 1_000));
+    const pause = this.#pause(retryPause(failures, this.#env.timing), retryAfter * 1_000);
     const nextPollAt = Math.min(now + pause, task.deadlineAt);
     const { id, attempt, progress, pollInterval } = task;
     await this.#recorder.add({
@@ -143,6 +142,12 @@ export class Changes {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
     return this.#env.store.run('dropTask', { id, attempt, channel, status, errorCode: storable(code), now });
+  }
+
+  /** So long, or as long as the upstream asks for, within bounds. */
+  #pause(ms: number, askedMs?: number): number {
+    const { timing, random } = this.#env;
+    return Math.min(timing.longestPauseMs, Math.max(jittered(ms, random), wholeMs(askedMs)));
   }
 
   async #finish(

@@ -25,7 +25,7 @@ export interface TaskOptions {
   timing?: Partial<TaskTiming>;
   /** Polls of one channel at a time; those of a single user are half as many. */
   pollsPerChannel?: number;
-  /** Names this process among those that share the database; default: a random name. */
+  /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
   owner?: string;
 }
 

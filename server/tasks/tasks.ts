@@ -58,9 +58,7 @@ export class Tasks {
 
   /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
   async start(): Promise<void> {
-    const { store, clock } = this.#env;
-    // The data folder belongs to this process alone, so whoever held these leases is dead.
-    if (store.engine === 'sqlite') await store.run('releaseTasks', { owner: null, now: clock() });
+    await this.#housekeeping.hasten();
     this.#poller.start();
     this.#housekeeping.start();
   }

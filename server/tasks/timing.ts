@@ -8,6 +8,8 @@ export interface TaskTiming {
   growth: number;
   /** Longest pause after polls that failed. */
   longestRetryMs: number;
+  /** Longest pause before a poll for whatever reason, an upstream's wish for one. */
+  longestPauseMs: number;
   /** One poll or cancellation. */
   pollLimitMs: number;
   /** Submitting to all channels together. */
@@ -43,6 +45,7 @@ export const standardTiming: TaskTiming = {
   longestPollMs: 15_000,
   growth: 1.5,
   longestRetryMs: minute,
+  longestPauseMs: 5 * minute,
   pollLimitMs: 15_000,
   submitLimitMs: 2 * minute,
   leaseMarginMs: 15_000,

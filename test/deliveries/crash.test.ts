@@ -46,9 +46,8 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
     for (const { body } of receiver.seen)
       expect(order.indexOf(body.status)).toBeLessThanOrEqual(order.indexOf(left.get(body.id) ?? ''));
     const before = receiver.seen.length;
-    // A minute later, so that the leases of the dead are over on either engine.
     const { token } = child;
-    const node = openNode(store, { ...options, name: 'second', token }, () => Date.now() + 60_000);
+    const node = openNode(store, { ...options, name: 'second', token, heart: { intervalMs: 20 } });
     await node.start();
     const rows = () => store.read.selectFrom('deliveries').selectAll().orderBy('id').execute();
     const finish = async () => {

@@ -35,9 +35,6 @@ const points = [
   'cancel:answered',
 ];
 
-/** The leases of the dead are over by then. */
-const later = 5 * 60_000;
-
 describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (engine) => {
   test.each(points)('at %s loses nothing and charges nothing twice', { timeout: 120_000 }, (dieAt) =>
     atSite(engine, async (site) => {
@@ -65,6 +62,36 @@ describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (
     }),
   );
 });
+
+test.runIf(engines.includes('postgres'))(
+  'another gateway goes on with what a killed one was at, and gives back what its calls held',
+  { timeout: 120_000 },
+  () =>
+    atSite('postgres', async (site) => {
+      const other = await site.serve();
+      try {
+        const { read } = other.gateway.store;
+        const open = () => read.selectFrom('ledger').select('kind').where('state', '=', 'open').execute();
+        const child = await GatewayProcess.start(site.options);
+        const speech = { model: 'alpha3-tts-flash', input: 'Hello. [[hang]]', voice: 'Aria' };
+        const broken = send(site, child.url, '/v1/audio/speech', speech).catch(() => undefined);
+        await vi.waitFor(async () => expect(await open()).toEqual([{ kind: 'request' }]), {
+          timeout: 30_000,
+        });
+        const told = await sendAll(site, child.url);
+        child.kill();
+        await Promise.all([child.killed(), broken]);
+        await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 60_000, interval: 50 });
+        for (const path of told) {
+          const answer = JSON.stringify(await (await send(site, other.url, path)).json());
+          expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
+        }
+        await expectBalanced(other.gateway.store, site.token);
+      } finally {
+        await other.close(1_000);
+      }
+    }),
+);
 
 async function atSite(engine: Engine, use: (site: Site) => Promise<void>): Promise<void> {
   const site = await makeSite(engine);
@@ -109,7 +136,8 @@ function sendAll(site: Site, url: string): Promise<string[]> {
 
 /** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */
 async function revive(site: Site, told: readonly string[]): Promise<void> {
-  const { url, gateway, close } = await site.serve(later);
+  await site.bury();
+  const { url, gateway, close } = await site.serve();
   try {
     const { read } = gateway.store;
     const open = () => read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();

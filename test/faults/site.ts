@@ -20,8 +20,10 @@ export interface Site {
   token: TokenRecord;
   /** Runs `work` while time stands still for the upstream: until it ends, no task there leaves its queue. */
   atUpstreamStandstill<T>(work: () => Promise<T>): Promise<T>;
-  /** Starts a gateway on the same data in this process, so many milliseconds in the future. */
-  serve(later: number): Promise<RunningGateway>;
+  /** Starts a gateway on the same data in this process. */
+  serve(): Promise<RunningGateway>;
+  /** As when the gateways that were killed have been missed by now, which takes some seconds on PostgreSQL. */
+  bury(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -72,9 +74,12 @@ export async function makeSite(engine: Engine): Promise<Site> {
         stoodAt = undefined;
       }
     },
-    serve: (later) => {
+    serve: () => {
       const settings = readSettings({ PORT: '0', DATA_DIR: dataDir, CONFIG: config, LOG_LEVEL: 'silent' });
-      return serve({ ...settings, ...stored }, createLogger('silent'), () => Date.now() + later);
+      return serve({ ...settings, ...stored }, createLogger('silent'));
+    },
+    async bury() {
+      if (engine === 'postgres') await onServer((client) => client.query(`delete from ${schema}.gateways`));
     },
     async remove() {
       await sandbox.close();

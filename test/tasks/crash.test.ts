@@ -44,8 +44,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     expect(await child.ended()).toEqual([null, 'SIGKILL']);
     const { token } = child;
     const store = await place.open();
-    // A minute later, so that the leases of the dead are over on either engine.
-    const node = openNode(store, { ...options, name: 'second', token }, () => Date.now() + 60_000);
+    const node = openNode(store, { ...options, name: 'second', token, heart: { intervalMs: 20 } });
     await node.start();
     const finish = async () => {
       const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);

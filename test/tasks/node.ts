@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
+import { Heartbeat, type HeartbeatOptions } from '../../server/runtime/heartbeat.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
+import { systemTimers } from '../../server/timers.ts';
 import { channelTo } from '../support/upstream.ts';
 import { httpDriver } from './http-driver.ts';
 
@@ -17,18 +19,24 @@ export interface NodeOptions {
   timing?: TaskOptions['timing'];
   /** Where changes of its tasks are told. */
   callbackUrl?: string;
+  /** How soon it finds out that another is gone. */
+  heart?: Pick<HeartbeatOptions, 'intervalMs' | 'patience'>;
 }
 
 /** Quota per second. */
 export const RATE = 10;
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
-export function openNode(store: Store, options: NodeOptions, clock: () => number = Date.now) {
-  const { name, upstreamUrl, resubmitSafe, token, timing, callbackUrl } = options;
+export function openNode(store: Store, options: NodeOptions) {
+  const { name, upstreamUrl, resubmitSafe, token, timing, callbackUrl, heart } = options;
+  const clock = Date.now;
   const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
   const logger = pino({ level: 'fatal' });
+  const owner = `${name}_${randomUUID()}`;
+  const heartbeat = new Heartbeat({ store, id: owner, logger, timers: systemTimers, clock, ...heart });
   const deliveries = new Deliveries({
     store,
+    owner,
     render: ({ id, state }) => ({ id, status: state, node: name }),
     allowPrivate: true,
     secret: undefined,
@@ -38,6 +46,7 @@ export function openNode(store: Store, options: NodeOptions, clock: () => number
   });
   const tasks = new Tasks({
     store,
+    owner,
     drivers: new Map([['http', httpDriver(name, resubmitSafe)]]),
     channels: { names: ['one'], named: (channel) => channels.named(channel) },
     rate: () => RATE,
@@ -76,12 +85,14 @@ export function openNode(store: Store, options: NodeOptions, clock: () => number
     tasks,
     order,
     async start() {
+      await heartbeat.start();
       await tasks.start();
       if (callbackUrl !== undefined) await deliveries.start();
     },
     async close() {
       await tasks.stop();
       await deliveries.stop();
+      await heartbeat.stop();
       await channels.close();
     },
   };

@@ -11,7 +11,7 @@ const COUNT = 60;
 
 test.runIf(engines.includes('postgres'))(
   'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const place = await Place.make('postgres');
     const upstream = await TaskUpstream.start(false);
@@ -27,8 +27,9 @@ test.runIf(engines.includes('postgres'))(
         token: { id: token.id, userId: token.userId },
         quota: 0,
         prompts,
-        // Short, so that the other soon takes over; long enough for a busy machine.
-        timing: { pollLimitMs: 1_000, submitLimitMs: 5_000, leaseMarginMs: 500, longestPollMs: 100 },
+        timing: { longestPollMs: 100 },
+        // Soon, but not so soon that one on a busy machine is taken for gone.
+        heart: { intervalMs: 250, patience: 12 },
       });
     const [left, right] = [start('left'), start('right')];
     const open = async () => (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
@@ -40,7 +41,7 @@ test.runIf(engines.includes('postgres'))(
       expect(await open()).toHaveLength((2 * COUNT) / 3);
     };
     try {
-      await vi.waitFor(halfDone, { timeout: 20_000, interval: 20 });
+      await vi.waitFor(halfDone, { timeout: 60_000, interval: 50 });
       left.kill();
       expect(await left.ended()).toEqual([null, 'SIGKILL']);
       upstream.release();

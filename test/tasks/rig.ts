@@ -125,6 +125,12 @@ export class Rig {
     await this.clock.advance(ms, () => this.settled());
   }
 
+  /** As when those who have something under a lease are found to be gone. Gives how many leases there were. */
+  async bury(): Promise<number> {
+    const { tasks, deliveries } = await this.store.run('freeOrphans', { now: this.clock.now() });
+    return tasks + deliveries;
+  }
+
   /** Resolves when the store has nothing to do and nothing follows from what it did. */
   async settled(): Promise<void> {
     let quiet = 0;

@@ -21,6 +21,7 @@ export interface DeliveryRecord {
 export interface DeliveryClaim {
   owner: string;
   now: number;
+  /** To the owner itself: what it has not done by then, it takes up again. To others, its lease has no end. */
   until: number;
   /** At the most so many. */
   limit: number;
@@ -38,36 +39,40 @@ export const claimDeliveries: Command<
   DeliveryClaim,
   { deliveries: DeliveryRecord[]; nextDueAt: number | null }
 > = async (trx, claim) => {
-  const { now, limit, perHost, running } = claim;
-  const first = await earliest(trx, { after: 0 });
+  const { owner, now, limit, perHost, running } = claim;
+  const first = await earliest(trx, { after: 0, owner });
   const firstDueAt = first.rows[0]?.due ?? null;
   if (firstDueAt === null || firstDueAt > now) return { deliveries: [], nextDueAt: firstDueAt };
   const counts = new Map(running.map(({ host, count }) => [host, count]));
-  const hosts = await openHosts(trx, {});
+  const hosts = await openHosts(trx, { owner });
   const due = hosts.rows.filter((row) => row.due <= now).toSorted((left, right) => left.due - right.due);
   const deliveries: DeliveryRecord[] = [];
   for (const { host } of due) {
     const room = Math.min(perHost - (counts.get(host) ?? 0), limit - deliveries.length);
     if (room > 0) deliveries.push(...(await take(trx, claim, host, room)));
   }
-  const next = await earliest(trx, { after: now });
+  const next = await earliest(trx, { after: now, owner });
   return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
 };
 
-const earliest = statement<{ after: number }, { due: number | null }>()`
-  select min(next_try_at) as due from deliveries where next_try_at > ${'after'}`;
+const earliest = statement<{ after: number; owner: string }, { due: number | null }>()`
+  select min(next_try_at) as due from deliveries where next_try_at > ${'after'}
+    and (lease_owner is null or lease_owner = ${'owner'})`;
 
 /** The hosts of open notices and when the earliest of each is due: one look into the index a host, not a notice. */
-const openHosts = statement<Record<never, never>, { host: string; due: number }>()`
+const openHosts = statement<{ owner: string }, { host: string; due: number }>()`
   with recursive hosts (host) as (
     select min(host) from deliveries where next_try_at is not null
     union all
     select (select min(host) from deliveries where next_try_at is not null and host > hosts.host)
     from hosts where hosts.host is not null
   )
-  select host, (
-    select min(next_try_at) from deliveries where next_try_at is not null and deliveries.host = hosts.host
-  ) as due from hosts where host is not null`;
+  select host, due from (
+    select host, (
+      select min(next_try_at) from deliveries where next_try_at is not null and deliveries.host = hosts.host
+        and (lease_owner is null or lease_owner = ${'owner'})
+    ) as due from hosts where host is not null
+  ) as open where due is not null`;
 
 async function take(
   trx: Kysely<Database>,
@@ -80,6 +85,7 @@ async function take(
     .select('id as due_id')
     .where('host', '=', host)
     .where('next_try_at', '<=', now)
+    .where(({ eb, or }) => or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]))
     .orderBy('next_try_at')
     .limit(limit)
     .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
@@ -138,7 +144,7 @@ const release = statement<{ taskId: string; now: number }>()`
   update deliveries set next_try_at = ${'now'} where next_try_at is null and id = (
     select min(id) from deliveries where task_id = ${'taskId'} and closed_at is null)`;
 
-/** Makes notices under a lease due at once: those of one owner, or all when it is null. Says how many. */
+/** Makes notices under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
 export const releaseDeliveries: Command<{ owner: string | null; now: number }, number> = async (
   trx,
   { owner, now },
@@ -147,7 +153,30 @@ export const releaseDeliveries: Command<{ owner: string | null; now: number }, n
     .updateTable('deliveries')
     .set(({ eb }) => ({ lease_owner: null, next_try_at: now, attempt: eb('attempt', '+', 1) }))
     .where('next_try_at', 'is not', null)
-    .where('lease_owner', owner === null ? 'is not' : '=', owner)
+    .where('lease_owner', 'is not', null)
+    .where(({ eb, not, exists, selectFrom }) =>
+      owner === null
+        ? not(
+            exists(
+              selectFrom('gateways').select('id').whereRef('gateways.id', '=', 'deliveries.lease_owner'),
+            ),
+          )
+        : eb('lease_owner', '=', owner),
+    )
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+};
+
+/** Makes due what nobody is at work on and is due only later than that. */
+export const hastenDeliveries: Command<{ now: number; after: number }, number> = async (
+  trx,
+  { now, after },
+) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('deliveries')
+    .set({ next_try_at: now })
+    .where('next_try_at', '>', after)
+    .where('lease_owner', 'is', null)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };

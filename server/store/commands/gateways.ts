@@ -1,5 +1,7 @@
 import type { Command } from './command.ts';
+import { releaseDeliveries } from './deliveries.ts';
 import { refundOrphans } from './ledger.ts';
+import { releaseTasks } from './task-polls.ts';
 
 /** A gateway and how far its beat had come. */
 export interface Beat {
@@ -40,7 +42,17 @@ export const removeGateway: Command<{ id: string; beat: number | null }, boolean
   return numDeletedRows > 0n;
 };
 
-/** Gives back what gateways hold that are not there any more. */
-export const freeOrphans: Command<{ now: number }, { holds: number }> = async (trx, { now }) => ({
-  holds: await refundOrphans(trx, { now }),
-});
+/** What was given back, by kind. */
+export interface Freed {
+  holds: number;
+  tasks: number;
+  deliveries: number;
+}
+
+/** Gives back what gateways hold that are not there any more: the holds of requests, and leases. */
+export const freeOrphans: Command<{ now: number }, Freed> = async (trx, { now }) => {
+  // First what others lock first.
+  const tasks = await releaseTasks(trx, { owner: null, now });
+  const deliveries = await releaseDeliveries(trx, { owner: null, now });
+  return { holds: await refundOrphans(trx, { now }), tasks, deliveries };
+};

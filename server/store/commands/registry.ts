@@ -1,10 +1,23 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import type { Command } from './command.ts';
-import { claimDeliveries, pruneDeliveries, recordDelivery, releaseDeliveries } from './deliveries.ts';
+import {
+  claimDeliveries,
+  hastenDeliveries,
+  pruneDeliveries,
+  recordDelivery,
+  releaseDeliveries,
+} from './deliveries.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
-import { claimStrandedTasks, claimTask, claimTasks, recordPolls, releaseTasks } from './task-polls.ts';
+import {
+  claimStrandedTasks,
+  claimTask,
+  claimTasks,
+  hastenTasks,
+  recordPolls,
+  releaseTasks,
+} from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, moveTask, pruneTasks, removeTask } from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
@@ -39,9 +52,11 @@ export const commands = {
   claimStrandedTasks,
   recordPolls,
   releaseTasks,
+  hastenTasks,
   claimDeliveries,
   recordDelivery,
   releaseDeliveries,
+  hastenDeliveries,
   pruneDeliveries,
 };
 

@@ -1,10 +1,14 @@
-import { type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { Database, TasksTable } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { Command } from './command.ts';
 import { addNotices, toldColumns } from './notices.ts';
 
+/**
+ * A lease lasts until its gateway ends it or is gone, whatever any clock says; only to that gateway itself does
+ * `until` mean something: what it has not done by then, it takes up again.
+ */
 interface Lease {
   owner: string;
   now: number;
@@ -41,7 +45,7 @@ export const claimTasks: Command<
     tasks.push(...taken);
     if (free === 0) continue;
     if (full.length === 0) emptied.push(channel);
-    const next = await nextDue(trx, channel, full);
+    const next = await nextDue(trx, lease.owner, channel, full);
     if (next !== null) nextDueAt = Math.min(nextDueAt ?? next, next);
   }
   return { tasks, emptied, nextDueAt };
@@ -78,22 +82,31 @@ function ofOthers(due: DueTasks, channel: string, full: readonly number[]): DueT
 /** When the next task of the channel is due, without those of some users. */
 async function nextDue(
   trx: Kysely<Database>,
+  owner: string,
   channel: string,
   without: readonly number[],
 ): Promise<number | null> {
-  if (without.length === 0) return (await earliest(trx, { channel })).rows[0]?.due ?? null;
+  if (without.length === 0) return (await earliest(trx, { channel, owner })).rows[0]?.due ?? null;
   const row = await trx
     .selectFrom('tasks')
     .select(({ fn }) => fn.min('next_poll_at').as('due'))
     .where('channel', '=', channel)
     .where('next_poll_at', 'is not', null)
     .where('user_id', 'not in', without)
+    .where(freeFor(owner))
     .executeTakeFirst();
   return row?.due ?? null;
 }
 
-const earliest = statement<{ channel: string }, { due: number | null }>()`
-  select min(next_poll_at) as due from tasks where channel = ${'channel'} and next_poll_at is not null`;
+const earliest = statement<{ channel: string; owner: string }, { due: number | null }>()`
+  select min(next_poll_at) as due from tasks where channel = ${'channel'} and next_poll_at is not null
+    and (lease_owner is null or lease_owner = ${'owner'})`;
+
+/** Nobody else is at work on it. */
+function freeFor(owner: string) {
+  return (eb: ExpressionBuilder<Database, 'tasks'>) =>
+    eb.or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]);
+}
 
 /** Takes tasks that are past their deadline and belong to none of these channels: nobody else will end them. */
 export const claimStrandedTasks: Command<
@@ -107,8 +120,9 @@ export const claimStrandedTasks: Command<
 
 type DueTasks = ReturnType<typeof dueTasks>;
 
-function dueTasks(db: Kysely<Database>, now: number) {
-  return db.selectFrom('tasks').select('id as due_id').where('next_poll_at', '<=', now);
+function dueTasks(db: Kysely<Database>, { owner, now }: Lease) {
+  const due = db.selectFrom('tasks').select('id as due_id').where('next_poll_at', '<=', now);
+  return due.where(freeFor(owner));
 }
 
 async function take(
@@ -117,7 +131,7 @@ async function take(
   limit: number,
   among: (due: DueTasks) => DueTasks,
 ): Promise<TaskRecord[]> {
-  const due = among(dueTasks(trx, lease.now))
+  const due = among(dueTasks(trx, lease))
     .orderBy('next_poll_at')
     .limit(limit)
     .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
@@ -154,11 +168,11 @@ export const claimTask: Command<
     .where('id', '=', id)
     .where('attempt', '=', attempt)
     .where('next_poll_at', 'is not', null)
-    .where((eb) =>
-      renew
-        ? eb('lease_owner', '=', owner)
-        : eb.or([eb('lease_owner', 'is', null), eb('next_poll_at', '<=', now)]),
-    )
+    .where((eb) => {
+      const own = eb('lease_owner', '=', owner);
+      if (renew) return own;
+      return eb.or([eb('lease_owner', 'is', null), eb.and([own, eb('next_poll_at', '<=', now)])]);
+    })
     .returning(taskColumns)
     .executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);
@@ -239,7 +253,7 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
   return polls.map(({ id }) => written.has(id));
 };
 
-/** Makes tasks under a lease due at once: those of one owner, or all when it is null. Says how many. */
+/** Makes tasks under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
 export const releaseTasks: Command<{ owner: string | null; now: number }, number> = async (
   trx,
   { owner, now },
@@ -248,7 +262,23 @@ export const releaseTasks: Command<{ owner: string | null; now: number }, number
     .updateTable('tasks')
     .set(({ eb }) => ({ lease_owner: null, next_poll_at: now, attempt: eb('attempt', '+', 1) }))
     .where('next_poll_at', 'is not', null)
-    .where('lease_owner', owner === null ? 'is not' : '=', owner)
+    .where('lease_owner', 'is not', null)
+    .where(({ eb, not, exists, selectFrom }) =>
+      owner === null
+        ? not(exists(selectFrom('gateways').select('id').whereRef('gateways.id', '=', 'tasks.lease_owner')))
+        : eb('lease_owner', '=', owner),
+    )
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
+};
+
+/** Makes due what nobody is at work on and is due only later than that. */
+export const hastenTasks: Command<{ now: number; after: number }, number> = async (trx, { now, after }) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('tasks')
+    .set({ next_poll_at: now })
+    .where('next_poll_at', '>', after)
+    .where('lease_owner', 'is', null)
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
