@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /** Checks the key before a byte of the body is read. Operations without security pass. */
-export function authenticate(keys: KeyRing) {
+export function authenticate(keys: Pick<KeyRing, 'recall' | 'check'>) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     if (operation === undefined || operation.security === 'none') {

@@ -32,11 +32,11 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
     describe('mock', () => {
       const target = inject('mock');
       testMockedAnswers(target, operation);
-      testRefusals(target, operation, invalid, { realMedia: false });
+      testRefusals(target, operation, invalid);
     });
     describe('gateway', () => {
       const target = inject('gateway');
-      testRefusals(target, operation, invalid, { realMedia: true });
+      testRefusals(target, operation, invalid);
       testKeys(target, operation);
       if (operations[id].statuses.some((status) => status === 501)) {
         if (carriesOut !== undefined) throw new Error(`${id} is carried out: take 501 out of its contract`);
@@ -49,7 +49,7 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
         (send: typeof exchange): Call =>
         async ({ as, ...variation } = {}) => {
           const caller = as === undefined ? target : { ...target, key: inject('lesserKeys')[as] };
-          return checked(await send(caller, operation, variation), operation, { realMedia: true });
+          return checked(await send(caller, operation, variation), operation);
         };
       carriesOut(by(exchange), by(shakeHands));
     });

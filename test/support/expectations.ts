@@ -13,8 +13,8 @@ export interface Expected {
 }
 
 /** The answer itself, once it is known to be as documented. */
-export function checked(answer: Answer, operation: DocumentedOperation, how: { realMedia: boolean }): Answer {
-  expect(violations(operation, answer, how)).toEqual([]);
+export function checked(answer: Answer, operation: DocumentedOperation): Answer {
+  expect(violations(operation, answer)).toEqual([]);
   return answer;
 }
 

@@ -15,7 +15,7 @@ export function testNotImplemented(target: Target, operation: DocumentedOperatio
       const sent = variation === undefined ? '' : ` to ${variation.example} (${variation.mediaType})`;
       test(`501${sent}${at}`, async () => {
         const answer = await exchange(target, path, variation);
-        expectRefusal(checked(answer, path, { realMedia: true }), 501, { code: 'not_implemented' });
+        expectRefusal(checked(answer, path), 501, { code: 'not_implemented' });
       });
     }
   }

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { startMock } from '../mock/server.ts';
 import type { Target } from './exchange.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
-import { startMock } from './prism.ts';
 
 /** Keys of the gateway that may do less than its own. */
 export interface LesserKeys {

@@ -6,13 +6,9 @@ import { schemaProblems } from './schemas.ts';
 
 /**
  * What an answer breaks of the contract: its status, headers, content type and body. Empty when all is as
- * documented. The mock has no real media and sends a word in place of bytes.
+ * documented.
  */
-export function violations(
-  operation: DocumentedOperation,
-  answer: Answer,
-  { realMedia }: { realMedia: boolean },
-): string[] {
+export function violations(operation: DocumentedOperation, answer: Answer): string[] {
   const response = operation.responses.find(({ status }) => status === answer.status);
   if (response === undefined) return [`status ${answer.status} is not documented: ${excerpt(answer)}`];
   const headers = response.headers.flatMap((header) => headerProblems(header, answer.headers));
@@ -24,7 +20,7 @@ export function violations(
   const body =
     media === undefined
       ? [`content type ${type} is not documented for ${answer.status}: ${excerpt(answer)}`]
-      : bodyProblems(operation.path, media, answer, realMedia);
+      : bodyProblems(operation.path, media, answer);
   return [...headers, ...body];
 }
 
@@ -39,7 +35,7 @@ function headerProblems(header: DocumentedHeader, headers: Headers): string[] {
   return schemaProblems(header, typed).map((problem) => `header ${header.name} ${problem}`);
 }
 
-function bodyProblems(path: string, media: Media, answer: Answer, realMedia: boolean): string[] {
+function bodyProblems(path: string, media: Media, answer: Answer): string[] {
   const { body } = answer;
   if (media.mediaType === 'application/json') {
     try {
@@ -49,7 +45,7 @@ function bodyProblems(path: string, media: Media, answer: Answer, realMedia: boo
     }
   }
   if (media.mediaType === 'text/event-stream') return streamProblems(path, body.toString('utf8'));
-  if (!realMedia || looksLike(media.mediaType, body)) return [];
+  if (looksLike(media.mediaType, body)) return [];
   return [`the body is not ${media.mediaType}: ${body.toString('hex', 0, 16)}`];
 }
 

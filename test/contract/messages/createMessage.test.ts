@@ -30,7 +30,7 @@ describe.each(['createMessage', 'countMessageTokens'])('the version header of %s
   const operation = documented(id);
   const statusWith = async (name: 'mock' | 'gateway', headers: Record<string, string | undefined>) => {
     const sent = { headers: { [compatVersion]: undefined, ...headers } };
-    const answer = checked(await exchange(inject(name), operation, sent), operation, { realMedia: false });
+    const answer = checked(await exchange(inject(name), operation, sent), operation);
     if (answer.status === 400) expectRefusal(answer, 400, name === 'gateway' ? { names: compatVersion } : {});
     return answer.status;
   };

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documented } from './documented.ts';
-import { scripts } from './mock-sockets/scripts.ts';
-import { type Mock, startMock } from './prism.ts';
-import { schemaProblems } from './schemas.ts';
-import { type ConnectOptions, connect, HandshakeRefused } from './socket-client.ts';
+import { documented } from '../support/documented.ts';
+import { schemaProblems } from '../support/schemas.ts';
+import { type ConnectOptions, connect, HandshakeRefused } from '../support/socket-client.ts';
+import { type Mock, startMock } from './server.ts';
+import { scripts } from './sockets/scripts.ts';
 
 const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
 const inference = '/api-ws/v1/inference?model=voxa-v3-flash';

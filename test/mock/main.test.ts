@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { scripts } from './mock-sockets/scripts.ts';
+import { scripts } from './sockets/scripts.ts';
 
-const program = fileURLToPath(new URL('./mock.ts', import.meta.url));
+const program = fileURLToPath(new URL('./main.ts', import.meta.url));
 const started: ChildProcess[] = [];
 
 afterEach(() => {

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { systemTimers } from '../../server/timers.ts';
-import { ManualTimers } from './manual-timers.ts';
-import { addressOf } from './mock-sockets/examples.ts';
-import { serveSockets } from './mock-sockets/serve-sockets.ts';
-import { eventBundle, eventProblems } from './schemas.ts';
-import { connect } from './socket-client.ts';
-import type { Frame } from './socket-upstream.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+import { eventBundle, eventProblems } from '../support/schemas.ts';
+import { connect } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
+import { addressOf } from './sockets/examples.ts';
+import { serveSockets } from './sockets/serve-sockets.ts';
 
 interface Step {
   from: 'client' | 'server';

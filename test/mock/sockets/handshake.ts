@@ -2,7 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type CatalogueModel, models, type Protocol } from '../../../generated/catalogue.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
-import { documented } from '../documented.ts';
+import { documented } from '../../support/documented.ts';
 import { filled } from './examples.ts';
 import { type Script, scripts } from './scripts.ts';
 

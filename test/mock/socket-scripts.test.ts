@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { append, finish, plain, run, text, update } from './mock-sockets/client-events.ts';
-import { serveSockets } from './mock-sockets/serve-sockets.ts';
-import { eventBundle } from './schemas.ts';
+import { eventBundle } from '../support/schemas.ts';
+import { append, finish, plain, run, text, update } from './sockets/client-events.ts';
+import { serveSockets } from './sockets/serve-sockets.ts';
 
 const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
 const inference = '/api-ws/v1/inference?model=voxa-v3-flash';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { append, finish, headerOf, plain, run, taskId, text, update } from './mock-sockets/client-events.ts';
-import { serveSockets } from './mock-sockets/serve-sockets.ts';
-import { eventProblems } from './schemas.ts';
-import { connect, type SocketClient } from './socket-client.ts';
-import type { Frame } from './socket-upstream.ts';
+import { eventProblems } from '../support/schemas.ts';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
+import { append, finish, headerOf, plain, run, taskId, text, update } from './sockets/client-events.ts';
+import { serveSockets } from './sockets/serve-sockets.ts';
 
 const realtime = '/api-ws/v1/realtime?model=alpha3-tts-flash-realtime';
 const legacy = '/v1/realtime?model=alpha-tts-realtime';

@@ -1,0 +1,247 @@
+import type { Request, Response } from 'express';
+import type { OperationId } from '../../generated/operations.ts';
+import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { Failure, invalid } from '../../server/failure.ts';
+import { documentedEvents, mediaTypeOf, spokenEvents } from './events.ts';
+import { exampleOf } from './examples.ts';
+import { inPieces, mediaFolder, mediaOf } from './media.ts';
+import { journeys, type MockTask, type MockTasks, type Stage, unknown } from './tasks.ts';
+
+/** What an answer of the mock's own is made with. */
+export interface Exchange {
+  request: Request;
+  response: Response;
+  /** An empty object for an operation without a body. */
+  body: JsonObject;
+  params: Readonly<Record<string, string>>;
+  tasks: MockTasks;
+  /** Address under which the client reached the mock, without a slash at the end. */
+  base: string;
+  /** Resolves after the pause between two pieces of a stream; rejects when the client has gone. */
+  pause(): Promise<void>;
+}
+
+type Answer = (exchange: Exchange) => Promise<void> | void;
+
+const streamedPieces = 4;
+
+/** The operations that need more than the documented answer; all others are left to Prism. */
+export const answers: ReadonlyMap<OperationId, Answer> = new Map<OperationId, Answer>([
+  ...[...journeys].map(([operation]): [OperationId, Answer] => [operation, create(operation)]),
+  ...polls().map(([read, parameter]): [OperationId, Answer] => [read, poll(read, parameter)]),
+  ['fetchMusicTasks', fetchMusic],
+  ['createSpeech', speak],
+  ['synthesizeSpeech', speakNatively],
+  ['generateMultimodalSpeech', speakNatively],
+  ['createMessage', message],
+  ['listVideos', listVideos],
+  ['listOfficialTasks', listOfficial],
+  ['deleteVideo', deleteVideo],
+  ['deleteOfficialTask', deleteOfficial],
+  ['cancelNativeTask', cancelNative],
+  ['downloadVideoContent', download],
+]);
+
+function polls(): [OperationId, string][] {
+  const names: Readonly<Record<string, string>> = {
+    getAsset: 'id',
+    fetchImageJob: 'id',
+    getVerificationSession: 'session_id',
+  };
+  return [...new Set([...journeys.values()].map(({ read }) => read))].map((read) => [
+    read,
+    names[read] ?? 'task_id',
+  ]);
+}
+
+function create(operation: OperationId): Answer {
+  return ({ body, response, tasks, base }) => {
+    const created = exampleOf(operation, firstExample(operation));
+    response.json(tasks.create(operation, body, created, base));
+  };
+}
+
+const firstExample = (operation: OperationId): string =>
+  ({
+    createVideo: 'queued',
+    createVideoGeneration: 'queued',
+    synthesizeVideo: 'pending',
+    createModel3d: 'pending',
+    createOfficialTask: 'created',
+    uploadAsset: 'accepted',
+    createVerificationSession: 'pending',
+    submitImageAction: 'accepted',
+    submitImageModal: 'accepted',
+  })[operation as string] ?? 'task_id';
+
+function poll(read: OperationId, parameter: string): Answer {
+  return ({ params, response, tasks, base }) => {
+    const id = params[parameter] ?? '';
+    const task = tasks.find(read, id);
+    if (task !== undefined) response.json(tasks.show(task, base));
+    else if (read === 'getNativeTask')
+      response.json({ request_id: `req_${id}`, output: { task_id: id, task_status: 'UNKNOWN' } });
+    else throw unknown(parameter, id);
+  };
+}
+
+function fetchMusic({ body, response, tasks, base }: Exchange): void {
+  const ids = Array.isArray(body.ids) ? body.ids.map(String) : [];
+  const records = ids.flatMap((id) => {
+    const task = tasks.find('fetchMusicTask', id);
+    const shown = task && tasks.show(task, base);
+    return isObject(shown) && shown.data !== undefined ? [shown.data] : [];
+  });
+  response.json({ code: 'success', message: '', data: records });
+}
+
+/** The audio of a text: a file, its pieces as they are made, or the native events. */
+async function speak(exchange: Exchange): Promise<void> {
+  const { response, body } = exchange;
+  const model = textOf(body.model);
+  const format =
+    typeof body.response_format === 'string' ? body.response_format : usualFormat(model, body.stream);
+  if (body.stream_format === 'sse') return sendEvents(exchange, spokenEvents(model, format));
+  const type = mediaTypeOf(format);
+  const audio = mediaOf(type);
+  if (audio === undefined) throw invalid('response_format', `the mock has no ${format}.`);
+  response.setHeader('content-type', type);
+  if (body.stream !== true) return void response.end(audio);
+  for (const piece of inPieces(audio, streamedPieces)) {
+    response.write(piece);
+    await exchange.pause();
+  }
+  response.end();
+}
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+function usualFormat(model: string, stream: unknown): string {
+  if (/^(voxa|alpha-audio|beta\/)/.test(model)) return 'mp3';
+  return stream === true ? 'pcm' : 'wav';
+}
+
+async function speakNatively(exchange: Exchange): Promise<void> {
+  const { request, response, body, base } = exchange;
+  const model = textOf(body.model);
+  const input = isObject(body.input) ? body.input : {};
+  const format = typeof input.format === 'string' ? input.format : undefined;
+  if (String(request.headers['x-native-sse']).toLowerCase() === 'enable')
+    return sendEvents(exchange, spokenEvents(model, format));
+  if (model.startsWith('beta/')) {
+    const audio = (mediaOf('audio/mpeg') ?? Buffer.alloc(0)).toString('hex');
+    return void response.json(
+      withOutput(exampleOf('generateMultimodalSpeech', 'beta'), { data: { audio, status: 2 } }),
+    );
+  }
+  const sentences = /^(voxa|alpha-audio)/.test(model);
+  const example = sentences
+    ? exampleOf('synthesizeSpeech', 'finished')
+    : exampleOf('generateMultimodalSpeech', model.startsWith('alpha3-') ? 'alpha3' : 'legacy');
+  const name = `speech.${sentences ? (format ?? 'mp3').replace('opus', 'ogg').replace('pcm', 'wav') : 'wav'}`;
+  const id = crypto.randomUUID();
+  const expires = Math.floor(Date.now() / 1000) + 24 * 60 * 60;
+  const audio = { data: '', url: `${base}/mock-media/${name}`, id: `audio_${id}`, expires_at: expires };
+  response.json(withOutput(example, { audio }));
+}
+
+const withOutput = (answer: Json, more: JsonObject): Json =>
+  isObject(answer)
+    ? { ...answer, output: { ...(isObject(answer.output) && answer.output), ...more } }
+    : answer;
+
+async function message(exchange: Exchange): Promise<void> {
+  const { body, response } = exchange;
+  if (body.stream === true)
+    return sendEvents(exchange, documentedEvents('createMessage', 'answer', body.model));
+  const answer = exampleOf('createMessage', 'answer');
+  response.json({ ...(isObject(answer) && answer), model: body.model });
+}
+
+async function sendEvents({ response, pause }: Exchange, events: readonly string[]): Promise<void> {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+  });
+  for (const event of events) {
+    response.write(event);
+    await pause();
+  }
+  response.end();
+}
+
+function listVideos({ request, response, tasks, base }: Exchange): void {
+  const { limit = 20, after, order } = request.query as { limit?: number; after?: string; order?: string };
+  const all = order === 'asc' ? tasks.list('getVideo').reverse() : tasks.list('getVideo');
+  const from = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0)
+    throw invalid('after', `there is no task ${JSON.stringify(after)} here.`);
+  const page = all.slice(from, from + limit);
+  response.json({
+    object: 'list',
+    data: page.map((task) => tasks.show(task, base)),
+    first_id: page[0]?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: from + page.length < all.length,
+  });
+}
+
+function listOfficial({ request, response, tasks, base }: Exchange): void {
+  const { page_num = 1, page_size = 10 } = request.query as { page_num?: number; page_size?: number };
+  const all = tasks.list('getOfficialTask');
+  const from = (page_num - 1) * page_size;
+  const items = all.slice(from, from + page_size).map((task) => tasks.show(task, base));
+  response.json({ items, total: all.length });
+}
+
+function deleteVideo({ params, response, tasks }: Exchange): void {
+  const { id } = ended(tasks, 'getVideo', params.task_id);
+  tasks.remove(id);
+  response.json({ id, object: 'video.deleted', deleted: true });
+}
+
+function deleteOfficial({ params, response, tasks }: Exchange): void {
+  const task = tasks.find('getOfficialTask', params.task_id ?? '');
+  if (task === undefined || !tasks.cancel(task))
+    tasks.remove(ended(tasks, 'getOfficialTask', params.task_id).id);
+  response.status(204).end();
+}
+
+function cancelNative({ request, params, response, tasks }: Exchange): void {
+  const id = params.task_id ?? '';
+  const task = tasks.find('getNativeTask', id);
+  if (task === undefined) throw unknown('task_id', id);
+  if (!tasks.cancel(task))
+    throw new Failure(400, 'UnsupportedOperation', 'task_id: only a task that is PENDING can be canceled.');
+  response.json({ request_id: request.call.requestId });
+}
+
+/** @throws Failure 404 for a task that was not made here, 400 for one that goes on */
+function ended(tasks: MockTasks, read: OperationId, id = ''): MockTask {
+  const task = tasks.find(read, id);
+  if (task === undefined) throw unknown('task_id', id);
+  const going: readonly Stage[] = ['queued', 'running'];
+  if (going.includes(tasks.stage(task)))
+    throw new Failure(400, 'task_not_completed', 'task_id: the task has not ended yet.');
+  return task;
+}
+
+/** The file of a finished task, with ranges. */
+function download({ request, params, response, tasks }: Exchange): Promise<void> {
+  const id = params.task_id ?? '';
+  const read = tasks.find('getVideo', id) === undefined ? 'getVideoGeneration' : 'getVideo';
+  const task = ended(tasks, read, id);
+  if (tasks.stage(task) === 'failed')
+    throw new Failure(404, 'resource_not_found', 'task_id: the task has failed and made no file.');
+  const name = request.query.variant === 'thumbnail' ? 'picture.jpg' : 'clip.mp4';
+  return sendFile(response, name);
+}
+
+/** Sends one of the small files; a range that it does not have is ignored, as the gateway does. */
+export function sendFile(response: Response, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error?: Error) => (error === undefined || response.headersSent ? resolve() : reject(error));
+    response.sendFile(name, { root: mediaFolder, cacheControl: false }, done);
+  });
+}

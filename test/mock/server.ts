@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type NextFunction, type Request, type Response } from 'express';
+import { isObject, type Json } from '../../openapi/tools/document.ts';
+import { authenticate } from '../../server/http/authenticate.ts';
+import { startCall } from '../../server/http/call.ts';
+import { contractValidator } from '../../server/http/contract.ts';
+import { cors } from '../../server/http/cors.ts';
+import { readForm } from '../../server/http/form.ts';
+import { readBody } from '../../server/http/read-body.ts';
+import { renderFailure } from '../../server/http/render-failure.ts';
+import { route } from '../../server/http/route.ts';
+import { createLogger } from '../../server/logger.ts';
+import { systemTimers, type Timers } from '../../server/timers.ts';
+import { documented } from '../support/documented.ts';
+import { answers, type Exchange, sendFile } from './answers.ts';
+import { ownAddress, rewritten, withModel } from './examples.ts';
+import { mediaOf, mediaPath } from './media.ts';
+import { readPreference } from './prefer.ts';
+import { type Prism, startPrism } from './prism.ts';
+import { acceptSockets, opensSocket } from './sockets/accept.ts';
+import { MockTasks } from './tasks.ts';
+
+const bundle = new URL('../../generated/openapi.json', import.meta.url);
+/** Largest body, in megabytes, where an operation sets no other. */
+const bodyLimitMb = 64;
+
+export interface MockOptions {
+  host?: string;
+  /** Default: any free port. */
+  port?: number;
+  timers?: Timers;
+  /** Epoch milliseconds. */
+  now?: () => number;
+  /** How long a task takes, a fifth of it in the queue. Default 3000. */
+  taskMs?: number;
+  /** Pause between two pieces of a stream. Default 50. */
+  paceMs?: number;
+}
+
+export interface Mock {
+  /** Address it listens on, without a slash at the end. */
+  url: string;
+  server: Server;
+  close(): Promise<void>;
+}
+
+/**
+ * Answers every path of the OpenAPI document and plays the sockets of the AsyncAPI document. Keys (any is good) and
+ * requests are checked by the very code of the gateway, so that a refusal reads as it does there.
+ */
+export async function startMock(options: MockOptions = {}): Promise<Mock> {
+  const {
+    host = '127.0.0.1',
+    port = 0,
+    timers = systemTimers,
+    now = Date.now,
+    taskMs = 3000,
+    paceMs = 50,
+  } = options;
+  const contract = JSON.parse(readFileSync(bundle, 'utf8')) as object;
+  const [prism, validate] = await Promise.all([startPrism(contract), contractValidator(contract)]);
+  const tasks = new MockTasks({ now, taskMs });
+  const pause = (response: Response) =>
+    new Promise<void>((resolve, reject) => {
+      if (response.destroyed) return reject(new Error('the client left'));
+      timers.alarm(paceMs, resolve);
+    });
+
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', 'extended');
+  app.use(startCall(now));
+  app.use(cors);
+  app.use(
+    mediaPath,
+    (request, response, next) => void sendFile(response, request.path.slice(1)).catch(() => next()),
+  );
+  app.use(route);
+  app.use(authenticate({ recall: anyCaller, check: async () => anyCaller() }));
+  app.use(readBody(bodyLimitMb));
+  app.use(readForm(contract, bodyLimitMb));
+  app.use(validate);
+  app.use((request: Request, response: Response, next: NextFunction) => {
+    answer(request, response).catch(next);
+  });
+  app.use(renderFailure(createLogger('silent')));
+
+  async function answer(request: Request, response: Response): Promise<void> {
+    const { operation, params } = request.call;
+    if (operation === undefined) return;
+    if (operation.errorFamily === 'messages') response.setHeader('request-id', request.call.requestId);
+    const preference = readPreference(request.headers.prefer?.toString(), documented(operation.id));
+    const base = `http://${request.headers.host ?? 'localhost'}`;
+    const body = isObject(request.body) ? request.body : {};
+    const own = answers.get(operation.id);
+    const example = documented(operation.id).parameters.some(
+      ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
+    );
+    if (own === undefined || preference !== undefined || example)
+      return answerAsDocumented(prism, request, response, { base, preference });
+    const exchange: Exchange = { request, response, body, params, tasks, base, pause: () => pause(response) };
+    await own(exchange);
+  }
+
+  const server = createServer({ shouldUpgradeCallback: opensSocket }, app);
+  const closeSockets = acceptSockets(server, timers);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+  } catch (error) {
+    await prism.close();
+    throw error;
+  }
+  const name = host.includes(':') ? `[${host}]` : host;
+  return {
+    url: `http://${name}:${(server.address() as AddressInfo).port}`,
+    server,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      closeSockets();
+      await closed;
+      await prism.close();
+    },
+  };
+}
+
+const anyCaller = () => ({ tokenId: 1, userId: 1, tokenName: 'mock', group: 'default', modelLimits: null });
+
+interface Wanted {
+  base: string;
+  preference: ReturnType<typeof readPreference>;
+}
+
+/** The answer that Prism finds in the contract, in the media type that the client takes best, or in the first. */
+async function answerAsDocumented(
+  prism: Prism,
+  request: Request,
+  response: Response,
+  wanted: Wanted,
+): Promise<void> {
+  const { operation } = request.call;
+  if (operation === undefined) return;
+  const { base, preference } = wanted;
+  // The plain request to a socket's path has no success.
+  const usual =
+    operation.statuses.find((status) => status < 400) ?? operation.statuses.find((status) => status === 426);
+  const status = preference?.status ?? (usual === 101 ? 426 : usual);
+  const types = (status === undefined ? undefined : operation.mediaTypes.response[status]) ?? [];
+  const type = types.length === 0 ? undefined : request.accepts([...types]) || types[0];
+  const found = await prism.answer({
+    method: request.method,
+    url: request.originalUrl,
+    accept: type ?? '*/*',
+    prefer: preference === undefined ? `code=${status}` : request.headers.prefer?.toString(),
+  });
+  const bytes = Buffer.from(await found.arrayBuffer());
+  for (const [name, value] of found.headers)
+    if (
+      !/^(content-length|connection|date|keep-alive|transfer-encoding|x-request-id|access-control-.*)$/.test(
+        name,
+      )
+    )
+      response.setHeader(name, value);
+  response.statusCode = found.status;
+  const media = mediaOf(type ?? '');
+  const exact = preference?.example !== undefined;
+  if (media !== undefined) response.end(media);
+  else if (type !== 'application/json' || exact || bytes.length === 0) response.end(bytes);
+  else
+    response.end(
+      JSON.stringify(withOwnValues(JSON.parse(bytes.toString('utf8')) as Json, request.body, base)),
+    );
+}
+
+/** The model that was asked for, and addresses that the mock really serves. */
+function withOwnValues(answer: Json, body: Json | undefined, base: string): Json {
+  const model = isObject(body) ? body.model : undefined;
+  return rewritten(withModel(answer, model), (text) => ownAddress(text, base));
+}
