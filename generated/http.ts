@@ -5810,10 +5810,11 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description No provider account can serve the model at the moment. Nothing was charged; repeat later. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
         GenericUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -5921,10 +5922,11 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description No provider account can serve the model at the moment. Nothing was charged; repeat later. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
         NativeUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
                 [name: string]: unknown;
             };
             content: {
@@ -6084,10 +6086,11 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description No provider account can serve the model at the moment. Nothing was charged; repeat later. */
+        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
         MessagesUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
                 "request-id": components["headers"]["MessagesRequestId"];
                 [name: string]: unknown;
             };
@@ -6158,6 +6161,17 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
+        /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
+        ManagementUnavailable: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
         /** @description The key is valid but may not do this: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or raise its quota. */
         ManagementForbidden: {
             headers: {
@@ -6200,16 +6214,6 @@ export interface components {
         };
         /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
         ManagementBadGateway: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ManagementError"];
-            };
-        };
-        /** @description No provider account can serve the model at the moment. Nothing was charged; repeat later. */
-        ManagementUnavailable: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -8326,6 +8330,7 @@ export interface operations {
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             501: components["responses"]["ManagementNotImplemented"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     createToken: {
@@ -8360,6 +8365,7 @@ export interface operations {
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             501: components["responses"]["ManagementNotImplemented"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     deleteToken: {
@@ -8391,6 +8397,7 @@ export interface operations {
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             501: components["responses"]["ManagementNotImplemented"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     searchLogs: {
@@ -8424,6 +8431,7 @@ export interface operations {
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             501: components["responses"]["ManagementNotImplemented"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     createVerificationSession: {
@@ -8521,6 +8529,7 @@ export interface operations {
             401: components["responses"]["GenericUnauthorized"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
+            503: components["responses"]["GenericUnavailable"];
         };
     };
     getHealth: {

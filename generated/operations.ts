@@ -1062,7 +1062,7 @@ export const operations = {
     area: 'tokens',
     summary: 'Create an API key.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501],
+    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501, 503],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1075,6 +1075,7 @@ export const operations = {
         429: ['application/json'],
         500: ['application/json'],
         501: ['application/json'],
+        503: ['application/json'],
       },
     },
     errorFamily: 'management',
@@ -1087,7 +1088,7 @@ export const operations = {
     area: 'tokens',
     summary: 'List the caller\'s API keys.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501],
+    statuses: [200, 400, 401, 429, 500, 501, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1097,6 +1098,7 @@ export const operations = {
         429: ['application/json'],
         500: ['application/json'],
         501: ['application/json'],
+        503: ['application/json'],
       },
     },
     errorFamily: 'management',
@@ -1109,7 +1111,7 @@ export const operations = {
     area: 'tokens',
     summary: 'Delete an API key.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 429, 500, 501],
+    statuses: [200, 400, 401, 403, 404, 429, 500, 501, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1121,6 +1123,7 @@ export const operations = {
         429: ['application/json'],
         500: ['application/json'],
         501: ['application/json'],
+        503: ['application/json'],
       },
     },
     errorFamily: 'management',
@@ -1133,7 +1136,7 @@ export const operations = {
     area: 'logs',
     summary: 'Search the request log.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501],
+    statuses: [200, 400, 401, 429, 500, 501, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1143,6 +1146,7 @@ export const operations = {
         429: ['application/json'],
         500: ['application/json'],
         501: ['application/json'],
+        503: ['application/json'],
       },
     },
     errorFamily: 'management',
@@ -1209,7 +1213,7 @@ export const operations = {
     area: 'models',
     summary: 'List the models that the caller\'s key may use.',
     aliases: [],
-    statuses: [200, 401, 429, 500],
+    statuses: [200, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1217,6 +1221,7 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
+        503: ['application/json'],
       },
     },
     errorFamily: 'generic',

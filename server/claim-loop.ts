@@ -1,3 +1,4 @@
+import { StoreUnavailable } from './store/unavailable.ts';
 import type { Alarm, Timers } from './timers.ts';
 
 export interface ClaimLoopOptions {
@@ -66,7 +67,8 @@ export class ClaimLoop {
     try {
       next = await claim();
     } catch (error) {
-      failed(error);
+      // An absent store is told of once, by itself.
+      if (!(error instanceof StoreUnavailable)) failed(error);
       next = clock() + failurePause;
     }
     this.#claiming = undefined;

@@ -39,6 +39,12 @@ export interface ConfigurationFile {
     custom_domains?: string[];
     private_files?: boolean;
   }[];
+  database?: {
+    connections?: number;
+    connect_timeout_ms?: number;
+    statement_timeout_ms?: number;
+    idle_in_transaction_timeout_ms?: number;
+  };
   callbacks?: { allow_private?: boolean; secret?: string };
   limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };
 }

@@ -36,6 +36,8 @@ export interface RunningGateway {
   gateway: Gateway;
   /** The sockets that are open, or whose books are. */
   sockets: OpenSockets;
+  /** Resolves with the reason if the process has to end, since its store failed for good. */
+  failed: Promise<Error>;
   /**
    * Takes no more requests and sockets, lets running ones finish for up to `patience` milliseconds, and closes the
    * books.
@@ -43,6 +45,8 @@ export interface RunningGateway {
   close(patience?: number): Promise<void>;
 }
 
+/** After the patience with clients, books may wait so much longer for a store that is away, in milliseconds. */
+const storePatience = 5_000;
 /** Longest silence on a client's connection, in milliseconds. */
 const silence = 300_000;
 
@@ -56,6 +60,11 @@ export async function serve(
   const store = await openStore({
     dataDir: settings.dataDir,
     ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
+    postgres: settings.database,
+    onReach: (away, cause) => {
+      if (away) logger.error({ err: cause }, 'the store is away');
+      else logger.warn('the store is back');
+    },
   });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
@@ -137,10 +146,17 @@ export async function serve(
       newKey,
       gateway,
       sockets,
+      failed: store.failed,
       async close(patience = 30_000) {
         gateway.draining = true;
+        // What waits for a store that is away must not keep the process for ever.
+        const impatient = setTimeout(() => store.giveUp(), patience + storePatience);
         await Promise.all([sockets.drain(patience), drain(server, patience)]);
-        for (const close of opened) await close();
+        clearTimeout(impatient);
+        store.giveUp();
+        for (const close of opened) {
+          await close().catch((error: unknown) => logger.error({ err: error }, 'not closed in good order'));
+        }
       },
     };
   } catch (error) {

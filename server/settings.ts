@@ -5,6 +5,7 @@ import {
   parseConfiguration,
   SettingsError,
 } from './configuration.ts';
+import { type PostgresLimits, standardLimits } from './store/postgres/limits.ts';
 
 /** An upstream account. */
 export interface ChannelSettings {
@@ -34,6 +35,8 @@ export interface Settings {
   port: number;
   dataDir: string;
   databaseUrl: string | undefined;
+  /** How a PostgreSQL database is used. */
+  database: PostgresLimits;
   /** Address under which clients reach the gateway, without a slash at the end; undefined: the listening one. */
   publicUrl: string | undefined;
   bootstrapKey: string | undefined;
@@ -73,6 +76,7 @@ export function readSettings(environment: Environment): Settings {
     port: port(set('PORT') ?? '8080'),
     dataDir: set('DATA_DIR') ?? '.data',
     databaseUrl: set('DATABASE_URL'),
+    database: databaseLimits(file.database),
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
@@ -121,6 +125,16 @@ export function readSettings(environment: Environment): Settings {
 /** All that no log may show. */
 export function secretsIn({ bootstrapKey, callbacks, channels }: Settings): string[] {
   return [bootstrapKey ?? '', callbacks.secret ?? '', ...channels.map(({ key }) => key)];
+}
+
+function databaseLimits(file: ConfigurationFile['database'] = {}): PostgresLimits {
+  return {
+    connections: file.connections ?? standardLimits.connections,
+    connectTimeoutMs: file.connect_timeout_ms ?? standardLimits.connectTimeoutMs,
+    statementTimeoutMs: file.statement_timeout_ms ?? standardLimits.statementTimeoutMs,
+    idleInTransactionTimeoutMs:
+      file.idle_in_transaction_timeout_ms ?? standardLimits.idleInTransactionTimeoutMs,
+  };
 }
 
 function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ClaimLoop } from '../claim-loop.ts';
 import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
 import { fault } from '../store/fault-points.ts';
+import { persist } from '../store/persist.ts';
 import type { Alarm } from '../timers.ts';
 import { type DeliveryEnvironment, type DeliveryOptions, environment } from './environment.ts';
 import { Sender } from './sender.ts';
@@ -63,8 +64,8 @@ export class Deliveries {
     const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
     await Promise.allSettled([...this.#inFlight, this.#round]);
     impatient.cancel();
-    await store.run('releaseDeliveries', { owner, now: clock() });
     await this.#sender.close();
+    await store.run('releaseDeliveries', { owner, now: clock() });
   }
 
   /** There may be a new notice. */
@@ -153,7 +154,7 @@ export class Deliveries {
     else next = { outcome: sent.result === 'delivered' ? 'delivered' : 'given_up' };
     if (refused && pause === undefined)
       logger.warn({ task: taskId, host, state, tries, reason: sent.reason }, 'a callback was given up');
-    await store.run('recordDelivery', { id, taskId, attempt, tries, next, now });
+    await persist(store, 'recordDelivery', { id, taskId, attempt, tries, next, now });
     fault('delivery:recorded');
   }
 }

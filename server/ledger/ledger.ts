@@ -1,6 +1,8 @@
 import type { ExtendResult, LogEntry, ReserveResult } from '../store/commands/ledger.ts';
+import { persist } from '../store/persist.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import type { Store } from '../store/store.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Unit } from './usage.ts';
 
 export interface ReserveRequest {
@@ -57,17 +59,28 @@ export class Ledger {
   }
 
   /**
-   * Charges what the work cost, more or less than was held, and writes the log row with it. True the first
-   * time; false when the reservation is closed already or never was.
+   * Charges what the work cost, more or less than was held, and writes the log row with it; waits for a store that
+   * is away. True the first time; false when the reservation is closed already or never was.
    */
   async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
     const charged = quota('charged', request.charged);
-    return this.#store.run('settle', { ...request, charged, now: this.#clock() });
+    return persist(this.#store, 'settle', { ...request, charged, now: this.#clock() });
   }
 
-  /** Gives everything back, with a log row of quota 0 when `log` is given. True the first time. */
+  /**
+   * Gives everything back, with a log row of quota 0 when `log` is given. True the first time. When the store is
+   * away, it is done as soon as it is back, and nobody waits for that.
+   */
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
-    return this.#store.run('refund', { ...request, now: this.#clock() });
+    const args = { ...request, now: this.#clock() };
+    try {
+      return await this.#store.run('refund', args);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // Should the process end before, the hold expires and is given back then.
+      persist(this.#store, 'refund', args).catch(() => {});
+      return true;
+    }
   }
 }
 

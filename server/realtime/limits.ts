@@ -20,3 +20,6 @@ export const textLimit = 23_000;
 /** Longest text of one frame, and of one task, in billing characters. */
 export const longestText = 20_000;
 export const longestTask = 200_000;
+
+/** A client hears of a failure after so many milliseconds, though the books may not be closed then. */
+export const booksPatience = 1_000;

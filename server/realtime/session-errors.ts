@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
 import { ProviderWords } from '../providers/provider-words.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 import type { JsonObject } from './frames.ts';
 
 /** An error that leaves the connection open. */
@@ -23,6 +24,7 @@ export const fatalErrors = {
   bad_response: { type: 'api_error', close: 1011, status: 502 },
   upstream_timeout: { type: 'api_error', close: 1011, status: 504 },
   service_restarting: { type: 'api_error', close: 1001, status: 503 },
+  store_unavailable: { type: 'api_error', close: 1013, status: 503 },
   internal_error: { type: 'api_error', close: 1011, status: 500 },
 } as const;
 
@@ -49,6 +51,7 @@ export function errorEvent(error: {
 export function fatalFrom(error: unknown): { code: FatalCode; message: string } {
   if (!(error instanceof Failure)) return { code: 'internal_error', message: 'The gateway failed.' };
   const { status, code, message } = error;
+  if (error instanceof StoreUnavailable) return { code: 'store_unavailable', message };
   if (status === 401) return { code: 'invalid_api_key', message };
   if (status === 403) return { code: code === 'insufficient_user_quota' ? code : 'access_denied', message };
   if (status === 429) return { code: 'rate_limit_exceeded', message };

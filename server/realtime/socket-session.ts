@@ -1,9 +1,10 @@
 import type { WebSocket } from 'ws';
 import type { SocketRequest } from '../channels/socket.ts';
 import { Failure } from '../failure.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Alarm } from '../timers.ts';
 import type { Connection, LiveSocket } from './connection.ts';
-import { idleLimit, recheckEvery } from './limits.ts';
+import { booksPatience, idleLimit, recheckEvery } from './limits.ts';
 import { Relay } from './relay.ts';
 
 /** How a socket ended, for the log: an HTTP status and, when it failed, a code. */
@@ -82,17 +83,20 @@ export abstract class SocketSession implements LiveSocket {
   }
 
   async #finish(outcome: Outcome, farewell: () => void): Promise<void> {
-    const { gateway, requestId } = this.connection;
+    const { gateway, requestId, timers } = this.connection;
     this.#quiet.cancel();
     this.#recheck.cancel();
-    const books = this.closeBooks(outcome);
-    this.relay.stop();
-    try {
-      await books;
-    } catch (error) {
+    const books = this.closeBooks(outcome).catch((error: unknown) => {
       gateway.logger.error({ requestId, err: error }, 'the books of a socket could not be closed');
-    }
+    });
+    this.relay.stop();
+    // Books wait for a store that is away. A client that is to hear of a failure does not wait with them.
+    const patience = Promise.withResolvers<void>();
+    const alarm = timers.alarm(booksPatience, patience.resolve);
+    await (outcome.errorCode === undefined ? books : Promise.race([books, patience.promise]));
+    alarm.cancel();
     farewell();
+    await books;
   }
 
   async #clientClosed(code: number): Promise<void> {
@@ -119,7 +123,7 @@ export abstract class SocketSession implements LiveSocket {
     try {
       await this.connection.recheck();
     } catch (error) {
-      if (error instanceof Failure) {
+      if (error instanceof Failure && !(error instanceof StoreUnavailable)) {
         this.#failed(error);
         return;
       }

@@ -3,6 +3,7 @@ import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
 import { ProviderWords } from '../providers/provider-words.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 import { inner, type JsonObject } from './frames.ts';
 
 /** Why a task failed, the close code that follows, and the status in the log. */
@@ -59,6 +60,7 @@ const throttled: TaskFailure = {
 export function taskFailureFrom(error: unknown): TaskFailure {
   if (!(error instanceof Failure)) return providerFailed('The gateway failed.', 500);
   const { status, message } = error;
+  if (error instanceof StoreUnavailable) return { code: 'ServiceUnavailable', message, close: 1013, status };
   if (status === 400) return invalidParameter(message);
   if (status === 401) return { code: 'InvalidApiKey', message, close: 1008, status };
   if (status === 403) return { code: 'AccessDenied', message, close: 1008, status };

@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Args, CommandName, Result } from './commands/registry.ts';
 import { openPostgresStore } from './postgres/engine.ts';
+import type { PostgresLimits } from './postgres/limits.ts';
+import type { OnReach } from './reach.ts';
 import type { Database } from './schema.ts';
 import { openSqliteStore } from './sqlite/engine.ts';
 
@@ -8,8 +10,19 @@ export interface Store {
   readonly engine: 'sqlite' | 'postgres';
   /** For queries only: on SQLite this connection cannot write. It sees everything that `run` has resolved. */
   readonly read: Kysely<Database>;
-  /** Runs a command in a transaction. Resolves after the commit; rejects with the command's own error. */
+  /**
+   * Runs a command in a transaction. Resolves after the commit; rejects with the command's own error, or with
+   * `StoreUnavailable`. When it rejects, nothing is written.
+   */
   run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
+  /** Finds out in a short time whether commands can be run now. @throws StoreUnavailable when not. */
+  check(): Promise<void>;
+  /** Resolves with the reason if the store fails for good, so that the process has to end. */
+  readonly failed: Promise<Error>;
+  /** Aborted when nobody shall wait any more for a store that is away. */
+  readonly over: AbortSignal;
+  /** Lets nobody wait any more: `close` does it last. */
+  giveUp(): void;
   /** Refuses new commands, finishes those given before, and frees the data folder. */
   close(): Promise<void>;
 }
@@ -21,6 +34,10 @@ export interface StoreOptions {
   databaseUrl?: string;
   /** PostgreSQL schema to live in, made when it is not there. Default: the connection's own. */
   schema?: string;
+  /** How a PostgreSQL database is used. */
+  postgres?: PostgresLimits;
+  /** Told when the database, or the room on the disk, is gone, and when it is back. */
+  onReach?: OnReach;
 }
 
 /**
@@ -29,6 +46,8 @@ export interface StoreOptions {
  * @throws when the data folder is in use by another gateway, the database does not answer, or it was written
  *   by a newer version.
  */
-export function openStore({ dataDir, databaseUrl, schema }: StoreOptions): Promise<Store> {
-  return databaseUrl === undefined ? openSqliteStore(dataDir) : openPostgresStore(databaseUrl, schema);
+export function openStore({ dataDir, databaseUrl, ...options }: StoreOptions): Promise<Store> {
+  return databaseUrl === undefined
+    ? openSqliteStore(dataDir, options)
+    : openPostgresStore(databaseUrl, options);
 }

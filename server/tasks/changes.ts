@@ -2,6 +2,7 @@ import type { Failure } from '../failure.ts';
 import { price } from '../ledger/usage.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
+import { persist } from '../store/persist.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { jittered, longer, retryPause } from './backoff.ts';
 import type { Snapshot, Submission, TaskUsage } from './driver.ts';
@@ -25,7 +26,7 @@ export class Changes {
   async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
     const { timing, store } = this.#env;
     const now = this.#env.clock();
-    const accepted = await store.run('acceptTask', {
+    const accepted = await persist(store, 'acceptTask', {
       id: task.id,
       attempt: task.attempt,
       upstreamId: submission.upstreamId,
@@ -141,7 +142,8 @@ export class Changes {
   async drop(task: TaskRecord, { status, code }: Failure): Promise<boolean> {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
-    return this.#env.store.run('dropTask', { id, attempt, channel, status, errorCode: storable(code), now });
+    const refused = { id, attempt, channel, status, errorCode: storable(code), now };
+    return persist(this.#env.store, 'dropTask', refused);
   }
 
   /** So long, or as long as the upstream asks for, within bounds. */
@@ -157,7 +159,12 @@ export class Changes {
     const { store, logger, timing } = this.#env;
     const now = this.#env.clock();
     fault('settle:before');
-    const finished = await store.run('finishTask', { expiresAt: now + timing.resultMs, ...end, id, now });
+    const finished = await persist(store, 'finishTask', {
+      expiresAt: now + timing.resultMs,
+      ...end,
+      id,
+      now,
+    });
     fault('settle:after');
     if (finished === undefined) return undefined;
     if (!finished.booked) logger.error({ task: id }, 'the reservation was closed before its task ended');

@@ -1,6 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { fault } from '../store/fault-points.ts';
+import { persist } from '../store/persist.ts';
 import { findTaskById, findTaskRequest, type TaskRecord } from '../store/queries/tasks.ts';
 import { abandon } from './abandon.ts';
 import type { Changes } from './changes.ts';
@@ -54,7 +55,7 @@ export class Placement {
       if (kind === 'retryable' && unanswered === 0 && others.length > 0) {
         channel = others.shift() ?? channel;
         const { id, attempt } = task;
-        if (!(await store.run('moveTask', { id, attempt, channel: channel.name })))
+        if (!(await persist(store, 'moveTask', { id, attempt, channel: channel.name })))
           return this.#overtaken(task);
         task = { ...task, channel: channel.name };
         continue;

@@ -1,4 +1,5 @@
 import type { TaskPoll } from '../store/commands/task-polls.ts';
+import { persist } from '../store/persist.ts';
 import type { Store } from '../store/store.ts';
 
 interface Waiting {
@@ -33,7 +34,8 @@ export class PollRecorder {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, mostAtOnce);
       try {
-        const written = await this.#store.run(
+        const written = await persist(
+          this.#store,
           'recordPolls',
           batch.map(({ poll }) => poll),
         );

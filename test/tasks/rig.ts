@@ -162,7 +162,7 @@ export class Rig {
   /** The store, with count of the commands and queries that are running. */
   watched(store: Store): Store {
     return {
-      engine: store.engine,
+      ...store,
       read: store.read.withPlugin({
         transformQuery: ({ node, queryId }) => {
           this.#reading.add(queryId);
@@ -173,7 +173,6 @@ export class Rig {
           return result;
         },
       }),
-      close: () => store.close(),
       run: (name, args) => {
         this.#busy += 1;
         const result = store.run(name, args);

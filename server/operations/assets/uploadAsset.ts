@@ -3,6 +3,7 @@ import { Failure, invalid } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
+import { persist } from '../../store/persist.ts';
 import { latestAssetChannel } from '../../store/queries/assets.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { asDriverError, logDriverError } from '../../tasks/driver.ts';
@@ -30,7 +31,7 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   for (let tries = 0; tries < mostIds; tries += 1) {
     const now = gateway.clock();
     const id = stampedId('asset', now);
-    const saved = await gateway.store.run('saveAsset', {
+    const saved = await persist(gateway.store, 'saveAsset', {
       id,
       userId: caller.userId,
       channel: channel.name,

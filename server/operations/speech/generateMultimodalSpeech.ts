@@ -3,6 +3,7 @@ import { invalid } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
+import { persist } from '../../store/persist.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import { answerNatively } from './native-answer.ts';
 import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
@@ -62,7 +63,7 @@ async function cloning(
   if (system || (await findVoice(gateway.store.read, voiceId)) !== undefined) throw taken;
   return async (channel) => {
     const now = gateway.clock();
-    const saved = await gateway.store.run('saveVoice', {
+    const saved = await persist(gateway.store, 'saveVoice', {
       voice_id: voiceId,
       user_id: caller.userId,
       service: 'voice_clone',

@@ -14,6 +14,7 @@ import {
   listItem,
   voiceStatus,
 } from '../../providers/native/voices.ts';
+import { persist } from '../../store/persist.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { passRejection } from '../pass-rejection.ts';
@@ -58,7 +59,7 @@ async function create(request: Request, reply: Reply<'customizeVoice'>): Promise
     const voiceId = createdVoice(answer);
     if (voiceId === undefined) throw new Failure(502, 'bad_response', 'The provider named no new voice.');
     const now = gateway.clock();
-    const saved = await gateway.store.run('saveVoice', {
+    const saved = await persist(gateway.store, 'saveVoice', {
       voice_id: voiceId,
       user_id: caller.userId,
       service,
@@ -147,12 +148,12 @@ async function change(request: Request, reply: Reply<'customizeVoice'>, voiceId:
   await callProvider(request, reply, channels, voice.target_model, async (answer) => {
     const key = { voiceId, userId: caller.userId };
     if (input.action === 'delete' || input.action === 'delete_voice') {
-      await gateway.store.run('forgetVoice', key);
+      await persist(gateway.store, 'forgetVoice', key);
       return;
     }
     const status = input.action === 'update_voice' ? 'DEPLOYING' : voiceStatus(answer);
     if (status === undefined || (status === voice.status && input.action !== 'update_voice')) return;
-    await gateway.store.run('touchVoice', { ...key, status, now: gateway.clock() });
+    await persist(gateway.store, 'touchVoice', { ...key, status, now: gateway.clock() });
   });
 }
 

@@ -1,81 +1,111 @@
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
+import { Probe, probeLimit } from '../probe.ts';
+import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoreOptions } from '../store.ts';
+import { standardLimits } from './limits.ts';
+import { SessionPool } from './session-pool.ts';
+import { inTransaction } from './transaction.ts';
 
-const ATTEMPTS = 3;
-/** Serialization failure and deadlock: the transaction is undone and may simply run again. */
-const CONFLICTS = new Set(['40001', '40P01']);
 /** int8, and numeric, which is what a sum of int8 is: both stay below 2^53 here. */
-const NUMBERS = new Set([20, 1700]);
+const numbers = new Set([20, 1700]);
 
 /** What keeps tasks going has connections of its own: a rush of requests must not make polls late. */
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
+/** A server that says nothing at all is given up so much later than its own time limit, in milliseconds. */
+const silenceMargin = 2_000;
+
 /** The store in a PostgreSQL database, for several gateways at once. `schema` is made when it is not there. */
-export async function openPostgresStore(databaseUrl: string, schema?: string): Promise<Store> {
+export async function openPostgresStore(
+  databaseUrl: string,
+  {
+    schema,
+    postgres = standardLimits,
+    onReach = () => {},
+  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onReach'>,
+): Promise<Store> {
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
-  const connect = (more: pg.PoolConfig = {}) => {
+  const pools: pg.Pool[] = [];
+  const connect = (config: pg.PoolConfig) => {
     const pool = new pg.Pool({
       connectionString: databaseUrl,
       ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
+      keepAlive: true,
+      connectionTimeoutMillis: postgres.connectTimeoutMs,
       types: {
         getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-          NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format),
+          numbers.has(oid) ? Number : pg.types.getTypeParser(oid, format),
       },
-      ...more,
+      ...config,
     });
-    // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
-    pool.on('error', () => {});
-    return new Kysely<Database>({ dialect: new PostgresDialect({ pool }) });
+    pools.push(pool);
+    return pool;
   };
-  const db = connect();
-  try {
-    await migrate(db, 'postgres', schema);
-  } catch (error) {
-    await db.destroy();
-    throw error;
-  }
-  const pollingDb = connect({ max: pollingConnections });
+  const reach = new Reach(onReach);
+  const kyselyOver = (pool: pg.Pool, readOnly = false) =>
+    new Kysely<Database>({
+      dialect: new PostgresDialect({ pool: new SessionPool(pool, reach, { readOnly }) }),
+    });
+  const end = () => Promise.all(pools.splice(0).map((pool) => pool.end()));
 
+  try {
+    // A migration takes the time that it takes.
+    await migrate(kyselyOver(connect({ max: 1 })), 'postgres', schema);
+  } finally {
+    await end();
+  }
+
+  const { statementTimeoutMs, idleInTransactionTimeoutMs } = postgres;
+  const limits: pg.PoolConfig = {
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+    query_timeout: statementTimeoutMs + silenceMargin,
+  };
+  const pool = connect({ ...limits, max: postgres.connections });
+  const db = kyselyOver(pool);
+  const pollingDb = kyselyOver(connect({ ...limits, max: pollingConnections }));
+  const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
+  const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
+  const probe = new Probe(async () => {
+    const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
+    if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
+  });
+
+  const over = new AbortController();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
   return {
     engine: 'postgres',
-    read: db,
-    run(name, args) {
+    read: kyselyOver(pool, true),
+    run<Name extends CommandName>(name: Name, args: Args<Name>) {
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
-      const result = runCommand(polling.has(name) ? pollingDb : db, name, args);
+      const command = commandNamed(name);
+      const result = inTransaction(polling.has(name) ? pollingDb : db, over.signal, (trx) =>
+        command(trx, args),
+      );
       running.add(result);
       const done = () => running.delete(result);
       result.then(done, done);
-      return result;
+      return result as Promise<Result<Name>>;
     },
+    check: () => probe.check(),
+    // A database that is away comes back.
+    failed: new Promise(() => {}),
+    over: over.signal,
+    giveUp: () => over.abort(),
     close() {
       closed ??= Promise.allSettled(running).then(async () => {
-        await Promise.all([db.destroy(), pollingDb.destroy()]);
+        over.abort();
+        await end();
       });
       return closed;
     },
   };
-}
-
-async function runCommand<Name extends CommandName>(
-  db: Kysely<Database>,
-  name: Name,
-  args: Args<Name>,
-): Promise<Result<Name>> {
-  const transaction = db.transaction().setIsolationLevel('read committed');
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return (await transaction.execute((trx) => commandNamed(name)(trx, args))) as Result<Name>;
-    } catch (error) {
-      if (attempt === ATTEMPTS || !CONFLICTS.has(String((error as { code?: unknown }).code))) throw error;
-    }
-  }
 }

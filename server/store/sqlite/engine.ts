@@ -1,28 +1,44 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Kysely } from 'kysely';
+import { Kysely, sql } from 'kysely';
+import { Probe } from '../probe.ts';
+import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoreOptions } from '../store.ts';
 import { openReader } from './connection.ts';
 import { nodeSqliteDialect } from './dialect.ts';
 import { lockFolder } from './folder-lock.ts';
 import { startWriter } from './writer-client.ts';
 
 /** The store in `dataDir/unigate.db`: one writer in a worker thread, reads on the thread that asks. */
-export async function openSqliteStore(dataDir: string): Promise<Store> {
+export async function openSqliteStore(
+  dataDir: string,
+  { onReach = () => {} }: Pick<StoreOptions, 'onReach'> = {},
+): Promise<Store> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, 'unigate.db');
-    const writer = await startWriter(file);
+    const writer = await startWriter(file, new Reach(onReach));
     const reader = openReader(file);
+    const read = new Kysely<Database>({ dialect: nodeSqliteDialect(reader) });
+    const probe = new Probe(async () => {
+      await sql`select 1`.execute(read);
+      await writer.probe();
+    });
+    const over = new AbortController();
     let closed: Promise<void> | undefined;
     return {
       engine: 'sqlite',
-      read: new Kysely<Database>({ dialect: nodeSqliteDialect(reader) }),
+      read,
       run: (name, args) => writer.run(name, args),
+      check: () => probe.check(),
+      failed: writer.failed,
+      over: over.signal,
+      giveUp: () => over.abort(),
       close() {
         closed ??= (async () => {
+          over.abort();
           // The writer is the last to leave, so that it can fold the write-ahead log into the file.
           reader.close();
           await writer.close().finally(() => lock.release());

@@ -1,12 +1,16 @@
 import type { CommandName } from '../commands/registry.ts';
+import { StoreUnavailable } from '../unavailable.ts';
 
 /** What the writer thread is started with. */
 export interface WriterData {
   file: string;
 }
 
-/** Commands in the order they were given, as one message; or the wish to stop after what came before. */
-export type ToWriter = CommandCall[] | 'close';
+/**
+ * Commands in the order they were given, as one message; the question whether it can write; or the wish to stop after
+ * what came before.
+ */
+export type ToWriter = CommandCall[] | 'probe' | 'close';
 
 export interface CommandCall {
   id: number;
@@ -14,8 +18,8 @@ export interface CommandCall {
   args: unknown;
 }
 
-/** Sent once the schema is up to date, and then one list a commit. */
-export type FromWriter = 'ready' | Outcome[];
+/** Sent once the schema is up to date; then one list a commit, and the answers to probes: null means that it can. */
+export type FromWriter = 'ready' | Outcome[] | { probed: CarriedError | null };
 
 export type Outcome = { id: number; result: unknown } | { id: number; error: CarriedError };
 
@@ -25,9 +29,12 @@ export interface CarriedError {
   message: string;
   stack?: string;
   code?: string;
+  /** It is the reason of a `StoreUnavailable`. */
+  unavailable?: true;
 }
 
 export function packError(error: unknown): CarriedError {
+  if (error instanceof StoreUnavailable) return { ...packError(error.cause), unavailable: true };
   if (!(error instanceof Error)) return { name: 'Error', message: String(error) };
   const { code } = error as { code?: unknown };
   return {
@@ -38,7 +45,7 @@ export function packError(error: unknown): CarriedError {
   };
 }
 
-export function unpackError(carried: CarriedError): Error {
-  const error = Object.assign(new Error(carried.message), { name: carried.name, stack: carried.stack });
-  return carried.code === undefined ? error : Object.assign(error, { code: carried.code });
+export function unpackError({ name, message, stack, code, unavailable }: CarriedError): Error {
+  const error = Object.assign(new Error(message), { name, stack }, code === undefined ? {} : { code });
+  return unavailable ? new StoreUnavailable(error) : error;
 }

@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
+import type { Reach } from '../reach.ts';
+import { StoreUnavailable } from '../unavailable.ts';
 import {
   type CommandCall,
   type FromWriter,
+  type Outcome,
   type ToWriter,
   unpackError,
   type WriterData,
@@ -11,6 +14,10 @@ import {
 
 export interface Writer {
   run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
+  /** Writes something of no matter, ahead of what waits. At the most one at a time. */
+  probe(): Promise<void>;
+  /** Resolves with the reason if the thread ends by itself. */
+  readonly failed: Promise<Error>;
   /** Refuses new commands, commits those given before, and ends the thread. */
   close(): Promise<void>;
 }
@@ -26,7 +33,7 @@ const BUSY_BATCH = 6;
 const COMMIT_DELAY = 1;
 
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
-export async function startWriter(file: string): Promise<Writer> {
+export async function startWriter(file: string, reach: Reach): Promise<Writer> {
   const workerData: WriterData = { file };
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
   await once(worker, 'message');
@@ -35,6 +42,8 @@ export async function startWriter(file: string): Promise<Writer> {
   let outbox: CommandCall[] = [];
   let lastId = 0;
   let stopped: Error | undefined;
+  let prober: PromiseWithResolvers<void> | undefined;
+  const failed = Promise.withResolvers<Error>();
 
   const send = (message: ToWriter) => worker.postMessage(message);
   // One message a commit: a message costs far more than a command in it, so what comes meanwhile waits together.
@@ -60,25 +69,38 @@ export async function startWriter(file: string): Promise<Writer> {
       return false;
     }
   };
-  const stop = (reason: Error) => {
-    stopped ??= reason;
+  const fail = (reason: Error) => {
+    if (stopped === undefined) failed.resolve(reason);
+    stopped ??= new StoreUnavailable(reason);
     for (const caller of callers.values()) caller.reject(stopped);
     callers.clear();
+    prober?.reject(stopped);
   };
 
-  worker.on('message', (outcomes: Exclude<FromWriter, 'ready'>) => {
+  worker.on('message', (message: Exclude<FromWriter, 'ready'>) => {
+    if (Array.isArray(message)) take(message);
+    else if (message.probed === null) prober?.resolve();
+    else prober?.reject(unpackError(message.probed));
+  });
+  const take = (outcomes: Outcome[]) => {
+    let reason: Error | undefined;
     for (const outcome of outcomes) {
       const caller = callers.get(outcome.id);
       callers.delete(outcome.id);
-      if ('error' in outcome) caller?.reject(unpackError(outcome.error));
-      else caller?.resolve(outcome.result);
+      if ('error' in outcome) {
+        const error = unpackError(outcome.error);
+        if (error instanceof StoreUnavailable) reason = error;
+        caller?.reject(error);
+      } else caller?.resolve(outcome.result);
     }
+    if (reason === undefined) reach.found();
+    else reach.lost(reason.cause);
     // After the callers have gone on, since they may have more to write. Under load it pays to wait for others.
     if (outcomes.length < BUSY_BATCH) setImmediate(flush);
     else setTimeout(flush, COMMIT_DELAY);
-  });
-  worker.on('error', (cause) => stop(new Error('the store writer failed', { cause })));
-  worker.on('exit', () => stop(new Error('the store writer has stopped')));
+  };
+  worker.on('error', (cause) => fail(new Error('the store writer failed', { cause })));
+  worker.on('exit', () => fail(new Error('the store writer has stopped')));
 
   return {
     run: <Name extends CommandName>(name: Name, args: Args<Name>) =>
@@ -89,6 +111,13 @@ export async function startWriter(file: string): Promise<Writer> {
         outbox.push({ id: lastId, name, args });
         callers.set(lastId, { resolve, reject });
       }),
+    async probe() {
+      if (stopped !== undefined) throw stopped;
+      prober = Promise.withResolvers();
+      send('probe');
+      await prober.promise;
+    },
+    failed: failed.promise,
     async close() {
       if (stopped !== undefined) return;
       stopped = new Error('the store is closed');

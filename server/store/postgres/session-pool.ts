@@ -1,0 +1,108 @@
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import pg from 'pg';
+import type { Reach } from '../reach.ts';
+import { StoreUnavailable } from '../unavailable.ts';
+import { failureKind } from './failures.ts';
+
+/** The connection broke, or has to be thrown away. What it was sent last may have been carried out. */
+export class ConnectionLost extends StoreUnavailable {}
+
+/** The transaction was undone for another one's sake, and may run again at once. */
+export class Conflict extends StoreUnavailable {}
+
+/** So often a read that a broken connection cut off is asked again, each time over another connection. */
+const repeats = 2;
+
+/** A pool as Kysely takes it, which tells failures of the database from those of the program. */
+export class SessionPool implements PostgresPool {
+  readonly options = {};
+  readonly #pool: pg.Pool;
+  readonly #repeats: number;
+  readonly #reach: Reach;
+  readonly #broken = new WeakSet<pg.PoolClient>();
+
+  /** `readOnly`: only single queries that read go over it, so they may be asked twice. */
+  constructor(pool: pg.Pool, reach: Reach, { readOnly = false } = {}) {
+    this.#pool = pool;
+    this.#reach = reach;
+    this.#repeats = readOnly ? repeats : 0;
+    // The pool listens only to its idle clients: one that breaks in use would end the process.
+    pool.on('connect', (client) => client.on('error', () => this.#broken.add(client)));
+    // An idle client that breaks is replaced at the next use.
+    pool.on('error', () => {});
+  }
+
+  /** @throws StoreUnavailable when the database cannot be reached, or no connection becomes free in time. */
+  async connect(): Promise<PostgresPoolClient> {
+    const session = new Session(() => this.#open(), this.#broken, this.#repeats);
+    await session.open();
+    // Kysely's type has cursors, too, which nothing here uses.
+    return session as unknown as PostgresPoolClient;
+  }
+
+  end(): Promise<void> {
+    return this.#pool.end();
+  }
+
+  async #open(): Promise<pg.PoolClient> {
+    try {
+      const client = await this.#pool.connect();
+      this.#reach.found();
+      return client;
+    } catch (error) {
+      this.#reach.lost(error);
+      throw new StoreUnavailable(error);
+    }
+  }
+}
+
+/** One use of a connection. */
+class Session {
+  readonly #connect: () => Promise<pg.PoolClient>;
+  readonly #broken: WeakSet<pg.PoolClient>;
+  #repeats: number;
+  #client: pg.PoolClient | undefined;
+
+  constructor(connect: () => Promise<pg.PoolClient>, broken: WeakSet<pg.PoolClient>, repeats: number) {
+    this.#connect = connect;
+    this.#broken = broken;
+    this.#repeats = repeats;
+  }
+
+  async open(): Promise<void> {
+    this.#client = await this.#connect();
+  }
+
+  async query(text: string, values: unknown[]): Promise<PostgresQueryResult<unknown>> {
+    const client = this.#client;
+    // A transaction does not go on over another connection.
+    if (client === undefined) throw new ConnectionLost(new Error('the connection was given up'));
+    try {
+      const result = await client.query(text, values);
+      // Statements in one text have a result each, and the last one counts.
+      return [result].flat().at(-1) as PostgresQueryResult<unknown>;
+    } catch (error) {
+      const kind = failureKind(error, this.#broken.has(client));
+      // Where the error is not the server's, pg does not always leave the connection in order.
+      if (kind === 'lost' || !(error instanceof pg.DatabaseError)) this.#drop();
+      if (kind === 'conflict') throw new Conflict(error);
+      if (kind === 'shortage') throw new StoreUnavailable(error);
+      if (kind === 'fault') throw error;
+      if (this.#repeats === 0) throw new ConnectionLost(error);
+      this.#repeats -= 1;
+    }
+    await this.open();
+    return this.query(text, values);
+  }
+
+  release(): void {
+    if (this.#client?.getTransactionStatus() === 'I') this.#client.release();
+    else this.#drop();
+    this.#client = undefined;
+  }
+
+  #drop(): void {
+    this.#client?.release(true);
+    this.#client = undefined;
+  }
+}

@@ -1,0 +1,166 @@
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { persist } from '../../server/store/persist.ts';
+import { standardLimits } from '../../server/store/postgres/limits.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { StoreUnavailable } from '../../server/store/unavailable.ts';
+import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
+import { DatabaseProxy } from './database-proxy.ts';
+import { engines, onServer, Place } from './engines.ts';
+
+/** As it goes over the wire: without its end, it would be found in other words. */
+const wire = (statement: string) => (statement === 'commit' ? 'commit\0' : statement);
+
+describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connections break', () => {
+  let place: Place;
+  let proxy: DatabaseProxy;
+  let store: Store;
+  let token: TokenRecord;
+  const told: boolean[] = [];
+
+  beforeEach(async () => {
+    place = await Place.make('postgres');
+    proxy = await DatabaseProxy.start();
+    told.length = 0;
+    store = await place.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
+    token = await makeToken(store, { remainQuota: 100 });
+    await new Ledger(store).reserve({ ...request, token, amount: 10 });
+  });
+  afterEach(async () => {
+    proxy.up();
+    await place.remove();
+    await proxy.close();
+  });
+
+  const request = { requestId: 'r1', model: 'm', unit: 'characters' as const, holdMs: 60_000 };
+  const settlement = { requestId: 'r1', charged: 4, log: LOG, now: 5 };
+  const impatient = () =>
+    place.open({
+      databaseUrl: proxy.url,
+      postgres: { ...standardLimits, connections: 2, connectTimeoutMs: 300, statementTimeoutMs: 300 },
+    });
+  const lockToken = () => `begin; update ${place.options.schema}.tokens set name = name`;
+
+  async function expectSettledOnce(): Promise<void> {
+    expect(await ledgerRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
+    expect(await logRows(store)).toHaveLength(1);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
+    await expectBalanced(store, token);
+  }
+
+  test.each(['begin isolation', 'insert into request_log', 'update tokens', 'commit'])(
+    'carries a command out once that was cut off before its %s arrived',
+    async (statement) => {
+      const cut = proxy.cut(wire(statement), 'before');
+      expect(await store.run('settle', settlement)).toBe(true);
+      await cut;
+      await expectSettledOnce();
+      expect(told).toEqual([]);
+    },
+  );
+
+  test.each(['insert into request_log', 'commit'])(
+    'carries a command out once whose %s was done and not acknowledged',
+    async (statement) => {
+      const cut = proxy.cut(wire(statement), 'after');
+      expect(await store.run('settle', settlement)).toBe(true);
+      await cut;
+      await expectSettledOnce();
+    },
+  );
+
+  test('knows what became of a commit as soon as the database is back', async () => {
+    const cut = proxy.cut(wire('commit'), 'after').then(() => proxy.down());
+    const settled = store.run('settle', settlement);
+    await cut;
+    await vi.waitFor(() => expect(told).toEqual([true]));
+    proxy.up();
+    expect(await settled).toBe(true);
+    await expectSettledOnce();
+    expect(told).toEqual([true, false]);
+  });
+
+  test('asks again what a broken connection did not answer', async () => {
+    for (const when of ['before', 'after'] as const) {
+      const cut = proxy.cut('select', when);
+      expect(await ledgerRows(store)).toHaveLength(1);
+      await cut;
+    }
+  });
+
+  test('refuses while the database is away, writes what must be written when it is back', async () => {
+    proxy.down();
+    await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(ledgerRows(store)).rejects.toMatchObject({ status: 503, retryAfter: 1 });
+    await expect(store.check()).rejects.toBeInstanceOf(StoreUnavailable);
+    const ledger = new Ledger(store);
+    const settled = ledger.settle({ requestId: 'r1', charged: 4, log: LOG });
+    proxy.up();
+    expect(await settled).toBe(true);
+    await expectSettledOnce();
+    await store.check();
+  });
+
+  test('does not let a refund wait for a database that is away', async () => {
+    proxy.down();
+    expect(await new Ledger(store).refund({ requestId: 'r1', log: LOG })).toBe(true);
+    proxy.up();
+    await vi.waitFor(async () => expect(await ledgerRows(store)).toMatchObject([{ state: 'refunded' }]));
+    await expectBalanced(store, token);
+  });
+
+  test('lets nobody wait for ever when it is closed', async () => {
+    proxy.down();
+    const settled = persist(store, 'settle', settlement);
+    await vi.waitFor(() => expect(told).toEqual([true]));
+    const refused = expect(settled).rejects.toThrow();
+    await store.close();
+    await refused;
+  });
+
+  test('refuses what takes too long, and goes on', async () => {
+    store = await impatient();
+    await onServer(async (rival) => {
+      await rival.query(lockToken());
+      await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
+      await rival.query('rollback');
+    });
+    expect(await persist(store, 'settle', settlement)).toBe(true);
+    await expectSettledOnce();
+  });
+
+  test('is asked whether it works over a connection of its own', async () => {
+    store = await impatient();
+    await onServer(async (rival) => {
+      await rival.query(lockToken());
+      const busy = [store.run('settle', settlement), store.run('settle', settlement)];
+      const refusals = busy.map((command) => expect(command).rejects.toBeInstanceOf(StoreUnavailable));
+      await store.check();
+      await Promise.all(refusals);
+      await rival.query('rollback');
+    });
+  });
+
+  test('gives up on a server that says nothing, and finds it again', async () => {
+    store = await impatient();
+    proxy.silence();
+    const refused = expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(store.check()).rejects.toBeInstanceOf(StoreUnavailable);
+    await refused;
+    proxy.up();
+    expect(await persist(store, 'settle', settlement)).toBe(true);
+    await expectSettledOnce();
+  });
+
+  test('keeps its limits on the server, too', async () => {
+    store = await impatient();
+    const { rows } = await sql<{ name: string; setting: string }>`
+      select name, setting from pg_settings
+      where name in ('statement_timeout', 'idle_in_transaction_session_timeout') order by name`.execute(
+      store.read,
+    );
+    expect(rows.map(({ setting }) => setting)).toEqual(['15000', '300']);
+  });
+});
