@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogEntry } from '../../server/store/commands/ledger.ts';
+import { standardLimits } from '../../server/store/postgres/limits.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { openStore } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
@@ -123,7 +124,8 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test('close finishes the commands given before it and refuses later ones', async () => {
-    const store = await place.open();
+    // So many at once wait for a connection as long as a busy machine makes them.
+    const store = await place.open({ postgres: { ...standardLimits, connectTimeoutMs: 60_000 } });
     const given = Array.from({ length: 700 }, (_, index) =>
       store.run('createUser', newUser(`user ${index}`)),
     );

@@ -11,7 +11,7 @@ export interface PostgresLimits {
 
 export const standardLimits: PostgresLimits = {
   connections: 10,
-  connectTimeoutMs: 5_000,
+  connectTimeoutMs: 10_000,
   statementTimeoutMs: 15_000,
   idleInTransactionTimeoutMs: 15_000,
 };
