@@ -1,6 +1,7 @@
 import type { Logger } from '../logger.ts';
 import type { Beat, Freed } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
+import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Alarm, Timers } from '../timers.ts';
 
 export interface HeartbeatOptions {
@@ -45,7 +46,10 @@ export class Heartbeat {
     if (!alone) {
       this.#alarm = timers.alarm(intervalMs, () => {
         this.#round = this.#look()
-          .catch((error: unknown) => logger.error({ err: error }, 'the heartbeat failed'))
+          .catch((error: unknown) => {
+            // An absent store is told of once, by itself.
+            if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'the heartbeat failed');
+          })
           .then(() => this.#alarm?.refresh());
       });
     }

@@ -19,7 +19,7 @@ const kept = [200, ...keyed, 404, ...away];
 const listed = [200, ...keyed, ...away];
 const socket = [101, ...keyed, 403, 404, 426, ...away];
 /** Keys and the log. */
-const managed = [200, ...keyed];
+const managed = listed;
 
 export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   createSpeech: created,
@@ -70,10 +70,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listTokens: managed,
   deleteToken: [...managed, 403, 404],
   searchLogs: managed,
-  createVerificationSession: [...managed, 403, ...body, ...provider],
-  getVerificationSession: [...managed, 404, ...provider],
+  createVerificationSession: [200, ...keyed, 403, ...body, ...provider],
+  getVerificationSession: [200, ...keyed, 404, ...provider],
 
-  listModels: [200, 401, 429, 500],
+  listModels: [200, 401, 429, 500, ...away],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
   getOpenApiDocument: [200, 500],
@@ -85,7 +85,9 @@ export const headers = {
   always: ['x-request-id'],
   /** What public messages clients read in its place. */
   messages: ['request-id'],
-  byStatus: { 429: ['retry-after'], 501: ['x-should-retry'] } as Readonly<Record<number, readonly string[]>>,
+  byStatus: { 429: ['retry-after'], 501: ['x-should-retry'], 503: ['retry-after'] } as Readonly<
+    Record<number, readonly string[]>
+  >,
   optional: {
     downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,

@@ -26,7 +26,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     told.length = 0;
     store = await place.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
     token = await makeToken(store, { remainQuota: 100 });
-    await new Ledger(store).reserve({ ...request, token, amount: 10 });
+    await new Ledger(store, 'gateway_1').reserve({ ...request, token, amount: 10 });
   });
   afterEach(async () => {
     proxy.up();
@@ -34,7 +34,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await proxy.close();
   });
 
-  const request = { requestId: 'r1', model: 'm', unit: 'characters' as const, holdMs: 60_000 };
+  const request = { requestId: 'r1', model: 'm', unit: 'characters' as const };
   const settlement = { requestId: 'r1', charged: 4, log: LOG, now: 5 };
   const impatient = () =>
     place.open({
@@ -95,7 +95,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(ledgerRows(store)).rejects.toMatchObject({ status: 503, retryAfter: 1 });
     await expect(store.check()).rejects.toBeInstanceOf(StoreUnavailable);
-    const ledger = new Ledger(store);
+    const ledger = new Ledger(store, 'gateway_1');
     const settled = ledger.settle({ requestId: 'r1', charged: 4, log: LOG });
     proxy.up();
     expect(await settled).toBe(true);
@@ -105,7 +105,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
 
   test('does not let a refund wait for a database that is away', async () => {
     proxy.down();
-    expect(await new Ledger(store).refund({ requestId: 'r1', log: LOG })).toBe(true);
+    expect(await new Ledger(store, 'gateway_1').refund({ requestId: 'r1', log: LOG })).toBe(true);
     proxy.up();
     await vi.waitFor(async () => expect(await ledgerRows(store)).toMatchObject([{ state: 'refunded' }]));
     await expectBalanced(store, token);
