@@ -81,7 +81,7 @@ describe.runIf(engines.includes('postgres'))('a gateway whose database is away',
     proxy.down();
     const ask = operation.id.startsWith('open') ? shakeHands : exchange;
     const stranger = { url: target.url, key: 'sk-never-seen-before' };
-    const answered = checked(await ask(stranger, operation), operation, { realMedia: true });
+    const answered = checked(await ask(stranger, operation), operation);
     expectRefusal(answered, 503, { code: 'store_unavailable' });
     expect(answered.headers.get('retry-after')).toBe('1');
   });
