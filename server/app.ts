@@ -18,7 +18,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('query parser', 'extended');
+  app.set('query parser', 'simple');
   app.use(startCall(gateway.clock));
   app.use(cors);
   app.use(route);

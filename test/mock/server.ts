@@ -71,7 +71,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.set('query parser', 'extended');
+  app.set('query parser', 'simple');
   app.use(startCall(now));
   app.use(cors);
   app.use(

@@ -3,6 +3,7 @@ import { type OperationId, operations } from '../../generated/operations.ts';
 import { documented } from './documented.ts';
 import { type Answer, exchange, type Variation } from './exchange.ts';
 import { checked } from './expectations.ts';
+import { testLimits } from './limit-tests.ts';
 import { testMockedAnswers } from './mocked-answers.ts';
 import { testNotImplemented } from './not-implemented.ts';
 import { type InvalidRequest, testKeys, testRefusals } from './refusals.ts';
@@ -33,10 +34,15 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
       const target = inject('mock');
       testMockedAnswers(target, operation);
       testRefusals(target, operation, invalid);
+      testLimits(target, operation);
     });
     describe('gateway', () => {
       const target = inject('gateway');
       testRefusals(target, operation, invalid);
+      // A key without quota gets past every check and starts nothing.
+      testLimits({ ...target, key: inject('lesserKeys').penniless }, operation, {
+        carriesOut: carriesOut !== undefined,
+      });
       testKeys(target, operation);
       if (operations[id].statuses.some((status) => status === 501)) {
         if (carriesOut !== undefined) throw new Error(`${id} is carried out: take 501 out of its contract`);

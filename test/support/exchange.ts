@@ -15,10 +15,11 @@ export interface Variation {
   mediaType?: string;
   /** Fields to set in the example's body, at any depth; `undefined` takes a field out. */
   change?: { readonly [field: string]: Change };
-  /** A body of its own instead: text as it is, anything else as JSON. `null` sends none. */
+  /** A body of its own instead: text as it is, anything else as JSON or as `mediaType` says. `null` sends none. */
   body?: Json;
   path?: Readonly<Record<string, string>>;
-  query?: Readonly<Record<string, string | number>>;
+  /** A list repeats the parameter. */
+  query?: Readonly<Record<string, string | number | readonly string[]>>;
   /** `undefined` takes a header out. */
   headers?: Readonly<Record<string, string | undefined>>;
   method?: string;
@@ -79,18 +80,21 @@ export function pathOf(
     .map(({ name, examples }): [string, string] => [name, written(examples[0])]);
   const search = new URLSearchParams([
     ...required.filter(([name]) => query?.[name] === undefined),
-    ...Object.entries(query ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    ...Object.entries(query ?? {}).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
+    ),
   ]).toString();
   return search === '' ? filled : `${filled}?${search}`;
 }
 
 /** A value as it stands outside JSON. */
-const written = (value: Json | undefined): string =>
+export const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
 function bodyOf({ requests }: DocumentedOperation, variation: Variation): string | FormData | undefined {
   const { body, example: wanted, mediaType, change } = variation;
   if (body === null) return undefined;
+  if (body !== undefined && mediaType === 'multipart/form-data') return form(body);
   if (body !== undefined) return typeof body === 'string' ? body : JSON.stringify(body);
   const media = requests.find(
     (one) =>

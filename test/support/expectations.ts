@@ -19,7 +19,8 @@ export function checked(answer: Answer, operation: DocumentedOperation): Answer 
 }
 
 // A message is `field: problem`; several are set apart by `; `.
-const fieldsOf = (message: string) => message.split('; ').map((part) => part.split(': ', 1)[0]);
+export const fieldsOf = (message: string): string[] =>
+  message.split('; ').map((part) => part.split(': ', 1)[0] ?? '');
 
 /** The gateway's own refusal in any family: status, code and message, and one request id in body and header. */
 export function expectRefusal(

@@ -1,7 +1,7 @@
 import { deref, isObject, type Json, type JsonObject, objects, text } from '../../openapi/tools/document.ts';
 
 /** The keywords of a schema that bound a value. Types and required fields are held elsewhere. */
-const keywords = [
+export const keywords = [
   'const',
   'default',
   'enum',

@@ -1,8 +1,18 @@
-import { deref, isObject, type JsonObject, objects, strings } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject, objects, strings } from '../../openapi/tools/document.ts';
 
 /** Branches that may hold for a value. What stands in `if` and `not` says nothing of it. */
 const lists = ['allOf', 'anyOf', 'oneOf'];
 const branches = ['then', 'else'];
+
+/** The very node at a local pointer. */
+export function referred(document: JsonObject, pointer: string): Json | undefined {
+  let node: Json | undefined = document;
+  for (const part of pointer.slice(2).split('/')) {
+    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
+    node = isObject(node) || Array.isArray(node) ? (node as JsonObject)[key] : undefined;
+  }
+  return node;
+}
 
 /** Every schema that a value may have to fit: the node, what it refers to, and all branches of both. */
 export function facets(document: JsonObject, node: unknown, seen = new Set<JsonObject>()): JsonObject[] {
@@ -11,7 +21,7 @@ export function facets(document: JsonObject, node: unknown, seen = new Set<JsonO
   const inside = [
     ...lists.flatMap((key) => (Array.isArray(node[key]) ? node[key] : [])),
     ...branches.map((key) => node[key]),
-    ...(typeof node.$ref === 'string' ? [deref(document, { $ref: node.$ref })] : []),
+    ...(typeof node.$ref === 'string' ? [referred(document, node.$ref)] : []),
   ];
   return [node, ...inside.flatMap((one) => facets(document, one, seen))];
 }

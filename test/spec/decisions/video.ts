@@ -99,7 +99,11 @@ export const video: Limits = {
   'VideoForm.size': { maxLength: 32, minLength: 1 },
   'VideoForm.resolution': { maxLength: 32 },
   'VideoForm.aspect_ratio': { maxLength: 32 },
-  'VideoForm.custom_domain': { maxLength: 253, minLength: 1 },
+  'VideoForm.custom_domain': {
+    maxLength: 253,
+    minLength: 1,
+    pattern: '^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$',
+  },
   'VideoForm.images[]/anyOf/1': { maxItems: 30 },
   'VideoForm.reference_images[][url]/anyOf/1': { maxItems: 30 },
   'VideoGenerationForm.prompt': { minLength: 1 },

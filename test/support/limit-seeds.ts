@@ -1,0 +1,68 @@
+import type { Json } from '../../openapi/tools/document.ts';
+
+const prompt = 'A paper boat.';
+const url = 'https://files.example/a';
+const items = (count: number, type: string) => Array.from({ length: count }, () => ({ type, url }));
+/** As many media as may stand together. */
+const allMedia = [
+  ...items(10, 'reference_image'),
+  ...items(5, 'reference_video'),
+  ...items(5, 'reference_audio'),
+  ...items(1, 'file'),
+];
+const gamma = 'gamma3.0-video';
+
+const media = (list: Json) => ({ model: gamma, prompt, metadata: { 'input.media': list } });
+
+/** A generic request of each family, and of one that is of none. */
+const videos: readonly Json[] = [
+  { model: 'epsilon-delta-2-5-260628', prompt },
+  { model: 'epsilon-delta-2-0-260128', prompt },
+  { model: 'epsilon-delta-2-0-fast-260128', prompt },
+  { model: gamma, prompt },
+  media(allMedia),
+  media([...items(1, 'first_frame'), ...items(1, 'last_frame')]),
+  media(items(1, 'link')),
+  media(items(1, 'reference_video')),
+  { model: 'another-video', prompt },
+  { model: 'eta-imagine-video', prompt },
+  { model: 'eta-imagine-video-1.5-preview', prompt },
+  { model: 'eta-imagine-video-1.5-preview', prompt, reference_images: [{ url }] },
+];
+
+const forms: readonly Json[] = [{ model: 'another-video', prompt }];
+
+const official = (model: string) => ({ model, content: [{ type: 'text', text: prompt }] });
+
+const view = { type: 'png', file_token: url };
+
+/**
+ * Requests in addition to the documented examples, and before them: plain ones that nothing but the limit under test
+ * can be held against, for every kind of model that has limits of its own.
+ */
+export const limitSeeds: Readonly<Record<string, readonly Json[]>> = {
+  'generateMultimodalSpeech application/json': [
+    { model: 'alpha3-tts-instruct-flash', input: { text: 'Hello.', voice: 'Aria' } },
+    {
+      model: 'beta/speech-2.8-hd',
+      input: { text: 'Hello.', voice_setting: { voice_id: 'beta_female_calm' } },
+    },
+  ],
+  'createVideo application/json': videos,
+  'createVideo multipart/form-data': forms,
+  'createVideoGeneration application/json': videos,
+  'createVideoGeneration multipart/form-data': forms,
+  'synthesizeVideo application/json': [
+    { model: gamma, input: { prompt, media: allMedia } },
+    { model: gamma, input: { prompt, media: items(1, 'reference_video') } },
+  ],
+  'createOfficialTask application/json': [
+    official('epsilon-delta-2-5-260628'),
+    official('epsilon-delta-2-0-260128'),
+    official('epsilon-delta-2-0-fast-260128'),
+  ],
+  'createModel3d application/json': [{ model: 'theta-3d', input: { images: [view, view, view, view] } }],
+  'createMusic application/json': [
+    { custom_mode: true, input: { continue_clip_id: 'a', continue_at: 1, prompt } },
+  ],
+};

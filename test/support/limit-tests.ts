@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import type { Json, JsonObject } from '../../openapi/tools/document.ts';
+import { bundle, type DocumentedOperation, type Parameter } from './documented.ts';
+import { type Answer, exchange, jsonOf, type Target, type Variation, written } from './exchange.ts';
+import { checked, fieldsOf } from './expectations.ts';
+import { type LimitCase, limitCases } from './limit-cases.ts';
+import { limitSeeds } from './limit-seeds.ts';
+
+/** Refusals that come from behind the contract: what holds for the model or the owner alone. */
+const rulesOfModels = [
+  /is not a voice of/,
+  /makes no voices for/,
+  /there is no (Seedance )?task/,
+  /gives mp3, wav, pcm, opus without streaming/,
+  /speed: must be from 0\.5 to 2 for this model/,
+  /takes audio only together with an image or a video/,
+  /extend needs a source video/,
+  // An eta video has the length -1 only when it is an edit.
+  /(seconds|duration): must be 1 to 15/,
+];
+
+interface RequestCase extends Omit<LimitCase, 'at' | 'beyond'> {
+  at: Variation;
+  beyond: Variation;
+}
+
+/** Schemas whose limits have been tried on a target: what several operations share is tried once. */
+const tried = new Map<string, Set<JsonObject>>();
+
+/**
+ * Tests that each limit of an operation's requests is where the contract says: a value at it is taken, one beyond it
+ * is refused with the field's name.
+ */
+export function testLimits(
+  target: Target,
+  operation: DocumentedOperation,
+  { carriesOut = true }: { carriesOut?: boolean } = {},
+): void {
+  test('takes a value at each limit and refuses one beyond', async () => {
+    const { cases, missing } = casesOf(
+      operation,
+      tried.getOrInsertComputed(target.url, () => new Set()),
+    );
+    expect(missing, 'limits that no example comes near').toEqual([]);
+    const send = async (variation: Variation) =>
+      checked(await exchange(target, operation, variation), operation);
+    const problems = await inLanes(cases, async ({ field, keyword, limit, at, beyond }) => {
+      const name = `${field} ${keyword} ${JSON.stringify(limit)}`;
+      const taken = takenProblem(await send(at), carriesOut);
+      const refused = refusedProblem(await send(beyond), field);
+      return [
+        ...(taken === undefined ? [] : [`at ${name}: ${taken}`]),
+        ...(refused === undefined ? [] : [`beyond ${name}: ${refused}`]),
+      ];
+    });
+    expect(problems).toEqual([]);
+  });
+}
+
+// An id of the greatest length is nobody's, a key without quota may start nothing, and a socket wants to be one.
+const behindTheContract = [200, 204, 403, 404, 426];
+
+/** Why a request at a limit was not taken; undefined when it was. */
+function takenProblem(answer: Answer, carriedOut: boolean): string | undefined {
+  if (carriedOut ? behindTheContract.includes(answer.status) : answer.status === 501) return undefined;
+  const message = messageOf(answer);
+  const isRule = answer.status === 400 && rulesOfModels.some((rule) => rule.test(message));
+  return isRule ? undefined : `${answer.status} ${message}`;
+}
+
+/** Why a request beyond a limit was not refused as it must be; undefined when it was. */
+function refusedProblem(answer: Answer, field: string): string | undefined {
+  if (answer.status !== 400) return `answered ${answer.status}`;
+  const message = messageOf(answer);
+  // Of a union the message may name the whole.
+  const isNamed = fieldsOf(message).some((one) => `${plain(field)}.`.startsWith(`${plain(one)}.`));
+  return isNamed ? undefined : `does not name ${field}: ${message}`;
+}
+
+/** The parts of a form are named like the fields that they mean, headers in lower case. */
+const plain = (field: string) =>
+  field.toLowerCase().replaceAll('[]', '').replaceAll('[', '.').replaceAll(']', '');
+
+function messageOf(answer: Answer): string {
+  const { error, message } = jsonOf(answer) as { error?: { message: string }; message?: string };
+  return error?.message ?? message ?? '';
+}
+
+function casesOf(
+  operation: DocumentedOperation,
+  known: Set<JsonObject>,
+): { cases: RequestCase[]; missing: string[] } {
+  const inBodies = operation.requests.map(({ mediaType, pointer, examples }) => {
+    const seeds = limitSeeds[`${operation.id} ${mediaType}`] ?? [];
+    const values = [...seeds, ...examples.map(({ value }) => value)];
+    const { cases, missing } = limitCases(bundle, pointer, values, known);
+    const body = (value: Json): Variation => ({ body: value, mediaType });
+    return { missing, cases: cases.map((one) => ({ ...one, at: body(one.at), beyond: body(one.beyond) })) };
+  });
+  const inParameters = operation.parameters.map((parameter) => {
+    const { cases, missing } = limitCases(bundle, parameter.pointer, [...parameter.examples, null], known);
+    // An empty path parameter makes another path.
+    const reachable = cases.filter(({ beyond }) => parameter.in !== 'path' || beyond !== '');
+    return { missing, cases: reachable.map((one) => inParameter(parameter, one)) };
+  });
+  const all = [...inBodies, ...inParameters];
+  return { cases: all.flatMap(({ cases }) => cases), missing: all.flatMap(({ missing }) => missing) };
+}
+
+function inParameter({ name, in: place }: Parameter, { at, beyond, ...one }: LimitCase): RequestCase {
+  const sent = (value: Json): Variation => {
+    if (place === 'query')
+      return { query: { [name]: Array.isArray(value) ? value.map(written) : written(value) } };
+    return place === 'path' ? { path: { [name]: written(value) } } : { headers: { [name]: written(value) } };
+  };
+  return {
+    ...one,
+    field: [name, ...one.field.split('.').filter(Boolean)].join('.'),
+    at: sent(at),
+    beyond: sent(beyond),
+  };
+}
+
+/** A few requests at a time, so that neither side waits for the other. */
+async function inLanes<T, R>(items: readonly T[], work: (item: T) => Promise<R[]>): Promise<R[]> {
+  const waiting = [...items];
+  const results: R[] = [];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift())
+      results.push(...(await work(item)));
+  };
+  await Promise.all(Array.from({ length: 4 }, lane));
+  return results;
+}
