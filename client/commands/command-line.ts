@@ -156,9 +156,30 @@ function isCommand(name: string | undefined): name is keyof typeof commands {
 }
 
 function parse(args: string[]) {
-  try {
-    return parseArgs({ args, options: { ...everywhere, ...own }, allowPositionals: true });
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error));
+  const config = { args, options: { ...everywhere, ...own }, allowPositionals: true };
+  for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
+    if (token.kind === 'option') checkOption(token, config.options);
   }
+  return parseArgs(config);
+}
+
+interface OptionToken {
+  name: string;
+  /** With its dashes. */
+  rawName: string;
+  value?: string | undefined;
+  inlineValue?: boolean | undefined;
+}
+
+/** The library's own words are for programmers. */
+function checkOption({ name, rawName, value, inlineValue }: OptionToken, options: object): void {
+  if (!Object.hasOwn(options, name)) throw new UsageError(`No option ${rawName}.`);
+  const { type } = Reflect.get(options, name) as { type: 'string' | 'boolean' };
+  if (type === 'boolean') {
+    if (value !== undefined) throw new UsageError(`--${name} takes no value.`);
+    return;
+  }
+  if (value === undefined) throw new UsageError(`--${name}: give a value.`);
+  if (inlineValue || value === '-' || !value.startsWith('-')) return;
+  throw new UsageError(`--${name}: give a value; one that begins with a dash goes as --${name}=${value}.`);
 }

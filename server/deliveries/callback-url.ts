@@ -21,7 +21,7 @@ export function checkCallbackUrl(
   if (parsed.username !== '' || parsed.password !== '')
     throw invalid(field, 'must not contain a user name or a password.');
   if (!allowPrivate && (isPrivateAddress(parsed.hostname) || /(^|\.)localhost\.?$/.test(parsed.hostname)))
-    throw invalid(field, 'must lead to a public address.');
+    throw invalid(field, 'must lead to a public address, unless callbacks.allow_private is set.');
   parsed.hash = '';
   if (parsed.href.length > longest) throw invalid(field, `must have at most ${longest} characters.`);
   return parsed.href;

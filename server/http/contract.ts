@@ -8,9 +8,10 @@ import type {
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
+import { explain, type Forms, formsOf } from './explain.ts';
 import { formats } from './formats.ts';
+import { lengthFailure } from './length-failure.ts';
 import { mediaFailure } from './media-failure.ts';
-import { patternWords } from './pattern-words.ts';
 import { routes } from './routes.ts';
 import { tagUnions } from './tag-unions.ts';
 
@@ -35,6 +36,7 @@ const options = {
  * middleware would look that up again, compiling every path's expression for every request.
  */
 export async function contractValidator(bundle: object): Promise<Middleware> {
+  const forms = formsOf(bundle);
   const source = tagUnions(withoutResponses(structuredClone(bundle) as Bundle));
   const { apiDoc } = await new OpenApiSpecLoader({
     apiDoc: source as OpenAPIV3.DocumentV3_1,
@@ -72,7 +74,7 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       // It answers through `next`; the promise of its type is never made.
       void validator.validate(request as OpenApiRequest, response, next);
     } catch (error) {
-      next(asFailure(error, operation.id, request.body));
+      next(asFailure(error, operation.id, request.body, forms));
     }
   };
 }
@@ -97,20 +99,13 @@ interface ContractError {
   errors: ValidationErrorItem[];
 }
 
-function asFailure(error: unknown, operation: string, body: unknown): unknown {
+function asFailure(error: unknown, operation: string, body: unknown, forms: Forms): unknown {
   if (!isContractError(error)) return error;
   for (const violation of error.errors) {
-    const failure = mediaFailure(operation, body, violation);
+    const failure = mediaFailure(operation, body, violation) ?? lengthFailure(operation, body, violation);
     if (failure !== undefined) return failure;
   }
-  const isOf = ({ errorCode = '' }: ValidationErrorItem, keywords: RegExp) => keywords.test(errorCode);
-  const patterns = new Set(error.errors.filter((one) => isOf(one, /^pattern\./)).map(({ path }) => path));
-  const items = error.errors
-    .filter((one) => !isOf(one, /^(if|oneOf|anyOf|discriminator)\./))
-    // An address of the wrong kind need not be told that it is none.
-    .filter((one) => !(isOf(one, /^format\./) && patterns.has(one.path)));
-  const told = (items.length === 0 ? error.errors : items).slice(0, 3);
-  const message = told.map(explain).join('; ');
+  const message = explain(error.errors, forms);
   const status = error.status === 415 ? 415 : 400;
   return new Failure(
     status,
@@ -122,29 +117,4 @@ function asFailure(error: unknown, operation: string, body: unknown): unknown {
 
 function isContractError(error: unknown): error is ContractError {
   return error instanceof Error && 'status' in error && 'errors' in error && Array.isArray(error.errors);
-}
-
-function explain({ path, message }: ValidationErrorItem): string {
-  const unknownTag = /^value of tag "(.+)" must be in oneOf$/.exec(message);
-  if (unknownTag !== null)
-    return `${fieldName(`${path}/${unknownTag[1]}`)}: has a value this route does not know`;
-  const missingTag = /^tag "(.+)" must be string$/.exec(message);
-  if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
-  const [, pattern] = /^must match pattern "(.+)"$/.exec(message) ?? [];
-  const words = pattern === undefined ? undefined : patternWords(pattern);
-  if (words !== undefined) return `${fieldName(path)}: ${words}`;
-  const [, most] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
-  if (most !== undefined) return `${fieldName(path)}: must have at most ${most} items of one kind`;
-  if (message === 'must match format "uri"') return `${fieldName(path)}: must be a valid URL`;
-  const missing = /^must have required property '.+'$/.test(message);
-  return `${fieldName(path)}: ${missing ? 'is required' : message}`;
-}
-
-/** `/body/input/text` → `input.text`, `/query/limit` → `limit`, `/body` → `body`. */
-function fieldName(path: string): string {
-  const parts = path
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return parts.length > 1 ? parts.slice(1).join('.') : (parts[0] ?? 'body');
 }

@@ -2,7 +2,8 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
  * Adds `discriminator` to every `oneOf` whose members share a required `const` property, so that an error speaks
- * of the member that was meant. The contract itself leaves it out, because other tools trip over it.
+ * of the member that was meant, and the values of that property, so that an error tells them. The contract itself
+ * leaves both out, because other tools trip over them.
  */
 export function tagUnions(document: object): object {
   const root = document as Json;
@@ -15,7 +16,9 @@ export function tagUnions(document: object): object {
     if (Array.isArray(node.oneOf) && node.discriminator === undefined) {
       const tag = sharedTag(root, node.oneOf);
       if (tag !== undefined) {
-        node.discriminator = { propertyName: tag };
+        node.discriminator = { propertyName: tag.name };
+        const properties = isObject(node.properties ?? null) ? (node.properties as object) : {};
+        node.properties = { [tag.name]: { enum: tag.values }, ...properties };
         // Ajv wants the keyword beside a type.
         node.type ??= 'object';
       }
@@ -26,11 +29,12 @@ export function tagUnions(document: object): object {
   return document;
 }
 
-function sharedTag(root: Json, members: readonly Json[]): string | undefined {
+/** The property and, in the order of the members, its values. */
+function sharedTag(root: Json, members: readonly Json[]): { name: string; values: string[] } | undefined {
   const schemas = members.map((member) => resolve(root, member));
   const first = schemas[0];
   if (first === undefined || !isObject(first.properties ?? null)) return undefined;
-  const taken = (name: string) => {
+  for (const name of Object.keys(first.properties as Record<string, Json>)) {
     const tags = schemas.map((schema) => {
       const property = isObject(schema.properties ?? null)
         ? (schema.properties as Record<string, Json>)[name]
@@ -38,9 +42,10 @@ function sharedTag(root: Json, members: readonly Json[]): string | undefined {
       const required = Array.isArray(schema.required) && schema.required.includes(name);
       return required && property !== undefined && isObject(property) ? property.const : undefined;
     });
-    return tags.every((tag) => typeof tag === 'string') && new Set(tags).size === tags.length;
-  };
-  return Object.keys(first.properties as Record<string, Json>).find(taken);
+    const values = tags.filter((tag) => typeof tag === 'string');
+    if (values.length === tags.length && new Set(values).size === values.length) return { name, values };
+  }
+  return undefined;
 }
 
 function resolve(root: Json, node: Json): Record<string, Json> {

@@ -59,7 +59,8 @@ async function readLimited(body: OpenedAddress['body'], size: number): Promise<B
 
 function unreachable(error: unknown): DownloadError {
   if (error instanceof AddressError) return new DownloadError('address', error.message);
-  if (error instanceof PrivateAddressError) return new DownloadError('address', 'is no public address');
+  if (error instanceof PrivateAddressError)
+    return new DownloadError('address', 'is no public address, and callbacks.allow_private is not set');
   const reason = error instanceof Error ? error.message : String(error);
   return new DownloadError('answer', `could not be downloaded: ${reason}`);
 }

@@ -46,11 +46,17 @@ describe('a command line that is wrong', () => {
     [['speak', '-', '--voice', 'v'], 'The text is empty.'],
     [['models', 'all'], 'models takes no text.'],
     [['models', '--voice', 'v'], 'models has no option --voice.'],
-    [['speak', 'hi', '--loud'], "Unknown option '--loud'"],
+    [['speak', 'hi', '--loud'], 'No option --loud.'],
+    [['speak', 'hi', '-x'], 'No option -x.'],
+    [['speak', 'hi', '--constructor'], 'No option --constructor.'],
+    [['speak', 'hi', '--voice'], '--voice: give a value.'],
+    [['speak', 'hi', '--quiet=no'], '--quiet takes no value.'],
+    [['video', 'hi', '--seconds', '-1'], 'one that begins with a dash goes as --seconds=-1.'],
+    [['speak', 'hi', '--voice', '--stream'], '--voice: give a value; '],
   ])('%j', async (args, message) => {
     const { code, stdout, stderr } = await runCommand(args, { env: { UNIGATE_API_KEY: 'sk-test' } });
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^unigate: .* See unigate --help\.\n$/);
+    expect(stderr).toMatch(/^unigate: .*\. See unigate --help\.\n$/);
     expect(stderr).toContain(message);
     expect(stdout).toHaveLength(0);
   });

@@ -5,6 +5,8 @@ import { DownloadError, download } from '../../server/outbound/download.ts';
 import { isPrivateAddress, publicLookup, type Resolve } from '../../server/outbound/public-addresses.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
+const noPublicAddress = 'is no public address, and callbacks.allow_private is not set';
+
 /** As the URL parser writes the host, which is what callers have. */
 const hostOf = (host: string) => new URL(`http://${host}/`).hostname;
 
@@ -161,7 +163,7 @@ describe('connections', () => {
       const agent = outboundAgent({ allowPrivate: false });
       const before = server.seen.length;
       const refused = download(agent, `http://${host}:${port()}/file`, limits());
-      await expect(refused).rejects.toThrow(new DownloadError('address', 'is no public address'));
+      await expect(refused).rejects.toThrow(new DownloadError('address', noPublicAddress));
       expect(server.seen).toHaveLength(before);
       await agent.destroy();
     },
@@ -181,7 +183,7 @@ describe('connections', () => {
       const agent = outboundAgent({ allowPrivate: false, resolve });
       const before = server.seen.length;
       const refused = download(agent, `http://both.example:${port()}/file`, limits());
-      await expect(refused).rejects.toThrow(new DownloadError('address', 'is no public address'));
+      await expect(refused).rejects.toThrow(new DownloadError('address', noPublicAddress));
       expect([asked, server.seen.length]).toEqual([['both.example'], before]);
       await agent.destroy();
     },

@@ -105,7 +105,7 @@ describe.each(nativePlaces)('native media at %s', (path, bodyWith, name) => {
 
   test.each([
     [media('first_frame', 'background'), `${name}.1.type: must be one of first_frame`],
-    [media('background'), `${name}.0.type: must be equal to one of`],
+    [media('background'), `${name}.0.type: must be one of`],
     [
       [{ type: 'reference_video', url: 'data:video/mp4;base64,AAAA' }],
       `${name}.0.url: must be an http or https URL`,

@@ -208,7 +208,7 @@ describe('the SQLite data folder', () => {
   afterEach(() => place.remove());
 
   test('belongs to one gateway at a time', async () => {
-    const message = `DATA_DIR ${place.options.dataDir} is in use by another gateway`;
+    const message = `DATA_DIR ${place.options.dataDir} is in use by another gateway.`;
     const results = await Promise.allSettled([place.open(), place.open(), place.open()]);
     expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
     for (const result of results) {

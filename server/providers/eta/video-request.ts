@@ -1,12 +1,13 @@
 import { invalid } from '../../failure.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../models/task-model.ts';
+import { familySeconds, secondsWords } from '../../models/video-seconds.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import { etaFrame } from './frame.ts';
 
 const longestPrompt = 4096;
 const mostReferences = 7;
-const [shortest, longest, usual] = [1, 15, 8];
+const usual = 8;
 /** A source may last 8.7 seconds, and its edit lasts as long. */
 const longestEdit = 9;
 
@@ -100,6 +101,9 @@ function readSeconds(request: GenericVideoRequest, editing: boolean): number | u
   const asked = lengthAsked(request);
   if (asked === undefined || (editing && asked.length === -1)) return undefined;
   const { field, length } = asked;
+  const [shortest, longest] = familySeconds.eta;
+  if (length === -1)
+    throw invalid(field, `must be ${shortest} to ${longest}: -1 is for an edit, which needs video.`);
   if (Number.isInteger(length) && length >= shortest && length <= longest) return length;
-  throw invalid(field, `must be ${shortest} to ${longest}.`);
+  throw invalid(field, secondsWords(familySeconds.eta));
 }

@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
+import { familySeconds, secondsWords } from '../../models/video-seconds.ts';
 import type { MediaSource } from './video-media.ts';
 
 /** Native parameters as they are sent: the known ones, and others as they came. */
@@ -7,9 +8,8 @@ export type GammaParameters = components['schemas']['GammaParameters'] & Record<
 
 const resolutions = ['480P', '720P', '1080P'] as const;
 const standardSeconds = 5;
-const shortestSeconds = 2;
-/** Of input video and output together. */
-const longestSeconds = 30;
+/** The longest is that of input video and output together. */
+const [shortestSeconds, longestSeconds] = familySeconds.gamma;
 /** A reference video has at least so many seconds. */
 const shortestReference = 1;
 
@@ -35,7 +35,7 @@ export function mostSeconds(
     duration !== -1 &&
     !(Number.isInteger(duration) && duration >= shortestSeconds && duration <= longestSeconds)
   )
-    throw invalid(field, `must be ${shortestSeconds} to ${longestSeconds} seconds, or -1.`);
+    throw invalid(field, secondsWords(familySeconds.gamma));
   const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
   const left = longestSeconds - clips * shortestReference;
   if (duration > left)

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { type Failure, invalid } from '../../failure.ts';
 import { conflict } from '../../models/media-rules.ts';
+import { secondsWords } from '../../models/video-seconds.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';
 
@@ -60,7 +61,7 @@ export function mostSeconds(
 function checkLength({ duration, frames }: OfficialOptions, bounds: ModelBounds, nameOf: FieldNames): void {
   const [shortest, longest] = bounds.seconds;
   if (duration !== undefined && duration !== -1 && !(duration >= shortest && duration <= longest))
-    throw invalid(nameOf('duration'), `must be -1 or ${shortest} to ${longest} for this model.`);
+    throw invalid(nameOf('duration'), secondsWords(bounds.seconds));
   if (frames === undefined) return;
   if (duration !== undefined)
     throw conflict(nameOf('frames'), `cannot be combined with ${nameOf('duration')}; give one of them.`);

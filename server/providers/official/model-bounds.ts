@@ -1,7 +1,9 @@
+import { familySeconds, type SecondsRange } from '../../models/video-seconds.ts';
+
 /** What one Seedance model takes. */
 export interface ModelBounds {
   /** Shortest and longest video in seconds; -1 is taken besides. */
-  seconds: readonly [number, number];
+  seconds: SecondsRange;
   /** Most seconds that can come of a request without a length. */
   usualSeconds: number;
   resolutions: readonly string[];
@@ -17,7 +19,7 @@ export interface ModelBounds {
 }
 
 const standard: ModelBounds = {
-  seconds: [4, 15],
+  seconds: familySeconds.seedance20,
   usualSeconds: 5,
   // Only some accounts have 4k; the provider tells which.
   resolutions: ['480p', '720p', '1080p', '4k'],
@@ -32,7 +34,7 @@ const standard: ModelBounds = {
 const fast: ModelBounds = { ...standard, resolutions: ['480p', '720p'] };
 
 const modern: ModelBounds = {
-  seconds: [4, 30],
+  seconds: familySeconds.seedance25,
   // Without a length the model may choose one.
   usualSeconds: 30,
   resolutions: ['480p', '720p', '1080p'],

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
+import { SettingsError } from '../../configuration.ts';
 import { Probe } from '../probe.ts';
 import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
@@ -15,7 +16,7 @@ export async function openSqliteStore(
   dataDir: string,
   { onReach = () => {} }: Pick<StoreOptions, 'onReach'> = {},
 ): Promise<Store> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  makeFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, 'unigate.db');
@@ -49,5 +50,13 @@ export async function openSqliteStore(
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+function makeFolder(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new SettingsError(`DATA_DIR ${dataDir} cannot be made: ${(cause as Error).message}.`, { cause });
   }
 }

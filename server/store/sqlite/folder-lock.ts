@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { SettingsError } from '../../configuration.ts';
 
 /**
  * Keeps other gateways out of a data folder until released. An exclusive lock on a SQLite file is a lock of
  * the operating system, so a killed process leaves none behind.
  *
- * @throws when another gateway, in this process or another, holds the folder.
+ * @throws SettingsError when another gateway, in this process or another, holds the folder.
  */
 export function lockFolder(dataDir: string): { release(): void } {
   const lock = new DatabaseSync(join(dataDir, 'lock.db'), { timeout: 0 });
@@ -14,7 +15,7 @@ export function lockFolder(dataDir: string): { release(): void } {
   } catch (cause) {
     lock.close();
     if ((cause as { errcode?: number }).errcode !== 5) throw cause;
-    throw new Error(`DATA_DIR ${dataDir} is in use by another gateway`, { cause });
+    throw new SettingsError(`DATA_DIR ${dataDir} is in use by another gateway.`, { cause });
   }
   return { release: () => lock.close() };
 }

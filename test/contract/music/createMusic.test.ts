@@ -4,7 +4,7 @@ describeOperation('createMusic', {
   invalid: {
     'without an input': { change: { input: undefined }, names: 'input' },
     'an input that is a text': { change: { input: 'a slow song' }, names: 'input' },
-    'nothing to make': { body: { input: { mv: 'chirp-hawk' } }, names: 'input.prompt' },
+    'nothing to make': { body: { input: { mv: 'chirp-hawk' } }, names: 'input', limit: 'prompt' },
     'an inspiration prompt of 201 characters': {
       body: { input: { prompt: 'a'.repeat(201) } },
       names: 'input.prompt',

@@ -2,7 +2,7 @@ import { describeOperation } from '../../support/contract.ts';
 
 describeOperation('submitMusic', {
   invalid: {
-    'nothing to make': { body: { mv: 'chirp-hawk' }, names: 'prompt' },
+    'nothing to make': { body: { mv: 'chirp-hawk' }, names: 'body', limit: 'prompt' },
     'a description of 201 characters': {
       example: 'inspiration',
       change: { gpt_description_prompt: 'a'.repeat(201) },

@@ -18,7 +18,7 @@ describeOperation('synthesizeVideo', {
     'without an input': { change: { input: undefined }, names: 'input' },
     'neither a prompt nor media': {
       change: { input: { prompt: undefined, media: undefined } },
-      names: 'input.prompt',
+      names: 'input',
     },
     'a media kind that does not exist': {
       change: { input: { media: [image('background')] } },

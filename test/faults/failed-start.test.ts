@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SettingsError } from '../../server/configuration.ts';
+import { startFailure } from '../../server/start-failure.ts';
+import { openStore, type Store } from '../../server/store/store.ts';
+
+const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
+let folder: string;
+let store: Store;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'unigate-start-'));
+  store = await openStore({ dataDir: join(folder, 'taken') });
+  await writeFile(join(folder, 'file'), 'no folder');
+});
+afterAll(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+async function failureOf(start: () => unknown): Promise<string> {
+  try {
+    await start();
+    return 'started';
+  } catch (error) {
+    return startFailure(error);
+  }
+}
+
+describe('a start that fails says why in a line', () => {
+  test('on a data folder in use, and exits with 1', async () => {
+    const env = { PATH: process.env.PATH, PORT: '0', DATA_DIR: join(folder, 'taken') };
+    const child = spawn(process.execPath, [main], { env });
+    const [[code], stderr] = await Promise.all([once(child, 'close'), text(child.stderr)]);
+    expect(stderr).toBe(`DATA_DIR ${join(folder, 'taken')} is in use by another gateway.\n`);
+    expect(code).toBe(1);
+  }, 60_000);
+
+  test('on a file in the place of the data folder', async () => {
+    const failure = await failureOf(() => openStore({ dataDir: join(folder, 'file', 'data') }));
+    expect(failure).toMatch(/^DATA_DIR .* cannot be made: [^\n]*$/);
+  });
+
+  test.each(['postgres://user:secret@127.0.0.1:1/none', 'postgres://user:secret@none.invalid/none'])(
+    'on a database that does not answer, without its password: %s',
+    async (databaseUrl) => {
+      const failure = await failureOf(() => openStore({ dataDir: folder, databaseUrl }));
+      expect(failure).toMatch(/^DATABASE_URL: the database does not answer: [^\n]*$/);
+      expect(failure).not.toContain('secret');
+    },
+  );
+
+  test('on an address that is taken, or not there', async () => {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const listen = (host: string, at: number) => () => once(createServer().listen(at, host), 'listening');
+    expect(await failureOf(listen('127.0.0.1', port))).toMatch(/^PORT: the address is in use/);
+    expect(await failureOf(listen('192.0.2.1', 0))).toMatch(/^HOST and PORT: cannot listen there: [^\n]*$/);
+    server.close();
+  });
+
+  test('on what is no certificate', async () => {
+    const failure = await failureOf(() => createServer({ cert: 'no certificate', key: 'no key' }));
+    expect(failure).toMatch(/^TLS_CERT and TLS_KEY: [^\n]*$/);
+  });
+
+  test('on wrong settings as they say; a fault of the program keeps its stack', async () => {
+    expect(startFailure(new SettingsError('PORT must be a number.'))).toBe('PORT must be a number.');
+    expect(startFailure(new TypeError('x is not a function'))).toContain('failed-start.test.ts');
+  });
+});
