@@ -6,7 +6,7 @@ export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (error instanceof SettingsError) return error.message;
   if (error instanceof StoreUnavailable)
-    return `DATABASE_URL: the database does not answer: ${reasonOf(error.cause)}.`;
+    return `DATABASE_URL or DATA_DIR: the database does not answer: ${reasonOf(error.cause)}.`;
   const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE')
     return 'PORT: the address is in use; stop the other program or set another PORT.';

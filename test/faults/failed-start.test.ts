@@ -52,7 +52,7 @@ describe('a start that fails says why in a line', () => {
     'on a database that does not answer, without its password: %s',
     async (databaseUrl) => {
       const failure = await failureOf(() => openStore({ dataDir: folder, databaseUrl }));
-      expect(failure).toMatch(/^DATABASE_URL: the database does not answer: [^\n]*$/);
+      expect(failure).toMatch(/^DATABASE_URL or DATA_DIR: the database does not answer: [^\n]*$/);
       expect(failure).not.toContain('secret');
     },
   );
