@@ -3279,8 +3279,8 @@ return errors === 0;
 validate138.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
 const schema56 = {"allOf":[{"type":"object","required":["text_type","voice"],"properties":{"text_type":{"type":"string","const":"PlainText"},"voice":{"type":"string","minLength":1,"maxLength":256}}},{"$ref":"#/$defs/SynthesisOptions"}]};
-const schema57 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
-const schema58 = {"type":"object","properties":{"pronunciation":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","items":{"type":"object","additionalProperties":{"type":"string"}}}}};
+const schema57 = {"type":"object","properties":{"format":{"type":"string","enum":["mp3","pcm","wav","opus"]},"sample_rate":{"type":"integer","enum":[8000,16000,22050,24000,44100,48000]},"volume":{"type":"integer","minimum":0,"maximum":100},"rate":{"type":"number","minimum":0.5,"maximum":2},"pitch":{"type":"number","minimum":0.5,"maximum":2},"bit_rate":{"type":"integer","minimum":6,"maximum":510},"enable_ssml":{"type":"boolean"},"word_timestamp_enabled":{"type":"boolean"},"seed":{"type":"integer","minimum":0,"maximum":65535},"language_hints":{"type":"array","maxItems":100,"items":{"type":"string","enum":["zh","en","fr","de","ja","ko","ru","pt","th","id","vi"]}},"instruction":{"type":"string"},"enable_markdown_filter":{"type":"boolean"},"enable_aigc_tag":{"type":"boolean"},"aigc_propagator":{"type":"string"},"aigc_propagate_id":{"type":"string"},"hot_fix":{"$ref":"#/$defs/PronunciationFixes"}}};
+const schema58 = {"type":"object","properties":{"pronunciation":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}},"replace":{"type":"array","maxItems":1000,"items":{"type":"object","additionalProperties":{"type":"string"}}}}};
 
 function validate142(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -3299,6 +3299,11 @@ let data0 = data.pronunciation;
 const _errs1 = errors;
 if(errors === _errs1){
 if(Array.isArray(data0)){
+if(data0.length > 1000){
+validate142.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
@@ -3329,6 +3334,7 @@ break;
 }
 }
 }
+}
 else {
 validate142.errors = [{instancePath:instancePath+"/pronunciation",schemaPath:"#/properties/pronunciation/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
@@ -3345,6 +3351,11 @@ let data3 = data.replace;
 const _errs8 = errors;
 if(errors === _errs8){
 if(Array.isArray(data3)){
+if(data3.length > 1000){
+validate142.errors = [{instancePath:instancePath+"/replace",schemaPath:"#/properties/replace/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"}];
+return false;
+}
+else {
 var valid3 = true;
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
@@ -3372,6 +3383,7 @@ return false;
 var valid3 = _errs10 === errors;
 if(!valid3){
 break;
+}
 }
 }
 }
@@ -3608,6 +3620,11 @@ let data9 = data.language_hints;
 const _errs19 = errors;
 if(errors === _errs19){
 if(Array.isArray(data9)){
+if(data9.length > 100){
+validate141.errors = [{instancePath:instancePath+"/language_hints",schemaPath:"#/properties/language_hints/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"}];
+return false;
+}
+else {
 var valid1 = true;
 const len0 = data9.length;
 for(let i0=0; i0<len0; i0++){
@@ -3624,6 +3641,7 @@ return false;
 var valid1 = _errs21 === errors;
 if(!valid1){
 break;
+}
 }
 }
 }

@@ -2851,7 +2851,7 @@ export interface components {
              */
             model: string;
             /**
-             * @description What the video shows.
+             * @description What the video shows. Required at `/v1/video/generations`.
              * @example A paper boat sails down a rainy street.
              */
             prompt?: string;
@@ -2894,14 +2894,6 @@ export interface components {
              */
             "metadata[parameters][seed]"?: string;
         };
-        /**
-         * Generic video form
-         * @description The video form with the prompt that this route requires.
-         */
-        VideoGenerationForm: {
-            /** @description What the video shows. Required on this route. */
-            prompt: string;
-        } & WithRequired<components["schemas"]["VideoForm"], "model" | "prompt">;
         /**
          * Video task state
          * @description `queued`, `in_progress`, then `completed` or `failed`; a queued task can fail at once. A final state never changes.
@@ -6554,7 +6546,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["VideoGenerationRequest"];
-                "multipart/form-data": components["schemas"]["VideoGenerationForm"];
+                "multipart/form-data": components["schemas"]["VideoForm"];
             };
         };
         responses: {

@@ -5,6 +5,7 @@ import { fieldDescribed } from './field-described.ts';
 import { noBooleanSchema } from './no-boolean-schema.ts';
 import { operationHasExamples } from './operation-has-examples.ts';
 import { operationIdForm } from './operation-id-form.ts';
+import { requestBounded } from './request-bounded.ts';
 
 /** The house rules, as a Redocly plugin. */
 export default function housePlugin() {
@@ -18,6 +19,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'request-bounded': requestBounded,
       },
       async3: {
         'decision-where-open': decisionWhereOpen('events'),

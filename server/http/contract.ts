@@ -14,6 +14,7 @@ import { lengthFailure } from './length-failure.ts';
 import { mediaFailure } from './media-failure.ts';
 import { routes } from './routes.ts';
 import { tagUnions } from './tag-unions.ts';
+import { requirePlain } from './value-problem.ts';
 
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
 
@@ -60,6 +61,12 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       next();
       return;
     }
+    for (const [whole, value] of [
+      ['path', params],
+      ['query', request.query],
+      ['body', request.body],
+    ] as const)
+      requirePlain(value, whole);
     // The validator compiles all schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';

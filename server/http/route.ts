@@ -1,12 +1,11 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../failure.ts';
 import { findRoute, type Operation } from './routes.ts';
 
 /** Finds the operation once; everything after it reads `request.call.operation`. */
 export function route(request: Request, response: Response, next: NextFunction): void {
-  // PostgreSQL knows no NUL in a text, so nothing has a name with one.
-  if (request.url.includes('%00')) throw invalid('path', 'must hold no NUL character, %00.');
+  requireOneHost(request);
   const match = findRoute(request.path);
   if (match === undefined) {
     throw new Failure(
@@ -28,6 +27,16 @@ export function route(request: Request, response: Response, next: NextFunction):
     found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
   );
   next();
+}
+
+/**
+ * Whoever stands between client and gateway may believe another one of two hosts.
+ *
+ * @throws Failure 400
+ */
+export function requireOneHost({ rawHeaders }: IncomingMessage): void {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (hosts.length > 1) throw invalid('host', 'must be sent once.');
 }
 
 /** Gives headers that came under another name the name that the contract has for them. */

@@ -1,4 +1,5 @@
 import type { EventError, EventValidator } from '../../generated/event-validators.js';
+import { valueProblem } from '../http/value-problem.ts';
 
 /** What is wrong with an event: which field, and what it must be. */
 export interface FieldProblem {
@@ -9,11 +10,13 @@ export interface FieldProblem {
   malformed: boolean;
 }
 
-/** What the generated validator has against a value; undefined when it is valid. */
+/** What the generated validator has against a value, or what no field may hold; undefined when it is valid. */
 export function fieldProblem<Event>(
   validate: EventValidator<Event>,
   value: unknown,
 ): FieldProblem | undefined {
+  const foreign = valueProblem(value);
+  if (foreign !== undefined) return { ...foreign, malformed: false };
   if (validate(value)) return undefined;
   const [error] = validate.errors ?? [];
   if (error === undefined) return { field: '', message: 'is not valid.', malformed: true };

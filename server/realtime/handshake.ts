@@ -4,7 +4,9 @@ import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { KeyRing } from '../http/key-ring.ts';
+import { requireOneHost } from '../http/route.ts';
 import { findRoute } from '../http/routes.ts';
+import { requirePlain } from '../http/value-problem.ts';
 import type { Caller } from '../models/access.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
@@ -38,6 +40,7 @@ export interface Admission extends Pick<Connection, 'caller' | 'model' | 'rechec
  * @throws Failure 401, 400, 404, 403 or 503, as HTTP has it.
  */
 export async function admit(gateway: Gateway, keys: KeyRing, request: IncomingMessage): Promise<Admission> {
+  requireOneHost(request);
   const protocol = protocolOf(request);
   if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
   if (gateway.draining)
@@ -89,6 +92,7 @@ function readModel(url: string): string {
   const [model = ''] = named;
   if (model === '') throw new Failure(400, 'invalid_request', 'model: is required.');
   if (named.length > 1) throw new Failure(400, 'invalid_request', 'model: send it once.');
+  requirePlain({ model }, 'query');
   if (model.length > 200)
     throw new Failure(400, 'invalid_request', 'model: must have at most 200 characters.');
   return model;

@@ -240,6 +240,11 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
       /^payload.parameters.voice: is required/,
     ],
     [
+      'a voice with a NUL',
+      (id: string) => runFrame(id, { parameters: { voice: 'v\u00001' } }),
+      /^payload.parameters.voice: must hold no control character/,
+    ],
+    [
       'an unknown voice',
       (id: string) => runFrame(id, { parameters: { voice: 'nobody' } }),
       /^payload.parameters.voice: "nobody" is not a voice/,

@@ -45,6 +45,8 @@ const events = (payload: object) => ({
   channels: { socket: { address: '/socket', messages: { hello: { payload } } } },
 });
 const json = { type: 'object', description: 'x' };
+const query = (schema: object) => ({ name: 'q', in: 'query', description: 'x', schema });
+const jsonBody = (schema: object) => ({ content: { 'application/json': { schema } } });
 
 const fixtures: Fixture[] = [
   {
@@ -132,6 +134,58 @@ const fixtures: Fixture[] = [
       'x-error-family': 'generic',
       responses: { '500': { description: 'x' } },
     }),
+  },
+  {
+    rule: 'request-bounded',
+    name: 'takes lists and integers with bounds, in bodies and parameters',
+    says: [],
+    document: openapi({
+      operationId: 'getThing',
+      parameters: [query({ type: 'integer', description: 'x', minimum: 1, exclusiveMaximum: 9 })],
+      requestBody: jsonBody({
+        ...json,
+        properties: {
+          list: { type: 'array', description: 'x', maxItems: 3, items: json },
+          choice: { type: 'integer', description: 'x', enum: [1, 2] },
+          plain: { type: 'number', description: 'x' },
+        },
+        // Only restated.
+        if: { properties: { list: { type: 'array', minItems: 1 }, whole: { type: 'integer', minimum: 0 } } },
+      }),
+      responses: ok,
+    }),
+  },
+  {
+    rule: 'request-bounded',
+    name: 'refuses a list without maxItems and an integer without a bound, also behind a $ref',
+    says: [
+      /An integer in a request must have a minimum/,
+      /An integer in a request must have a maximum/,
+      /A list in a request must have maxItems/,
+      /An integer in a request must have a maximum/,
+    ],
+    document: openapi(
+      {
+        operationId: 'getThing',
+        parameters: [query({ type: 'integer', description: 'x' })],
+        requestBody: jsonBody({ $ref: '#/components/schemas/Thing' }),
+        responses: ok,
+      },
+      {
+        schemas: {
+          Thing: {
+            type: 'array',
+            items: { anyOf: [json, { type: ['integer', 'null'], description: 'x', minimum: 0 }] },
+          },
+        },
+      },
+    ),
+  },
+  {
+    rule: 'request-bounded',
+    name: 'asks nothing of answers',
+    says: [],
+    document: withBody('application/json', { schema: { type: 'array', items: { type: 'integer' } } }),
   },
   {
     rule: 'field-described',

@@ -438,7 +438,7 @@ describe('a generic request as a form', () => {
     [
       'JSON text nested too deep',
       [['metadata', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`]],
-      'metadata',
+      'body',
       '100',
     ],
     [

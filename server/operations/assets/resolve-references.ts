@@ -85,9 +85,7 @@ async function lookUp(
       asset.status === 'Processing' ? refreshed(gateway, asset) : asset,
     ),
   );
-  // PostgreSQL knows no NUL in a text, so no task has one.
-  const possible = taskIds.filter((id) => !id.includes('\0'));
-  const tasks = await Promise.all(possible.map((id) => findTaskById(read, id)));
+  const tasks = await Promise.all(taskIds.map((id) => findTaskById(read, id)));
   return {
     assets: new Map(assets.map((asset) => [asset.id, asset])),
     tasks: new Map(tasks.flatMap((task) => (task?.userId === userId ? [[task.id, task]] : []))),

@@ -1,5 +1,5 @@
 import type { Channel } from '../../channels/channel.ts';
-import { Failure, invalid } from '../../failure.ts';
+import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
@@ -24,7 +24,6 @@ const mostIds = 5;
 export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const { body, query, gateway, caller } = request;
   const { url, name, asset_type } = body;
-  if (name?.includes('\0')) throw invalid('name', 'must hold no NUL character.');
   const model = query.model ?? null;
   const upload = { url, name, assetType: typeNamed(asset_type), model };
   const { channel, upstreamId } = await uploadInTurn(request, await channelsFor(request, model), upload);

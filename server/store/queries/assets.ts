@@ -6,15 +6,8 @@ export async function findAssets(
   db: Kysely<Database>,
   { ids, userId }: { ids: readonly string[]; userId: number },
 ): Promise<AssetsTable[]> {
-  // PostgreSQL knows no NUL in a text, so no asset has one.
-  const possible = ids.filter((id) => !id.includes('\0'));
-  if (possible.length === 0) return [];
-  return db
-    .selectFrom('assets')
-    .selectAll()
-    .where('id', 'in', possible)
-    .where('user_id', '=', userId)
-    .execute();
+  if (ids.length === 0) return [];
+  return db.selectFrom('assets').selectAll().where('id', 'in', ids).where('user_id', '=', userId).execute();
 }
 
 /** The channel of a user's latest asset for that model; undefined before the first. */

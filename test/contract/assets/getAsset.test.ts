@@ -41,7 +41,7 @@ describeOperation('getAsset', {
   },
   carriesOut: (call) => {
     test('400 an id with a NUL character', async () => {
-      expectRefusal(await call({ path: { id: 'a\0b' } }), 400, { code: 'invalid_request', names: 'path' });
+      expectRefusal(await call({ path: { id: 'a\0b' } }), 400, { code: 'invalid_request', names: 'id' });
     });
     test('200 from processing to active', async () => {
       const id = await uploaded({ url: await recording(), asset_type: 'Audio', name: 'few words' });

@@ -26,7 +26,8 @@ export const parameters: Limits = {
   'parameters/TokenId': { maximum: 9007199254740991, minimum: 1 },
   'parameters/LogKeyword': { maxLength: 128 },
   'parameters/VerificationSessionId': { maxLength: 128, minLength: 1 },
-  'parameters/VerificationResultCode': { minimum: 0 },
+  'parameters/VerificationResultCode': { maximum: 2147483647, minimum: 0 },
   'channelBindings/realtimeHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
   'channelBindings/inferenceHandshake/ws/query.model': { maxLength: 200, minLength: 1 },
+  'parameters/PageNumber': { maximum: 2147483647 },
 };

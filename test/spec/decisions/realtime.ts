@@ -48,4 +48,5 @@ export const realtime: Limits = {
   'InputTextBufferAppend.text': { maxLength: 20000 },
   'InputTextBufferClear.type': { const: 'input_text_buffer.clear' },
   'ResponseCancel.type': { const: 'response.cancel' },
+  'SynthesisOptions.language_hints': { maxItems: 100 },
 };

@@ -71,4 +71,7 @@ export const speech: Limits = {
   'MultimodalSpeechRequest.model': { maxLength: 200, minLength: 1 },
   'MultimodalSpeechRequest/allOf/0/if.model': { pattern: '^beta/' },
   'MultimodalSpeechRequest/allOf/1/if.model': { pattern: '^(?!beta/)' },
+  'PronunciationFixes.pronunciation': { maxItems: 1000 },
+  'PronunciationFixes.replace': { maxItems: 1000 },
+  'MultimodalSpeechInput.pronunciation_dict.tone': { maxItems: 1000 },
 };

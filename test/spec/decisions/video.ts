@@ -106,7 +106,6 @@ export const video: Limits = {
   },
   'VideoForm.images[]/anyOf/1': { maxItems: 30 },
   'VideoForm.reference_images[][url]/anyOf/1': { maxItems: 30 },
-  'VideoGenerationForm.prompt': { minLength: 1 },
   'VideoForm.metadata[parameters][seed]': { pattern: '^[0-9]{1,10}$' },
   'GammaVideoRequest.model': { maxLength: 200, minLength: 1 },
   'OfficialLimits20.service_tier': { enum: ['default'] },
@@ -133,4 +132,5 @@ export const video: Limits = {
   'OfficialTaskRequest.content': { minItems: 1 },
   'OfficialTaskRequest.resolution': { enum: ['480p', '720p', '1080p', '4k'] },
   'OfficialTaskRequest.duration': { maximum: 30, minimum: -1 },
+  OfficialContent: { maxItems: 100 },
 };

@@ -1,0 +1,58 @@
+import { type Context, child, children, follow, type Node, type Resolved } from './visit.ts';
+
+/** Where the schemas inside a schema stand: alone, in a map or in a list. */
+const alone = ['items', 'additionalProperties'];
+const maps = ['properties', 'patternProperties'];
+const lists = ['prefixItems', 'allOf', 'anyOf', 'oneOf'];
+
+/**
+ * Lists and whole numbers that a client sends have bounds: each list `maxItems`, each integer a smallest and a largest
+ * value or an `enum`. Conditionals, and branches that only restate a field described elsewhere, need not repeat them.
+ */
+export function requestBounded() {
+  const seen = new Set<string>();
+  const check = (ctx: Context, schema: Resolved) => {
+    const { node, location } = schema;
+    const place = location.source.absoluteRef + location.pointer;
+    if (seen.has(place)) return;
+    seen.add(place);
+    for (const problem of problems(node)) ctx.report({ message: problem, location });
+    const inner = [
+      ...alone.map((key) => child(ctx, schema, key)),
+      ...maps.flatMap((key) => children(ctx, schema, key).map(([, one]) => one)),
+      ...lists.flatMap((key) =>
+        [node[key] ?? []].flat().map((one, index) => follow(ctx, one, location.child([key, index]))),
+      ),
+    ];
+    for (const one of inner) if (one !== undefined) check(ctx, one);
+  };
+  return {
+    RequestBody(node: Node, ctx: Context) {
+      const body = follow(ctx, node, ctx.location);
+      const media = body === undefined ? [] : children(ctx, body, 'content');
+      for (const [, type] of media) {
+        const schema = child(ctx, type, 'schema');
+        if (schema !== undefined) check(ctx, schema);
+      }
+    },
+    Parameter(node: Node, ctx: Context) {
+      const schema = child(ctx, { node, location: ctx.location }, 'schema');
+      if (schema !== undefined) check(ctx, schema);
+    },
+  };
+}
+
+function* problems(schema: Node): Generator<string> {
+  const types = [schema.type].flat();
+  const isList = types.includes('array') && (schema.items ?? schema.prefixItems ?? schema.description);
+  if (isList && schema.maxItems === undefined) yield 'A list in a request must have maxItems.';
+  const isWhole = types.includes('integer') && schema.description;
+  if (!isWhole || schema.enum !== undefined || schema.const !== undefined) return;
+  for (const [bound, exclusive] of [
+    ['minimum', 'exclusiveMinimum'],
+    ['maximum', 'exclusiveMaximum'],
+  ] as const) {
+    if (schema[bound] === undefined && schema[exclusive] === undefined)
+      yield `An integer in a request must have a ${bound}.`;
+  }
+}

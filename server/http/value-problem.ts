@@ -1,0 +1,59 @@
+import { invalid } from '../failure.ts';
+
+/** Far more than any request has, and far less than what those who walk or write it could stumble over. */
+const deepest = 100;
+
+/** PostgreSQL keeps no NUL, and nobody speaks, shows or searches the others. */
+const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
+
+/**
+ * Refuses what no field of a request may hold, whatever it is for: control characters and halves of characters, in
+ * names too, numbers that are infinite, and objects and lists nested too deep. `whole` is the name of the value.
+ *
+ * @throws Failure 400 that names the field
+ */
+export function requirePlain(value: unknown, whole: string): void {
+  const problem = valueProblem(value);
+  if (problem !== undefined) throw invalid(problem.field === '' ? whole : problem.field, problem.message);
+}
+
+/** What `requirePlain` has against a value; `field` is empty where it is about the whole. */
+export function valueProblem(value: unknown): { field: string; message: string } | undefined {
+  const found = find(value, 0);
+  return found && { field: (found.path ?? []).toReversed().join('.'), message: found.message };
+}
+
+/** What no text may hold. */
+export function textProblem(text: string): string | undefined {
+  const [found] = control.exec(text) ?? [];
+  if (found !== undefined) {
+    const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return `must hold no control character, here U+${code}, but tab and line breaks.`;
+  }
+  return text.isWellFormed() ? undefined : 'must hold no half of a character (a lone surrogate).';
+}
+
+/** The path is built on the way back, innermost name first; without one it is about the whole value. */
+type Found = { path?: string[]; message: string };
+
+function find(value: unknown, depth: number): Found | undefined {
+  if (typeof value === 'string') return told(textProblem(value));
+  if (typeof value === 'number') return told(Number.isFinite(value) ? undefined : 'must be a finite number.');
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > deepest) return { message: `is nested deeper than ${deepest} levels.` };
+  // A list has no names to look at.
+  const list = Array.isArray(value);
+  for (const name in value) {
+    if (!list && textProblem(name) !== undefined)
+      return told('has a field whose name holds a control character or half of a character.');
+    const found = find(Reflect.get(value, name), depth + 1);
+    if (found === undefined) continue;
+    found.path?.push(name);
+    return found;
+  }
+  return undefined;
+}
+
+function told(message: string | undefined): Found | undefined {
+  return message === undefined ? undefined : { path: [], message };
+}
