@@ -73,7 +73,9 @@ export async function serve(
     opened.unshift(() => heartbeat.stop());
     const freed = await heartbeat.start();
     if (freed.holds > 0) logger.warn(freed, 'gave back what an earlier run left open');
-    const ledger = new Ledger(store, id, clock);
+    const ledger = new Ledger(store, id, clock, (overrun) =>
+      logger.warn(overrun, 'a provider told more than was held; charged what was held'),
+    );
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox
       ? await startEmbeddedSandbox({

@@ -17,17 +17,39 @@ export interface ReserveRequest {
   kind?: ReservationKind;
 }
 
+/** Work that was to cost more than was held for it, and did not. */
+export interface Overrun {
+  requestId: string;
+  /** Quota that the provider's figure comes to. */
+  asked: number;
+  /** Quota that was held, and charged. */
+  charged: number;
+}
+
 /** The books: what a key has left, what is held for running work, and what finished work cost. */
 export class Ledger {
   readonly #store: Store;
   readonly #gateway: string;
   readonly #clock: () => number;
+  readonly #onOverrun: (overrun: Overrun) => void;
+  #overruns = 0;
 
   /** `gateway` is the one whose requests these are; `clock` gives epoch milliseconds. */
-  constructor(store: Store, gateway: string, clock: () => number = Date.now) {
+  constructor(
+    store: Store,
+    gateway: string,
+    clock: () => number = Date.now,
+    onOverrun: (overrun: Overrun) => void = () => {},
+  ) {
     this.#store = store;
     this.#gateway = gateway;
     this.#clock = clock;
+    this.#onOverrun = onOverrun;
+  }
+
+  /** How many settlements were cut down to what was held, since the start. */
+  get overruns(): number {
+    return this.#overruns;
   }
 
   /** Holds quota before any work is done. Unlimited keys always have enough. */
@@ -59,12 +81,20 @@ export class Ledger {
   }
 
   /**
-   * Charges what the work cost, more or less than was held, and writes the log row with it; waits for a store that
-   * is away. True the first time; false when the reservation is closed already or never was.
+   * Charges what the work cost, at most what was held, and writes the log row with it; waits for a store that is
+   * away. True the first time; false when the reservation is closed already or never was.
    */
   async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
-    const charged = quota('charged', request.charged);
-    return persist(this.#store, 'settle', { ...request, charged, now: this.#clock() });
+    const asked = quota('charged', request.charged);
+    const args = { ...request, charged: asked, now: this.#clock() };
+    const settled = await persist(this.#store, 'settle', args);
+    if (settled === undefined) return false;
+    const { charged } = settled;
+    if (charged < asked) {
+      this.#overruns += 1;
+      this.#onOverrun({ requestId: request.requestId, asked, charged });
+    }
+    return true;
   }
 
   /**

@@ -25,13 +25,15 @@ export interface MeteredCall {
 export class Metering {
   readonly #gateway: Gateway;
   readonly #call: MeteredCall;
-  /** Quota held. */
+  /** Units and quota held. */
+  #units: number;
   #held: number;
   #closed = false;
 
   private constructor(gateway: Gateway, call: MeteredCall, held: number) {
     this.#gateway = gateway;
     this.#call = call;
+    this.#units = call.expectedUnits;
     this.#held = held;
   }
 
@@ -67,11 +69,13 @@ export class Metering {
     const { requestId, model, caller } = this.#call;
     const from = this.#held;
     const to = Math.max(from, this.#gateway.prices.quota(model.id, caller.group, units));
-    if (to === from) return true;
-    const outcome = await this.#gateway.ledger.extend({ requestId, from, to });
-    if (outcome === 'insufficient_quota') return false;
-    if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
-    this.#held = to;
+    if (to > from) {
+      const outcome = await this.#gateway.ledger.extend({ requestId, from, to });
+      if (outcome === 'insufficient_quota') return false;
+      if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
+      this.#held = to;
+    }
+    this.#units = Math.max(this.#units, units);
     return true;
   }
 
@@ -80,16 +84,17 @@ export class Metering {
     return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 
-  /** Settles for what was used. Resolves when it is on disk. */
+  /** Settles for what was used, at most for what is held. Resolves when it is on disk. */
   async charge(
     usage: Usage,
     outcome: { channel: string; status: number; errorCode?: string },
   ): Promise<void> {
     if (this.#closed) return;
-    const { requestId, model, caller } = this.#call;
-    const charged = this.#gateway.prices.quota(model.id, caller.group, usage.units);
+    const { requestId } = this.#call;
     this.#closed = true;
-    const settled = await this.#gateway.ledger.settle({ requestId, charged, log: this.#log(usage, outcome) });
+    const charged = this.#cost(usage.units);
+    const log = this.#log(this.#bounded(usage), outcome);
+    const settled = await this.#gateway.ledger.settle({ requestId, charged, log });
     if (!settled)
       this.#gateway.logger.error({ requestId }, 'the reservation was closed before it was settled');
   }
@@ -100,6 +105,24 @@ export class Metering {
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
     await this.#gateway.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+  }
+
+  /** Quota for what a provider told; a figure that has no price costs all that is held. */
+  #cost(units: number): number {
+    const { model, caller } = this.#call;
+    try {
+      return this.#gateway.prices.quota(model.id, caller.group, units);
+    } catch (error) {
+      if (error instanceof RangeError) return Number.MAX_SAFE_INTEGER;
+      throw error;
+    }
+  }
+
+  /** The log shows no more than could be charged, so that one wrong figure does not spoil every sum. */
+  #bounded({ units, inputTokens, outputTokens }: Usage): Usage {
+    if (units >= 0 && units <= this.#units) return { units, inputTokens, outputTokens };
+    const input = Math.min(inputTokens, this.#units);
+    return { units: this.#units, inputTokens: input, outputTokens: Math.min(outputTokens, this.#units - input) };
   }
 
   #log(

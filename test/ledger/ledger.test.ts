@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ledger, type ReserveRequest } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -82,12 +82,26 @@ describe.each(engines)('ledger on %s', (engine) => {
     ]);
   });
 
-  test('a settlement above the reservation may go below zero, which stops later ones', async () => {
+  test('no settlement charges more than is held, and each that would is counted and told', async () => {
+    const told = vi.fn();
+    ledger = new Ledger(store, 'here', () => now, told);
     const token = await makeToken(store, { remainQuota: 10 });
+    const unlimited = await makeToken(store, { unlimitedQuota: true });
     await ledger.reserve(hold(token, 'r1'));
-    await ledger.settle({ requestId: 'r1', charged: 25, log: LOG });
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: -15, used_quota: 25 });
-    expect(await ledger.reserve(hold(token, 'r2', { amount: 0 }))).toBe('insufficient_quota');
+    await ledger.reserve(hold(unlimited, 'r2'));
+    expect(await ledger.settle({ requestId: 'r1', charged: Number.MAX_SAFE_INTEGER, log: LOG })).toBe(true);
+    expect(await ledger.settle({ requestId: 'r2', charged: 11, log: LOG })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 10 });
+    expect(await balanceOf(store, unlimited)).toMatchObject({ used_quota: 10 });
+    expect((await logRows(store)).map((row) => row.quota)).toEqual([10, 10]);
+    expect(told.mock.calls).toEqual([
+      [{ requestId: 'r1', asked: Number.MAX_SAFE_INTEGER, charged: 10 }],
+      [{ requestId: 'r2', asked: 11, charged: 10 }],
+    ]);
+    expect(ledger.overruns).toBe(2);
+    await ledger.reserve(hold(token, 'r3', { amount: 0 }));
+    await ledger.settle({ requestId: 'r3', charged: 0, log: LOG });
+    expect(ledger.overruns).toBe(2);
     await expectBalanced(store, token);
   });
 

@@ -22,7 +22,7 @@ async function customer(): Promise<never> {
       await ledger.refund({ requestId, log: LOG });
       tell('refunded', requestId);
     } else {
-      const charged = number % 20;
+      const charged = number % 11;
       await ledger.settle({ requestId, charged, log: LOG });
       tell('settled', requestId, charged);
     }

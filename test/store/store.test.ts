@@ -95,7 +95,9 @@ describe.each(engines)('store on %s', (engine) => {
     ]);
     expect(await logRows(store)).toEqual([]);
     await expectBalanced(store, token);
-    expect(await store.run('settle', { requestId: 'r1', charged: 3, log: LOG, now: 5 })).toBe(true);
+    expect(await store.run('settle', { requestId: 'r1', charged: 3, log: LOG, now: 5 })).toEqual({
+      charged: 3,
+    });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 77, used_quota: 3 });
   });
 
@@ -187,7 +189,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
       await vi.waitFor(async () => expect((await rival.query(waits)).rowCount).toBe(1), { interval: 10 });
       await rival.query(`update ${schema}.ledger set model = model`);
       await rival.query('rollback');
-      expect(await settled).toBe(true);
+      expect(await settled).toEqual({ charged: 4 });
     });
     expect(await logRows(store)).toHaveLength(1);
     await expectBalanced(store, token);

@@ -109,16 +109,19 @@ interface ClosedRow {
   model: string;
   unit: string;
   reserved: number;
+  charged: number | null;
   unlimited: number;
 }
 
+/** Never charges more than is held, whoever asks for it. */
 const close = statement<
   { requestId: string; state: string; charged: number | null; now: number },
   ClosedRow
 >()`
-  update ledger set state = ${'state'}, charged = ${'charged'}, closed_at = ${'now'}, gateway = null
+  update ledger set state = ${'state'}, closed_at = ${'now'}, gateway = null,
+    charged = case when reserved < ${'charged'} then reserved else ${'charged'} end
   where request_id = ${'requestId'} and state = 'open'
-  returning token_id, user_id, model, unit, reserved, unlimited`;
+  returning token_id, user_id, model, unit, reserved, charged, unlimited`;
 
 const adjust = statement<{ tokenId: number; giveBack: number; charged: number }>()`
   update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'}
@@ -191,48 +194,47 @@ const hold = statement<{ requestId: string; amount: number }>()`
 
 /**
  * Takes a hold anew that was given back because its gateway was thought gone: as much of it as the balance still
- * has. Gives how much can be charged; undefined when there is no such hold.
+ * has. False when there is no such hold.
  */
-async function holdAnew(trx: Kysely<Database>, requestId: string): Promise<number | undefined> {
+async function holdAnew(trx: Kysely<Database>, requestId: string): Promise<boolean> {
   const row = (await reopen(trx, { requestId })).rows[0];
-  if (row === undefined) return undefined;
-  if (row.unlimited === 1) return Number.POSITIVE_INFINITY;
+  if (row === undefined) return false;
+  if (row.unlimited === 1) return true;
   const { remain_quota: left = 0 } = (await balance(trx, { tokenId: row.token_id })).rows[0] ?? {};
   const amount = Math.min(row.reserved, Math.max(0, left));
   await hold(trx, { requestId, amount });
   await adjust(trx, { tokenId: row.token_id, giveBack: -amount, charged: 0 });
-  return amount;
+  return true;
 }
 
+/** What a settlement came to: `charged` is what was asked for, or what was held where that is less. */
+export type Settlement = { charged: number };
+
 /**
- * Charges the actual amount and logs it. False when the reservation is not open: nothing is written then. Of one
- * that was given back because its gateway was thought gone, as much is charged as the balance still has.
+ * Charges the actual amount, at most what is held, and logs it. Undefined when the reservation is not open: nothing
+ * is written then. One that was given back because its gateway was thought gone holds what the balance still has.
  */
 export const settle: Command<
   { requestId: string; charged: number; log: LogEntry; now: number },
-  boolean
-> = async (trx, { requestId, charged: due, log: entry, now }) => {
-  let charged = due;
-  let row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
-  if (row === undefined) {
-    const held = await holdAnew(trx, requestId);
-    if (held === undefined) return false;
-    charged = Math.min(due, held);
-    row = (await close(trx, { requestId, state: 'settled', charged, now })).rows[0];
-  }
-  if (row === undefined) return false;
+  Settlement | undefined
+> = async (trx, { requestId, charged: asked, log: entry, now }) => {
+  const closing = { requestId, state: 'settled', charged: asked, now };
+  let row = (await close(trx, closing)).rows[0];
+  if (row === undefined && (await holdAnew(trx, requestId))) row = (await close(trx, closing)).rows[0];
+  if (row === undefined) return undefined;
+  const charged = row.charged ?? 0;
   await writeLog(trx, requestId, row, charged, entry, now);
   // Last, since this row is the one that other processes wait for.
   const giveBack = row.unlimited === 1 ? 0 : row.reserved - charged;
   await adjust(trx, { tokenId: row.token_id, giveBack, charged });
-  return true;
+  return { charged };
 };
 
 /** Nothing is held any more, but the gateway that was thought gone has its say. */
 const acknowledge = statement<{ requestId: string }, ClosedRow>()`
   update ledger set gateway = null
   where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
-  returning token_id, user_id, model, unit, reserved, unlimited`;
+  returning token_id, user_id, model, unit, reserved, charged, unlimited`;
 
 /**
  * Gives the reservation back, and logs at quota 0 when told what. False when the reservation is not open; it is

@@ -262,7 +262,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
   const booked =
     charge === null
       ? await refund(trx, { requestId: row.request_id, log, now })
-      : await settle(trx, { requestId: row.request_id, charged: charge.quota, log, now });
+      : (await settle(trx, { requestId: row.request_id, charged: charge.quota, log, now })) !== undefined;
   return { task: taskRecord(row), booked };
 };
 

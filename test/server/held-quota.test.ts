@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
+
+const speech = '/v1/audio/speech';
+const native = '/api/v1/services/aigc/multimodal-generation/generation';
+
+describe.each(engines)('a bill on %s', (engine) => {
+  let upstream: RecordingUpstream;
+  let target: TestGateway;
+  let usage: unknown;
+
+  beforeAll(async () => {
+    upstream = await startUpstream((request, response) => {
+      if (request.path === '/file.wav') {
+        response.end(Buffer.alloc(2000, 1));
+        return;
+      }
+      const audio = { data: '', url: `${upstream.url}/file.wav`, id: 'a', expires_at: 1 };
+      const answer = { request_id: 'r', output: { finish_reason: 'stop', audio }, usage };
+      if (request.headers['x-native-sse'] !== 'enable') {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+        return;
+      }
+      const spoken = { output: { finish_reason: 'null', audio: { data: 'AAAA' } } };
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const data of [spoken, answer])
+        response.write(`id:1\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify(data)}\n\n`);
+      response.end();
+    });
+    target = await startTestGateway(
+      {
+        channels: [
+          channelTo(upstream.url, { models: [{ id: 'alpha3-*', upstream: undefined }], priority: 9 }),
+        ],
+        prices: { '*': 1, 'alpha3-*': 10 },
+      },
+      engine,
+    );
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
+
+  const text = 'Good morning, x';
+  const ways: [string, (key: string) => Promise<Response>][] = [
+    ['the native route', (key) => post(target.url, key, native, sentence())],
+    [
+      'native events',
+      (key) => post(target.url, key, native, sentence(), { headers: { 'X-Native-SSE': 'enable' } }),
+    ],
+    ['a file', (key) => post(target.url, key, speech, standard())],
+    ['a stream', (key) => post(target.url, key, speech, { ...standard(), stream: true })],
+    [
+      'passed events',
+      (key) => post(target.url, key, speech, { ...standard(), stream: true, stream_format: 'sse' }),
+    ],
+  ];
+  const sentence = () => ({ model: 'alpha3-tts-flash', input: { text, voice: 'Aria' } });
+  const standard = () => ({ model: 'alpha3-tts-flash', input: text, voice: 'Aria' });
+
+  test.each(ways)('of %s is at most what was held, whatever the provider tells', async (_name, call) => {
+    const cut: number[] = [];
+    for (const characters of [999_999_999, 1e300, -1, 13.5, '99', null, 16]) {
+      usage = { characters };
+      const { key, id } = await makeKey(target, { quota: 200 });
+      const before = target.gateway.ledger.overruns;
+      const reply = await call(key);
+      expect(reply.status).toBe(200);
+      await reply.arrayBuffer();
+      expect((await ledgerRows(target)).at(-1)).toMatchObject({ reserved: 150, charged: 150 });
+      expect(await remainingQuota(target, id)).toBe(50);
+      expect((await logRows(target)).at(-1)).toMatchObject({ units: 15, quota: 150 });
+      cut.push(target.gateway.ledger.overruns - before);
+    }
+    // Counted where a figure was above the hold, and not where it was none.
+    expect(cut).toEqual([1, 0, 0, 0, 0, 0, 1]);
+  });
+
+  test('fifty spenders of one key, in any script, leave it at zero or above', async () => {
+    const scripts = [
+      'héé こ 안 好',
+      '😀😀😀 ☃ €9',
+      'WWWW ЖЖЖ 1234567',
+      '早上好。안녕하세요?',
+      'e\u0301\u0301 \u200d กขค עִבְ',
+    ];
+    const { key, id } = await makeKey(target, { quota: 800 });
+    const statuses = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const input = { text: scripts[index % scripts.length], voice: 'Mei' };
+        const reply = await post(target.url, key, native, { model: 'alpha-tts', input });
+        await reply.arrayBuffer();
+        return reply.status;
+      }),
+    );
+    expect([...new Set(statuses)].sort()).toEqual([200, 403]);
+    const left = await remainingQuota(target, id);
+    expect(left).toBeGreaterThanOrEqual(0);
+    expect(left).toBeLessThan(800);
+  });
+});
