@@ -33,8 +33,14 @@ export function isAudioDelta(data: Buffer): boolean {
   return audioTag.test(data.toString('latin1', 0, headLength));
 }
 
+/** A provider's frame as a server event of a session; undefined when it is none. */
+export function readServerEvent(data: Buffer, binary: boolean): (JsonObject & { type: string }) | undefined {
+  const event = binary ? undefined : parseObject(data.toString('utf8'));
+  return event !== undefined && isServerEvent(event) ? event : undefined;
+}
+
 /** Whether an object has what every server event of a session must have. Errors are written anew by the gateway. */
-export function isServerEvent(event: JsonObject): event is JsonObject & { type: string } {
+function isServerEvent(event: JsonObject): event is JsonObject & { type: string } {
   const { type, event_id: id } = event;
   if (type === 'response.audio.delta' && typeof event.delta !== 'string') return false;
   return typeof type === 'string' && (typeof id === 'string' || type === 'error');

@@ -4,7 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { channelsForVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
 import type { Connection } from './connection.ts';
-import { inner, isAudioDelta, isServerEvent, type JsonObject, parseObject } from './frames.ts';
+import { inner, isAudioDelta, type JsonObject, readServerEvent } from './frames.ts';
 import { SeenIds } from './seen-ids.ts';
 import { SessionBooks } from './session-books.ts';
 import {
@@ -28,6 +28,8 @@ import {
 } from './session-states.ts';
 import { type Outcome, SocketSession } from './socket-session.ts';
 
+const unusable = 'The provider sent something unusable.';
+
 /** A realtime session: events are checked, relayed and counted, from the first one to the last. */
 export class SpeechSession extends SocketSession {
   readonly #books: SessionBooks;
@@ -35,15 +37,22 @@ export class SpeechSession extends SocketSession {
   #state: SessionState = 'connected';
   /** All settings that went upstream, for the case that the upstream changes. */
   #settings: JsonObject = {};
-  /** A second upstream greets once more; the client has been greeted. */
+  /** Whether the client has its `session.created`: nothing may come before it, and a second upstream's is dropped. */
   #greeted = false;
+  readonly #greeting = Promise.withResolvers<void>();
   #failedLast = false;
 
   /** `channels` serve the model; the voice may narrow them later. */
   constructor(connection: Connection, socket: WebSocket, channels: readonly Channel[]) {
     super(connection, '/api-ws/v1/realtime', socket);
     this.#books = new SessionBooks(connection);
-    this.relay.client.occupy(() => this.relay.connect(channels));
+    const { client } = this.relay;
+    client.gone.addEventListener('abort', () => this.#greeting.resolve(), { once: true });
+    // What the client sends at once waits until it has been greeted, so that no answer comes before the greeting.
+    client.occupy(async () => {
+      await this.relay.connect(channels);
+      await this.#greeting.promise;
+    });
   }
 
   drain(): void {
@@ -139,19 +148,18 @@ export class SpeechSession extends SocketSession {
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
     this.heard();
     const { client } = this.relay;
+    if (!this.#greeted) return this.#greet(data, binary);
     if (!binary && isAudioDelta(data)) {
       client.send(data, false);
       return;
     }
-    const event = binary ? undefined : parseObject(data.toString('utf8'));
-    if (event === undefined || !isServerEvent(event))
-      return this.#fatal('bad_response', 'The provider sent something unusable.');
+    const event = readServerEvent(data, binary);
+    if (event === undefined) return this.#fatal('bad_response', unusable);
     this.#state = serverMoves[this.#state][event.type as MovingServerEvent] ?? this.#state;
     this.#failedLast = event.type === 'error';
     switch (event.type) {
       case 'session.created':
-        if (!this.#greeted) client.send(this.#ownModel(event, data), false);
-        this.#greeted = true;
+        // A second upstream's: the client has been greeted.
         return;
       case 'session.updated':
         client.send(this.#ownModel(event, data), false);
@@ -172,6 +180,20 @@ export class SpeechSession extends SocketSession {
     }
   }
 
+  /** The first frame of the first upstream: a greeting, or a refusal, which ends the session. */
+  #greet(data: Buffer, binary: boolean): void | Promise<void> {
+    const event = readServerEvent(data, binary);
+    if (event?.type === 'error') {
+      const told = readProviderError(inner(event, 'error'), this.relay.channel);
+      if ('fatal' in told) return this.#fatal(told.fatal, told.message);
+      return this.#endFailed(() => this.relay.client.send(told.event, false));
+    }
+    if (event?.type !== 'session.created') return this.#fatal('bad_response', unusable);
+    this.relay.client.send(this.#ownModel(event, data), false);
+    this.#greeted = true;
+    this.#greeting.resolve();
+  }
+
   /** The event with the public name of the model, whatever the provider calls it. */
   #ownModel(event: JsonObject, data: Buffer): Buffer | string {
     const { id } = this.connection.model;
@@ -190,15 +212,24 @@ export class SpeechSession extends SocketSession {
       void this.#fatal('rate_limit_exceeded', providerThrottles);
     } else if (this.#failedLast) {
       // The provider has said why; saying more would hide it.
-      const { status, close } = fatalErrors.bad_response;
-      void this.end({ status, errorCode: 'bad_response' }, () => this.relay.client.close(close));
+      void this.#endFailed(() => {});
     } else {
       void this.#fatal('bad_response', 'The provider closed the connection.');
     }
   }
 
+  /** Ends it as the provider's failure, without words of our own. */
+  #endFailed(farewell: () => void): Promise<void> {
+    const { status, close } = fatalErrors.bad_response;
+    return this.end({ status, errorCode: 'bad_response' }, () => {
+      farewell();
+      this.relay.client.close(close);
+    });
+  }
+
   protected tooQuiet(): void {
-    if (owesAnswer.has(this.#state)) void this.#fatal('upstream_timeout', 'The provider fell silent.');
+    if (!this.#greeted || owesAnswer.has(this.#state))
+      void this.#fatal('upstream_timeout', 'The provider fell silent.');
     else void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
   }
 
@@ -222,6 +253,7 @@ export class SpeechSession extends SocketSession {
 
   protected closeBooks(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
+    this.#greeting.resolve();
     return this.#books.close({ channel: this.relay.channelName, ...outcome });
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inner, isAudioDelta, isServerEvent, parseObject } from '../../server/realtime/frames.ts';
+import { inner, isAudioDelta, parseObject, readServerEvent } from '../../server/realtime/frames.ts';
 import { SeenIds } from '../../server/realtime/seen-ids.ts';
 
 describe('a piece of audio is told by its head and its end', () => {
@@ -26,16 +26,23 @@ describe('a piece of audio is told by its head and its end', () => {
 });
 
 describe('a server event', () => {
+  const read = (event: object) => readServerEvent(Buffer.from(JSON.stringify(event)), false);
+
   test.each([
     { type: 'x', event_id: 'a' },
     { type: 'error' },
     { type: 'response.audio.delta', event_id: 'a', delta: '' },
-  ])('is %j', (event) => expect(isServerEvent(event)).toBe(true));
+  ])('is %j', (event) => expect(read(event)).toEqual(event));
 
   test.each([{}, { type: 5, event_id: 'a' }, { type: 'x' }, { type: 'response.audio.delta', event_id: 'a' }])(
     'is not %j',
-    (event) => expect(isServerEvent(event)).toBe(false),
+    (event) => expect(read(event)).toBeUndefined(),
   );
+
+  test('is no binary frame, and nothing but a JSON object', () => {
+    expect(readServerEvent(Buffer.from('{"type":"x","event_id":"a"}'), true)).toBeUndefined();
+    expect(readServerEvent(Buffer.from('[]'), false)).toBeUndefined();
+  });
 });
 
 describe('frames', () => {
