@@ -122,7 +122,11 @@ export class Metering {
   #bounded({ units, inputTokens, outputTokens }: Usage): Usage {
     if (units >= 0 && units <= this.#units) return { units, inputTokens, outputTokens };
     const input = Math.min(inputTokens, this.#units);
-    return { units: this.#units, inputTokens: input, outputTokens: Math.min(outputTokens, this.#units - input) };
+    return {
+      units: this.#units,
+      inputTokens: input,
+      outputTokens: Math.min(outputTokens, this.#units - input),
+    };
   }
 
   #log(

@@ -1,3 +1,5 @@
+import { longestSpeech, type Pace } from './speech-time.ts';
+
 /** What a model is metered in. */
 export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
@@ -77,47 +79,49 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
-/** Audio tokens a second. */
+/** Audio tokens a second, which are also the fewest. */
 const audioTokenRate = 50;
-/** Slow speech, so that the estimate is seldom too low: characters a second. */
-const slowSpeech = 8;
 
-/** Input and output tokens that speaking a text will take at the most: 50 a second of audio, at least 50. */
-export function estimateSpeechTokens(text: string): number {
-  return estimateTokens(Buffer.byteLength(text), countCharacters(text, { eastAsian: true }), 1);
+/** Output tokens of audio: 50 a second, at least 50. */
+export function audioTokens(seconds: number): number {
+  return Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
 }
 
-function estimateTokens(bytes: number, characters: number, pieces: number): number {
-  const seconds = characters / slowSpeech;
-  return Math.ceil(bytes / 4) + Math.max(audioTokenRate * pieces, Math.ceil(seconds * audioTokenRate));
+/**
+ * The most input and output tokens that speaking a text on its own takes. No tokenizer makes more of a text than
+ * one for each of its bytes.
+ */
+export function mostSpeechTokens(text: string, pace?: Pace): number {
+  return Buffer.byteLength(text) + audioTokens(longestSpeech(text, pace));
 }
 
-/** What a text that comes bit by bit is expected to take, in the model's unit. */
+/** What a text that comes bit by bit takes at the most, in the model's unit. */
 export class TextEstimate {
   readonly #unit: Unit;
-  readonly #options: CountOptions;
-  #bytes = 0;
-  #characters = 0;
-  #pieces = 1;
+  readonly #options: CountOptions & { pace?: Pace };
+  #units = 0;
 
-  constructor(unit: Unit, options: CountOptions = {}) {
+  constructor(unit: Unit, options: CountOptions & { pace?: Pace } = {}) {
     this.#unit = unit;
     this.#options = options;
   }
 
   /** Units of all the text so far. */
   get units(): number {
-    if (this.#unit !== 'tokens') return this.#characters;
-    return this.#bytes === 0 ? 0 : estimateTokens(this.#bytes, this.#characters, this.#pieces);
+    return this.#units;
   }
 
+  /** Each bit may be spoken on its own, which has a least price in tokens. */
   add(text: string): void {
-    this.#bytes += Buffer.byteLength(text);
-    this.#characters += countCharacters(text, this.#options);
+    if (text === '') return;
+    this.#units +=
+      this.#unit === 'tokens'
+        ? mostSpeechTokens(text, this.#options.pace)
+        : countCharacters(text, this.#options);
   }
 
-  /** The text after this is spoken on its own, which has a least price in tokens. */
+  /** What is left of the text so far is spoken now, perhaps apart from what was spoken before. */
   cut(): void {
-    this.#pieces += 1;
+    if (this.#unit === 'tokens' && this.#units > 0) this.#units += 1 + audioTokens(0);
   }
 }

@@ -26,7 +26,7 @@ export class SpeechTask {
     this.id = header.task_id;
     this.#unit = model.unit;
     this.#ssml = payload.parameters.enable_ssml === true;
-    this.#estimate = new TextEstimate(model.unit, { ssml: this.#ssml });
+    this.#estimate = new TextEstimate(model.unit, { ssml: this.#ssml, pace: payload.parameters });
     const startedAt = gateway.clock();
     this.#hold = new TextHold(gateway, {
       requestId,

@@ -6,7 +6,7 @@ import { channelsForVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Metering, type Usage } from '../../ledger/metering.ts';
-import { countCharacters, estimateSpeechTokens } from '../../ledger/usage.ts';
+import { countCharacters, mostSpeechTokens } from '../../ledger/usage.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import type { NativeSpeechRequest } from '../../providers/native/speech-request.ts';
@@ -123,6 +123,7 @@ export function overHttp(
   };
 }
 
-function expectedUnits({ model, speech, ssml }: SpeechJob): number {
-  return model.unit === 'tokens' ? estimateSpeechTokens(speech.text) : countCharacters(speech.text, { ssml });
+function expectedUnits({ model, speech, ssml, native }: SpeechJob): number {
+  if (model.unit !== 'tokens') return countCharacters(speech.text, { ssml });
+  return mostSpeechTokens(speech.text, { rate: native.body.input.rate, instruction: speech.instructions });
 }
