@@ -53,18 +53,20 @@ const scripts = [
   'ex xi iv ei la ou. a. b! c? ',
 ];
 
+const codePoints = scripts.flatMap((text) => Array.from(text));
+
 /** Texts of any code points, of these scripts' characters mixed, and of one repeated. */
 const texts = fc
   .oneof(
     fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 4 }),
     fc.string({
-      unit: fc.constantFrom(...scripts.flatMap((text) => [...text])),
+      unit: fc.constantFrom(...codePoints),
       minLength: 1,
       maxLength: 8,
     }),
     fc
-      .tuple(fc.constantFrom(...scripts.flatMap((text) => [...text])), fc.integer({ min: 1, max: 5 }))
+      .tuple(fc.constantFrom(...codePoints), fc.integer({ min: 1, max: 5 }))
       .map(([unit, times]) => unit.repeat(times)),
     fc.constantFrom(...scripts),
   )

@@ -274,7 +274,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
 
   /** A provider whose responses report as told. */
   const reporting = (...reports: { status?: string; usage?: unknown; id?: string }[]): Script => ({
-    opened: realtimeScript().opened as NonNullable<Script['opened']>,
+    ...realtimeScript(),
     frame(connection, frame) {
       if (frame.type === 'session.update') realtimeUpdate(connection, frame);
       if (frame.type !== 'session.finish') return;

@@ -97,7 +97,7 @@ describe.each(engines)('a bill on %s', (engine) => {
         return reply.status;
       }),
     );
-    expect([...new Set(statuses)].sort()).toEqual([200, 403]);
+    expect(new Set(statuses)).toEqual(new Set([200, 403]));
     const left = await remainingQuota(target, id);
     expect(left).toBeGreaterThanOrEqual(0);
     expect(left).toBeLessThan(800);

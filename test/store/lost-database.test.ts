@@ -54,7 +54,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     'carries a command out once that was cut off before its %s arrived',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'before');
-      expect(await store.run('settle', settlement)).toBe(true);
+      expect(await store.run('settle', settlement)).toEqual({ charged: 4 });
       await cut;
       await expectSettledOnce();
       expect(told).toEqual([]);
@@ -65,7 +65,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     'carries a command out once whose %s was done and not acknowledged',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'after');
-      expect(await store.run('settle', settlement)).toBe(true);
+      expect(await store.run('settle', settlement)).toEqual({ charged: 4 });
       await cut;
       await expectSettledOnce();
     },
@@ -77,7 +77,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await cut;
     await vi.waitFor(() => expect(told).toEqual([true]));
     proxy.up();
-    expect(await settled).toBe(true);
+    expect(await settled).toEqual({ charged: 4 });
     await expectSettledOnce();
     expect(told).toEqual([true, false]);
   });
@@ -126,7 +126,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
       await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
       await rival.query('rollback');
     });
-    expect(await persist(store, 'settle', settlement)).toBe(true);
+    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4 });
     await expectSettledOnce();
   });
 
@@ -149,7 +149,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     for (const refused of [settled, checked])
       expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'store_unavailable' } });
     proxy.up();
-    expect(await persist(store, 'settle', settlement)).toBe(true);
+    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4 });
     await expectSettledOnce();
   });
 
