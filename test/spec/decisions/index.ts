@@ -1,5 +1,7 @@
+import { answers } from './answers.ts';
 import { assets } from './assets.ts';
 import { embeddings } from './embeddings.ts';
+import { events } from './events.ts';
 import { images } from './images.ts';
 import { inference } from './inference.ts';
 import { management } from './management.ts';
@@ -12,10 +14,12 @@ import { speech } from './speech.ts';
 import { video } from './video.ts';
 import { voices } from './voices.ts';
 
-/** The limits of what clients send that the interface does not state, written down a second time. */
+/** The limits of what clients send, and the fixed values of answers, that the interface does not state. */
 export const decisions = [
+  answers,
   assets,
   embeddings,
+  events,
   images,
   inference,
   management,
