@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,16 +25,25 @@ export interface GatewayOptions {
   databaseUrl?: string;
   /** The fault point at which it kills itself. */
   dieAt?: string;
+  /** A module that it loads before anything else. */
+  preload?: string;
+}
+
+/** How it ended, and what it said on standard error. */
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  said: string;
 }
 
 /** The gateway as an operator starts it, in a process of its own that can be killed. */
 export class GatewayProcess {
   readonly url: string;
   readonly #process: ChildProcess;
-  readonly #exited: Promise<unknown[]>;
+  readonly #exited: Promise<Ended>;
   readonly #session: string | undefined;
 
-  private constructor(url: string, child: ChildProcess, exited: Promise<unknown[]>, session?: string) {
+  private constructor(url: string, child: ChildProcess, exited: Promise<Ended>, session?: string) {
     this.url = url;
     this.#process = child;
     this.#exited = exited;
@@ -43,12 +51,18 @@ export class GatewayProcess {
   }
 
   /** Resolves when it listens. @throws Error when it ends before that. */
-  static async start({ dataDir, config, databaseUrl, dieAt }: GatewayOptions): Promise<GatewayProcess> {
+  static async start({
+    dataDir,
+    config,
+    databaseUrl,
+    dieAt,
+    preload,
+  }: GatewayOptions): Promise<GatewayProcess> {
     const session = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
     if (session !== undefined) database?.searchParams.set('application_name', session);
     const child = spawn(process.execPath, [main], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
         NODE_COMPILE_CACHE: compiled,
@@ -61,25 +75,37 @@ export class GatewayProcess {
         CONFIG: config,
         DATABASE_URL: database?.href ?? '',
         FAULT_POINT: dieAt ?? '',
+        ...(preload === undefined ? {} : { NODE_OPTIONS: `--import=${preload}` }),
       },
     });
     running.add(child);
     child.once('exit', () => running.delete(child));
-    const exited = once(child, 'exit');
+    let said = '';
+    child.stderr.on('data', (piece: Buffer) => {
+      said += piece.toString('utf8');
+    });
+    const exited = new Promise<Ended>((resolve) => {
+      child.once('close', (code, signal) => resolve({ code, signal, said }));
+    });
     for await (const line of createInterface({ input: child.stdout })) {
       const url = /^listening on (http:\S+)$/.exec(line)?.[1];
       if (url !== undefined) return new GatewayProcess(url, child, exited, session);
     }
-    throw new Error(`the gateway ended with ${String(await exited)} before it listened`);
+    throw new Error(`the gateway ended before it listened: ${JSON.stringify(await exited)}`);
   }
 
-  kill(): void {
-    this.#process.kill('SIGKILL');
+  /** Resolves when it has ended, whatever the reason. */
+  get ended(): Promise<Ended> {
+    return this.#exited;
+  }
+
+  kill(signal: NodeJS.Signals = 'SIGKILL'): void {
+    this.#process.kill(signal);
   }
 
   /** Resolves when it was killed, by itself or by `kill`, and the database has nothing of it under way. */
   async killed(): Promise<void> {
-    expect(await this.#exited).toEqual([null, 'SIGKILL']);
+    expect(await this.#exited).toMatchObject({ signal: 'SIGKILL' });
     if (this.#session === undefined) return;
     const sessions = 'select 1 from pg_stat_activity where application_name = $1';
     // The server notices a lost client a little later, and may still commit what it was sent.

@@ -32,12 +32,14 @@ const quota = 1_000_000;
 /** Milliseconds that the upstream takes for a task. */
 const taskTime = 300;
 
-export async function makeSite(engine: Engine): Promise<Site> {
+/** `server`: address of the PostgreSQL database to make a schema in. */
+export async function makeSite(engine: Engine, server = databaseUrl): Promise<Site> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-faults-'));
   const schema = `test_${randomUUID().replaceAll('-', '')}`;
-  const database = new URL(databaseUrl);
+  const database = new URL(server);
   database.searchParams.set('options', `-csearch_path=${schema}`);
-  if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
+  const run = (sql: string) => onServer((client) => client.query(sql), server);
+  if (engine === 'postgres') await run(`create schema ${schema}`);
   const stored = engine === 'postgres' ? { databaseUrl: database.href } : {};
   let stoodAt: number | undefined;
   const sandbox = await startSandbox({
@@ -79,12 +81,12 @@ export async function makeSite(engine: Engine): Promise<Site> {
       return serve({ ...settings, ...stored }, createLogger('silent'));
     },
     async bury() {
-      if (engine === 'postgres') await onServer((client) => client.query(`delete from ${schema}.gateways`));
+      if (engine === 'postgres') await run(`delete from ${schema}.gateways`);
     },
     async remove() {
       await sandbox.close();
       await rm(dataDir, { recursive: true });
-      if (engine === 'postgres') await onServer((client) => client.query(`drop schema ${schema} cascade`));
+      if (engine === 'postgres') await run(`drop schema ${schema} cascade`);
     },
   };
 }

@@ -57,8 +57,11 @@ export class Place {
 }
 
 /** Runs something on a PostgreSQL connection beside the store's own. */
-export async function onServer<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: databaseUrl });
+export async function onServer<T>(
+  use: (client: pg.Client) => Promise<T>,
+  connectionString = databaseUrl,
+): Promise<T> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   try {
     return await use(client);

@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Kysely } from 'kysely';
+import { expect, test } from 'vitest';
+import { migrate } from '../../server/store/migrate.ts';
+import type { Database } from '../../server/store/schema.ts';
+import { Batches } from '../../server/store/sqlite/batches.ts';
+import { openWriter } from '../../server/store/sqlite/connection.ts';
+import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
+import { unpackError } from '../../server/store/sqlite/messages.ts';
+import { StoreUnavailable } from '../../server/store/unavailable.ts';
+
+test('a command that finds no room takes no other along, and may come again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));
+  const connection = openWriter(join(folder, 'unigate.db'));
+  const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
+  await migrate(db, 'sqlite');
+  const batches = new Batches(connection, db);
+  const make = (id: number, length: number) => ({
+    id,
+    name: 'createUser' as const,
+    args: { name: 'a'.repeat(length), group: 'default', now: 1 },
+  });
+  const names = async () =>
+    (await db.selectFrom('users').select('name').execute()).map(({ name }) => name.length);
+  const batch = () => batches.run([make(1, 1), make(2, 1_000_000), make(3, 3)]);
+  try {
+    const { page_count: pages } = connection.prepare('pragma page_count').get() as { page_count: number };
+    connection.exec(`pragma max_page_count = ${pages + 5}`);
+    const [first, second, third] = await batch();
+    expect([first, third]).toEqual([
+      { id: 1, result: { id: 2 } },
+      { id: 3, result: { id: 3 } },
+    ]);
+    if (second === undefined || !('error' in second)) throw new Error('the second one found room');
+    expect(unpackError(second.error)).toBeInstanceOf(StoreUnavailable);
+    expect(unpackError(second.error).cause).toMatchObject({ message: expect.stringContaining('full') });
+    expect(await names()).toEqual([1, 3]);
+    connection.exec('pragma max_page_count = 100000');
+    expect((await batch()).map((outcome) => 'error' in outcome)).toEqual([false, false, false]);
+    expect(await names()).toEqual([1, 3, 1, 1_000_000, 3]);
+  } finally {
+    connection.close();
+    rmSync(folder, { recursive: true });
+  }
+});
