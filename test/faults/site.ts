@@ -24,7 +24,8 @@ export interface Site {
   serve(): Promise<RunningGateway>;
   /** As when the gateways that were killed have been missed by now, which takes some seconds on PostgreSQL. */
   bury(): Promise<void>;
-  remove(): Promise<void>;
+  /** `database`: its part of the database, too; default: true. */
+  remove(how?: { database: boolean }): Promise<void>;
 }
 
 /** Quota of the site's key. */
@@ -83,10 +84,10 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     async bury() {
       if (engine === 'postgres') await run(`delete from ${schema}.gateways`);
     },
-    async remove() {
+    async remove({ database: dropped } = { database: true }) {
       await sandbox.close();
       await rm(dataDir, { recursive: true });
-      if (engine === 'postgres') await run(`drop schema ${schema} cascade`);
+      if (engine === 'postgres' && dropped) await run(`drop schema ${schema} cascade`);
     },
   };
 }

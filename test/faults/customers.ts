@@ -1,0 +1,120 @@
+import { connect, HandshakeRefused } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
+
+/** What became of a request, by its id in the books. */
+export interface Told {
+  requestId: string;
+  /** `done`: to its end. `refused`: with 503. `broken`: a socket that spoke and was ended by the gateway. */
+  outcome: 'done' | 'refused' | 'broken';
+}
+
+const speech = { model: 'alpha3-tts-flash', input: 'Hi.', voice: 'Aria' };
+const stream = { model: 'voxa-v3-flash', input: { text: 'Hi.', voice: 'voxanna' } };
+const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' };
+
+/** Customers of a gateway who ask again and again, and know what they were told. */
+export class Customers {
+  readonly told: Told[] = [];
+  readonly #url: string;
+  readonly #key: string;
+  #open = false;
+  #running: Promise<void>[] = [];
+  #failure: unknown;
+
+  constructor(url: string, key: string) {
+    this.#url = url;
+    this.#key = key;
+  }
+
+  start(): void {
+    this.#open = true;
+    const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
+    const events = { 'X-Native-SSE': 'enable' };
+    this.#running = [
+      () => this.#post('/v1/audio/speech', speech),
+      () => this.#post('/v1/audio/speech', { ...speech, stream: true, response_format: 'pcm' }),
+      () => this.#post(native, stream, events),
+      () => this.#post(native, stream, events),
+      () => this.#post('/v1/videos', video),
+      () => this.#session(),
+    ].map(async (ask) => {
+      while (this.#open) {
+        await ask().catch((error: unknown) => {
+          this.#failure ??= error;
+          this.#open = false;
+        });
+      }
+    });
+  }
+
+  /** Resolves when so many more were told this. @throws what a customer must never see */
+  async more(outcome: Told['outcome'], count: number): Promise<void> {
+    const enough = this.#count(outcome) + count;
+    while (this.#count(outcome) < enough) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await pause();
+    }
+  }
+
+  /** Resolves when nobody waits for anything any more. @throws what a customer must never see */
+  async stop(): Promise<void> {
+    this.#open = false;
+    await Promise.all(this.#running);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #count(outcome: Told['outcome']): number {
+    return this.told.filter((one) => one.outcome === outcome).length;
+  }
+
+  async #post(path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
+    const response = await fetch(this.#url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    const requestId = response.headers.get('x-request-id') ?? '';
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (response.status === 200) {
+      this.told.push({ requestId, outcome: 'done' });
+      return;
+    }
+    if (response.status !== 503 || response.headers.get('retry-after') === null || !isAway(bytes.toString()))
+      throw new Error(`${path} was answered with ${response.status}: ${bytes.toString()}`);
+    this.told.push({ requestId, outcome: 'refused' });
+    await pause();
+  }
+
+  /** A realtime session of one text. */
+  async #session(): Promise<void> {
+    const address = `${this.#url}/v1/realtime?model=alpha3-tts-flash-realtime`;
+    const client = await connect(address, { key: this.#key }).catch((error: unknown) => {
+      if (error instanceof HandshakeRefused && error.status === 503) return undefined;
+      throw error;
+    });
+    if (client === undefined) return pause();
+    const requestId = String(client.headers['x-request-id']);
+    const send = (type: string, fields: object) => client.send({ event_id: `${type}_1`, type, ...fields });
+    const seen = (type: string) => client.next((event: Frame) => event.type === type).catch(() => undefined);
+    send('session.update', { session: { voice: 'Aria', mode: 'server_commit' } });
+    if ((await seen('session.updated')) !== undefined) {
+      send('input_text_buffer.append', { text: 'Hi. ' });
+      send('session.finish', {});
+    }
+    const finished = await seen('session.finished');
+    const { code } = await client.closed;
+    if (finished === undefined && !isAway(JSON.stringify(client.events.at(-1))))
+      throw new Error(`a session was closed with ${code} after ${JSON.stringify(client.events)}`);
+    const spoke = client.events.some(({ type }) => type === 'response.done');
+    if (finished !== undefined) this.told.push({ requestId, outcome: 'done' });
+    else if (spoke) this.told.push({ requestId, outcome: 'broken' });
+  }
+}
+
+const isAway = (text: string) => text.includes('store_unavailable');
+
+/** As long as `retry-after` says would be too long for a test. */
+const pause = () =>
+  new Promise<void>((resolve) => {
+    setTimeout(resolve, 20);
+  });
