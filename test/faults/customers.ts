@@ -19,7 +19,7 @@ export class Customers {
   readonly #key: string;
   #open = false;
   #running: Promise<void>[] = [];
-  #failure: unknown;
+  #failure: Error | undefined;
 
   constructor(url: string, key: string) {
     this.#url = url;
@@ -40,7 +40,7 @@ export class Customers {
     ].map(async (ask) => {
       while (this.#open) {
         await ask().catch((error: unknown) => {
-          this.#failure ??= error;
+          this.#failure ??= error instanceof Error ? error : new Error(String(error));
           this.#open = false;
         });
       }
