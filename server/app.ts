@@ -19,10 +19,10 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(startCall(gateway.clock));
+  app.use(startCall(gateway));
   app.use(cors);
   app.use(route);
-  app.use(authenticate(new KeyRing(gateway.store, gateway.clock)));
+  app.use(authenticate(new KeyRing(gateway)));
   app.use(limitRate(gateway.rateLimit));
   app.use(readBody(gateway.settings.limits.bodyMb));
   app.use(readForm(contract, gateway.settings.limits.bodyMb));

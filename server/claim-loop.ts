@@ -3,12 +3,11 @@ import type { Alarm, Timers } from './timers.ts';
 
 export interface ClaimLoopOptions {
   timers: Timers;
-  clock: () => number;
   /** Least milliseconds between two claims. */
   gapMs: number;
   /** Most milliseconds between two claims. */
   idleMs: number;
-  /** Claims what is due, and says when something will be again, epoch milliseconds. */
+  /** Claims what is due, and says when something will be again, by the monotonic clock. */
   claim: () => Promise<number>;
   failed: (error: unknown) => void;
 }
@@ -43,37 +42,37 @@ export class ClaimLoop {
   }
 
   /** Something may be due at that time, earlier than the loop expects. */
-  wake(at = this.#options.clock()): void {
+  wake(at = this.#options.timers.monotonic()): void {
     if (!this.#running) return;
     if (this.#claiming !== undefined) {
       this.#wokenAt = Math.min(this.#wokenAt, at);
       return;
     }
-    const { timers, clock, gapMs } = this.#options;
+    const { timers, gapMs } = this.#options;
     const target = Math.max(at, this.#claimedAt + gapMs);
     if (target >= this.#alarmAt) return;
     this.#alarm?.cancel();
     this.#alarmAt = target;
-    this.#alarm = timers.alarm(Math.max(0, target - clock()), () => {
+    this.#alarm = timers.alarm(Math.max(0, target - timers.monotonic()), () => {
       this.#alarmAt = Number.POSITIVE_INFINITY;
       this.#claiming = this.#claimAndPlan();
     });
   }
 
   async #claimAndPlan(): Promise<void> {
-    const { claim, clock, idleMs, failed } = this.#options;
-    this.#claimedAt = clock();
+    const { claim, timers, idleMs, failed } = this.#options;
+    this.#claimedAt = timers.monotonic();
     let next: number;
     try {
       next = await claim();
     } catch (error) {
       // An absent store is told of once, by itself.
       if (!(error instanceof StoreUnavailable)) failed(error);
-      next = clock() + failurePause;
+      next = timers.monotonic() + failurePause;
     }
     this.#claiming = undefined;
     const woken = this.#wokenAt;
     this.#wokenAt = Number.POSITIVE_INFINITY;
-    this.wake(Math.min(next, woken, clock() + idleMs));
+    this.wake(Math.min(next, woken, timers.monotonic() + idleMs));
   }
 }

@@ -7,6 +7,7 @@ import type { Prices } from './models/prices.ts';
 import type { Settings } from './settings.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
+import type { Timers } from './timers.ts';
 
 /** Everything an operation works with. */
 export interface Gateway {
@@ -19,8 +20,9 @@ export interface Gateway {
   readonly tasks: Tasks;
   readonly rateLimit: RateLimit;
   readonly logger: Logger;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, for what people are told and what ends on a date. It may step: durations are of `timers`. */
   readonly clock: () => number;
+  readonly timers: Timers;
   /** True from the moment the process begins to stop. */
   draining: boolean;
 }

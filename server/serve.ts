@@ -88,7 +88,7 @@ export async function serve(
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
     const channels = new Channels(
       [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))],
-      clock,
+      timers.monotonic,
     );
     opened.unshift(() => channels.close());
     const prices = new Prices(settings.prices, settings.groups);
@@ -124,9 +124,10 @@ export async function serve(
       prices,
       channels,
       tasks,
-      rateLimit: new RateLimit(settings.limits.requestsPerMinute, clock),
+      rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
       logger,
       clock,
+      timers,
       draining: false,
     };
     await tasks.start();

@@ -5,10 +5,15 @@ export interface Alarm {
   cancel(): void;
 }
 
-/** Where alarms come from: the system's clock, or a test's. */
+/** Time as it passes: the system's, or a test's. */
 export interface Timers {
   /** Calls `ring` after `ms` milliseconds. */
   alarm(ms: number, ring: () => void): Alarm;
+  /**
+   * Whole milliseconds by a clock that never steps, whatever the system's is set to: for durations, and for all that
+   * is due at a time. It begins as epoch milliseconds, so that the next process goes on where this one ends.
+   */
+  readonly monotonic: () => number;
 }
 
 export const systemTimers: Timers = {
@@ -16,4 +21,5 @@ export const systemTimers: Timers = {
     const timer = setTimeout(ring, ms);
     return { refresh: () => timer.refresh(), cancel: () => clearTimeout(timer) };
   },
+  monotonic: () => Math.floor(performance.timeOrigin + performance.now()),
 };

@@ -27,8 +27,8 @@ export class Progress {
   /** The same for what takes long and may tell no percent: the seconds since the first such text show that it lives. */
   wait(text: string, percent?: number): void {
     if (!this.#shown) return;
-    this.#since ??= Date.now();
-    const seconds = Math.floor((Date.now() - this.#since) / 1_000);
+    this.#since ??= performance.now();
+    const seconds = Math.floor((performance.now() - this.#since) / 1_000);
     this.show(`${text} ${seconds} s`, percent);
     this.#waiting = setTimeout(() => this.wait(text, percent), TICK_MS);
     this.#waiting.unref();
@@ -37,7 +37,7 @@ export class Progress {
   /** Shows how many bytes have come, and with `total` a bar. */
   received(bytes: number, total?: number): void {
     this.bytes = bytes;
-    const now = Date.now();
+    const now = performance.now();
     if (now - this.#drawnAt < REDRAW_MS && bytes !== total) return;
     this.#drawnAt = now;
     if (total) this.show(`${inUnits(bytes)} of ${inUnits(total)}`, (100 * bytes) / total);

@@ -71,13 +71,18 @@ export async function waitForTask<Task extends EndedTask, Done extends Task>(
   const poll = { timeout: POLL_TIMEOUT_MS, ...call, maxRetries: 0, signal: end.signal };
   const report = onlyChanges(id, onProgress);
   let interval = Math.min(pollIntervalMs ?? FIRST_INTERVAL_MS, LONGEST_TIMER_MS);
-  let answeredAt = Date.now();
+  let answeredAt = performance.now();
   try {
     for (;;) {
-      const { asked, seen } = await look(id, reader, poll, Date.now() - answeredAt < LONGEST_TROUBLE_MS);
+      const { asked, seen } = await look(
+        id,
+        reader,
+        poll,
+        performance.now() - answeredAt < LONGEST_TROUBLE_MS,
+      );
       if (seen) {
         const { task, state, requestId } = seen;
-        answeredAt = Date.now();
+        answeredAt = performance.now();
         report(state, task);
         if (reader.isDone(task)) return task;
         if (state.failure) throw new TaskFailedError({ ...state.failure, taskId: id, requestId, task });

@@ -15,7 +15,7 @@ export class Channels {
   readonly #entries: readonly Entry[];
   readonly #random: () => number;
 
-  /** `random` gives numbers from 0 up to 1, for the choice by weight. */
+  /** `clock` is the monotonic one; `random` gives numbers from 0 up to 1, for the choice by weight. */
   constructor(settings: readonly ChannelSettings[], clock: () => number, random: () => number = Math.random) {
     this.#entries = settings.map((one) => ({
       channel: new Channel(one, clock),

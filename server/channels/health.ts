@@ -8,6 +8,7 @@ export class Health {
   #failures = 0;
   #pausedUntil = 0;
 
+  /** `clock` is the monotonic one. */
   constructor(clock: () => number) {
     this.#clock = clock;
   }

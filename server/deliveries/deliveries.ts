@@ -32,10 +32,9 @@ export class Deliveries {
   constructor(options: DeliveryOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
     this.#sender = new Sender(this.#env);
-    const { timers, clock, timing, logger } = this.#env;
+    const { timers, timing, logger } = this.#env;
     this.#loop = new ClaimLoop({
       timers,
-      clock,
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
@@ -57,7 +56,7 @@ export class Deliveries {
 
   /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
   async stop(patience = 1_000): Promise<void> {
-    const { store, timers, owner, clock } = this.#env;
+    const { store, timers, owner } = this.#env;
     this.#housekeeping?.cancel();
     this.#housekeeping = undefined;
     await this.#loop.stop();
@@ -65,7 +64,7 @@ export class Deliveries {
     await Promise.allSettled([...this.#inFlight, this.#round]);
     impatient.cancel();
     await this.#sender.close();
-    await store.run('releaseDeliveries', { owner, now: clock() });
+    await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
   }
 
   /** There may be a new notice. */
@@ -82,9 +81,9 @@ export class Deliveries {
 
   /** Forgets notices that were closed long ago, and says how many. */
   async runHousekeeping(): Promise<number> {
-    const { store, clock, timing, stopping } = this.#env;
+    const { store, timers, timing, stopping } = this.#env;
     await this.#hasten();
-    const closedBy = clock() - timing.keepMs;
+    const closedBy = timers.monotonic() - timing.keepMs;
     let pruned = 0;
     while (!stopping.aborted) {
       const gone = await store.run('pruneDeliveries', { closedBy, limit: batch });
@@ -96,17 +95,17 @@ export class Deliveries {
 
   /** No try is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
   async #hasten(): Promise<void> {
-    const { store, clock, timing } = this.#env;
-    const now = clock();
+    const { store, timers, timing } = this.#env;
+    const now = timers.monotonic();
     await store.run('hastenDeliveries', { now, after: now + Math.max(...timing.pausesMs) });
   }
 
   async #claim(): Promise<{ tries: Promise<void>[]; nextDueAt: number }> {
-    const { store, owner, clock, timing, atOnce, perHost } = this.#env;
+    const { store, owner, timers, timing, atOnce, perHost } = this.#env;
     const limit = atOnce - this.#inFlight.size;
     // The next one to end wakes the loop.
     if (limit <= 0) return { tries: [], nextDueAt: Number.POSITIVE_INFINITY };
-    const now = clock();
+    const now = timers.monotonic();
     const { deliveries, nextDueAt } = await store.run('claimDeliveries', {
       owner,
       now,
@@ -115,7 +114,7 @@ export class Deliveries {
       perHost,
       running: [...this.#running].map(([host, count]) => ({ host, count })),
     });
-    fault('delivery:claimed');
+    if (deliveries.length > 0) fault('delivery:claimed');
     const tries = deliveries.map((delivery) => this.#take(delivery));
     return { tries, nextDueAt: nextDueAt ?? Number.POSITIVE_INFINITY };
   }
@@ -141,11 +140,11 @@ export class Deliveries {
   }
 
   async #attempt(delivery: DeliveryRecord): Promise<void> {
-    const { store, clock, timing, logger } = this.#env;
+    const { store, timers, timing, logger } = this.#env;
     const { id, attempt, taskId, host, state } = delivery;
     const sent = await this.#sender.send(delivery);
     fault('delivery:answered');
-    const now = clock();
+    const now = timers.monotonic();
     const refused = sent.result === 'refused';
     const tries = delivery.tries + (refused ? 1 : 0);
     const pause = refused ? timing.pausesMs[delivery.tries] : undefined;

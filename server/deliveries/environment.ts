@@ -14,7 +14,7 @@ export interface DeliveryOptions {
   /** What notices are signed with; undefined: they are not. */
   secret: string | undefined;
   logger: Logger;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds, as receivers are told; what is due goes by `timers`. */
   clock?: () => number;
   timers?: Timers;
   timing?: Partial<DeliveryTiming>;

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
+import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../models/access.ts';
 import type { Operation } from './routes.ts';
 
 /** What the gateway knows about a request beside what the client sent. */
 export interface Call {
   readonly requestId: string;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   readonly startedAt: number;
   /** Undefined until the route is known, and for a path that no operation has. */
   operation: (Operation & { id: OperationId }) | undefined;
@@ -36,17 +37,16 @@ export function newRequestId(at: number): string {
 }
 
 /** Gives every request its id. Always our own, never the client's: the books are keyed by it. */
-export function startCall(clock: () => number) {
+export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const left = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) left.abort();
     });
-    const startedAt = clock();
-    const requestId = newRequestId(startedAt);
+    const requestId = newRequestId(clock());
     request.call = {
       requestId,
-      startedAt,
+      startedAt: timers.monotonic(),
       operation: undefined,
       params: {},
       caller: undefined,

@@ -1,8 +1,8 @@
 import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../models/access.ts';
 import { hashKey } from '../store/keys.ts';
 import { findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
-import type { Store } from '../store/store.ts';
 
 /** How long a key's record is believed, in milliseconds: a revoked key dies within this time on every node. */
 const believed = 1_000;
@@ -10,27 +10,30 @@ const remembered = 10_000;
 
 /** Knows API keys by their hash, and keeps the lately used ones at hand. */
 export class KeyRing {
-  readonly #store: Store;
-  readonly #clock: () => number;
-  readonly #known = new Map<string, { caller: Caller; until: number }>();
+  readonly #gateway: Pick<Gateway, 'store' | 'clock' | 'timers'>;
+  /** `until` is by the monotonic clock, `expires` by the calendar. */
+  readonly #known = new Map<string, { caller: Caller; until: number; expires: number }>();
 
-  constructor(store: Store, clock: () => number) {
-    this.#store = store;
-    this.#clock = clock;
+  constructor(gateway: Pick<Gateway, 'store' | 'clock' | 'timers'>) {
+    this.#gateway = gateway;
   }
 
   /** The caller of a key that was checked a moment ago. */
   recall(key: string): Caller | undefined {
     const entry = this.#known.get(hashKey(key));
-    return entry !== undefined && entry.until > this.#clock() ? entry.caller : undefined;
+    const { clock, timers } = this.#gateway;
+    if (entry === undefined || entry.until <= timers.monotonic() || entry.expires <= clock())
+      return undefined;
+    return entry.caller;
   }
 
   /** @throws Failure 401 when the key is unknown, disabled or expired. */
   async check(key: string): Promise<Caller> {
     const hash = hashKey(key);
-    const now = this.#clock();
-    const token = await findTokenByHash(this.#store.read, hash);
-    if (token === undefined || !usable(token, now)) {
+    const { store, clock, timers } = this.#gateway;
+    const until = timers.monotonic() + believed;
+    const token = await findTokenByHash(store.read, hash);
+    if (token === undefined || !usable(token, clock())) {
       this.#known.delete(hash);
       throw new Failure(401, 'invalid_api_key', 'The API key is unknown, disabled or expired.');
     }
@@ -46,7 +49,7 @@ export class KeyRing {
     const oldest = this.#known.size >= remembered ? this.#known.keys().next().value : undefined;
     if (oldest !== undefined) this.#known.delete(oldest);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    this.#known.set(hash, { caller, until: Math.min(now + believed, expires) });
+    this.#known.set(hash, { caller, until, expires });
     return caller;
   }
 }

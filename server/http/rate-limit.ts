@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts';
 /** A key's allowance: it fills evenly over the minute, so that a burst may use what was left unused. */
 interface Allowance {
   left: number;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   at: number;
 }
 
@@ -16,6 +16,7 @@ export class RateLimit {
   readonly #clock: () => number;
   readonly #allowances = new Map<number, Allowance>();
 
+  /** `clock` is the monotonic one. */
   constructor(perMinute: number, clock: () => number) {
     this.#perMinute = perMinute;
     this.#clock = clock;

@@ -17,7 +17,7 @@ export interface MeteredCall {
   model: { id: string; unit: Unit };
   /** Most units the call is expected to use. */
   expectedUnits: number;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   startedAt: number;
 }
 
@@ -141,7 +141,7 @@ export class Metering {
       units: usage.units,
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
-      durationMs: this.#gateway.clock() - this.#call.startedAt,
+      durationMs: this.#gateway.timers.monotonic() - this.#call.startedAt,
     };
   }
 }

@@ -16,7 +16,7 @@ import { SpeechSession } from './speech-session.ts';
 
 /** Opens sockets on the server's `upgrade` events. The server must raise them only where `opensSocket` says so. */
 export function acceptSockets(server: Server, gateway: Gateway, timers: Timers): OpenSockets {
-  const keys = new KeyRing(gateway.store, gateway.clock);
+  const keys = new KeyRing(gateway);
   const open = new OpenSockets(timers);
   const requestIds = new WeakMap<IncomingMessage, string>();
   const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
@@ -52,7 +52,7 @@ export function acceptSockets(server: Server, gateway: Gateway, timers: Timers):
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    const startedAt = gateway.clock();
+    const startedAt = timers.monotonic();
     const requestId = `req_${randomUUID().replaceAll('-', '')}`;
     requestIds.set(request, requestId);
     // Until the switch nobody else listens, and an error without a listener is thrown.

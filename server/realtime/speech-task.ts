@@ -27,7 +27,7 @@ export class SpeechTask {
     this.#unit = model.unit;
     this.#ssml = payload.parameters.enable_ssml === true;
     this.#estimate = new TextEstimate(model.unit, { ssml: this.#ssml, pace: payload.parameters });
-    const startedAt = gateway.clock();
+    const startedAt = gateway.timers.monotonic();
     this.#hold = new TextHold(gateway, {
       requestId,
       caller,

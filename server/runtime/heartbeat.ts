@@ -42,7 +42,7 @@ export class Heartbeat {
     const { store, id, clock, timers, intervalMs, logger } = this.#options;
     const alone = store.engine === 'sqlite';
     await store.run('beat', { id, beat: this.#beat, alone });
-    const freed = await store.run('freeOrphans', { now: clock() });
+    const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
     if (!alone) {
       this.#alarm = timers.alarm(intervalMs, () => {
         this.#round = this.#look()
@@ -89,9 +89,9 @@ export class Heartbeat {
 
   /** Every time, not only after a removal: another may have removed one and not come further. */
   async #free(): Promise<void> {
-    const { store, clock, logger } = this.#options;
+    const { store, clock, timers, logger } = this.#options;
     try {
-      const freed = await store.run('freeOrphans', { now: clock() });
+      const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
       if (Object.values(freed).some((count) => count > 0))
         logger.warn(freed, 'gave back what a gateway held');
     } catch (error) {

@@ -8,6 +8,7 @@ import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
+import { steadyClock } from './steady-clock.ts';
 import { createVideoUpstream } from './video/video-upstream.ts';
 
 const fileCapacity = 256 * 1024 * 1024;
@@ -49,7 +50,7 @@ export interface Sandbox {
 
 /** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with audio, video and 3D made offline. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { key, logger, slowness = 2000, now = Date.now, allowPrivateUrls = true } = options;
+  const { key, logger, slowness = 2000, now = steadyClock, allowPrivateUrls = true } = options;
   const services: Services = {
     engine: new SpeechEngine({
       module: options.engine ?? '@echogarden/espeak-ng-emscripten',

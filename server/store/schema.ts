@@ -1,6 +1,9 @@
 import type { Generated } from 'kysely';
 
-/** The tables, as both engines hold them. Times are epoch milliseconds unless a column says otherwise. */
+/**
+ * The tables, as both engines hold them. Times are epoch milliseconds unless a column says otherwise. Those that say
+ * when something is due are by the monotonic clock of the gateway that wrote them, the others by its calendar.
+ */
 export interface Database {
   gateways: GatewaysTable;
   users: UsersTable;
@@ -197,9 +200,11 @@ export interface TasksTable {
   completed_at: number | null;
   /** End of the result's life. */
   expires_at: number | null;
+  /** When an upstream may have been asked for it first, by the clock of due times; null: none was. */
+  asked_at: number | null;
   /** When it fails if it is not final by then. */
   deadline_at: number;
-  /** When the upstream last told its state. */
+  /** When the upstream last told its state, by the clock of due times. */
   polled_at: number | null;
   /** When it may be claimed: the next poll, or while it is leased the end of the lease; null when final. */
   next_poll_at: number | null;
@@ -237,5 +242,6 @@ export interface DeliveriesTable {
   attempt: number;
   /** null: open. */
   outcome: 'delivered' | 'given_up' | null;
+  /** By the clock of due times. */
   closed_at: number | null;
 }

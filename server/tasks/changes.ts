@@ -24,16 +24,17 @@ export class Changes {
 
   /** Undefined when the claim was overtaken: the upstream task is not ours to follow then. */
   async accept(task: TaskRecord, submission: Submission): Promise<TaskRecord | undefined> {
-    const { timing, store } = this.#env;
-    const now = this.#env.clock();
+    const { timing, timers, store, clock } = this.#env;
+    const dueNow = timers.monotonic();
     const accepted = await persist(store, 'acceptTask', {
       id: task.id,
       attempt: task.attempt,
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
-      nextPollAt: now + this.#pause(timing.firstPollMs, submission.pollAfterMs),
-      now,
+      nextPollAt: dueNow + this.#pause(timing.firstPollMs, submission.pollAfterMs),
+      now: clock(),
+      dueNow,
     });
     fault('submit:accepted');
     if (accepted !== undefined) this.#announce(accepted);
@@ -45,14 +46,14 @@ export class Changes {
    * it is due again.
    */
   async progress(task: TaskRecord, snapshot: Unfinished, { early = false } = {}): Promise<number> {
-    const { timing } = this.#env;
-    const now = this.#env.clock();
+    const { timing, timers, clock } = this.#env;
+    const [now, dueNow] = [clock(), timers.monotonic()];
     const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
     const pause = this.#pause(task.pollInterval, snapshot.pollAfterMs);
     const { state } = snapshot;
     const progress = Math.max(task.progress, percent(snapshot.progress));
     // What is not final at the deadline has failed, so it is asked for just then.
-    const nextPollAt = Math.min(now + pause, task.deadlineAt);
+    const nextPollAt = Math.min(dueNow + pause, task.deadlineAt);
     const written = await this.#recorder.add({
       id: task.id,
       attempt: task.attempt,
@@ -61,7 +62,7 @@ export class Changes {
       result: snapshot.result === undefined ? null : JSON.stringify(snapshot.result),
       failures: 0,
       pollInterval,
-      polledAt: now,
+      polledAt: dueNow,
       nextPollAt,
       now,
     });
@@ -75,10 +76,10 @@ export class Changes {
 
   /** Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. */
   async postpone(task: TaskRecord, retryAfter = 0): Promise<TaskRecord> {
-    const now = this.#env.clock();
+    const { timing, timers, clock } = this.#env;
     const failures = task.failures + 1;
-    const pause = this.#pause(retryPause(failures, this.#env.timing), retryAfter * 1_000);
-    const nextPollAt = Math.min(now + pause, task.deadlineAt);
+    const pause = this.#pause(retryPause(failures, timing), retryAfter * 1_000);
+    const nextPollAt = Math.min(timers.monotonic() + pause, task.deadlineAt);
     const { id, attempt, progress, pollInterval } = task;
     await this.#recorder.add({
       id,
@@ -90,7 +91,7 @@ export class Changes {
       pollInterval,
       polledAt: null,
       nextPollAt,
-      now,
+      now: clock(),
     });
     return { ...task, failures, nextPollAt, leaseOwner: null };
   }
@@ -154,16 +155,17 @@ export class Changes {
 
   async #finish(
     { id }: TaskRecord,
-    end: Omit<TaskEnd, 'id' | 'now' | 'expiresAt'> & { expiresAt?: number },
+    end: Omit<TaskEnd, 'id' | 'now' | 'dueNow' | 'expiresAt'> & { expiresAt?: number },
   ): Promise<TaskRecord | undefined> {
-    const { store, logger, timing } = this.#env;
-    const now = this.#env.clock();
+    const { store, logger, timing, timers, clock } = this.#env;
+    const now = clock();
     fault('settle:before');
     const finished = await persist(store, 'finishTask', {
       expiresAt: now + timing.resultMs,
       ...end,
       id,
       now,
+      dueNow: timers.monotonic(),
     });
     fault('settle:after');
     if (finished === undefined) return undefined;

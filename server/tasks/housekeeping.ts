@@ -44,14 +44,14 @@ export class Housekeeping {
 
   /** No poll is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
   async hasten(): Promise<void> {
-    const { store, clock, timing } = this.#env;
-    const now = clock();
+    const { store, timers, timing } = this.#env;
+    const now = timers.monotonic();
     await store.run('hastenTasks', { now, after: now + timing.longestPauseMs });
   }
 
   async #prune(): Promise<number> {
-    const { store, clock, timing, stopping } = this.#env;
-    const finalBy = clock() - timing.keepMs;
+    const { store, timers, timing, stopping } = this.#env;
+    const finalBy = timers.monotonic() - timing.keepMs;
     let pruned = 0;
     while (!stopping.aborted) {
       const gone = await store.run('pruneTasks', { finalBy, limit: batch });
@@ -62,8 +62,8 @@ export class Housekeeping {
   }
 
   async #expireStranded(): Promise<number> {
-    const { store, clock, timing, owner, channels } = this.#env;
-    const now = clock();
+    const { store, timers, timing, owner, channels } = this.#env;
+    const now = timers.monotonic();
     const until = now + timing.leaseMarginMs;
     const lease = { owner, now, until, channels: channels.names, limit: batch };
     const stranded = await store.run('claimStrandedTasks', lease);

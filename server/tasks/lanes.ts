@@ -65,7 +65,7 @@ export class Lanes {
    */
   throttled(channel: string, taskId: string, ms: number): void {
     const lane = this.#lane(channel);
-    const now = this.#env.clock();
+    const now = this.#env.timers.monotonic();
     for (const [id, { toldAt }] of lane.throttled) if (toldAt < now - agreement) lane.throttled.delete(id);
     lane.throttled.set(taskId, { toldAt: now, until: now + ms });
     if (lane.throttled.size < agreeing) return;
@@ -101,7 +101,7 @@ export class Lanes {
   }
 
   #paused({ pausedUntil }: Lane): boolean {
-    return pausedUntil > this.#env.clock();
+    return pausedUntil > this.#env.timers.monotonic();
   }
 
   #lane(channel: string): Lane {

@@ -41,15 +41,21 @@ export class Placement {
     driver: TaskDriver,
     channels: readonly Channel[],
   ): Promise<TaskRecord> {
-    const { timing, stopping, store, clock } = this.#env;
-    const lateAt = clock() + timing.submitLimitMs;
+    const { timing, timers, stopping, store } = this.#env;
+    const lateAt = timers.monotonic() + timing.submitLimitMs;
     const others = channels.slice(1);
     let [channel] = channels;
     let task = made;
     let unanswered = 0;
     for (;;) {
       if (channel === undefined) throw new Error('a task needs a channel');
-      const answer = await this.#ask(task, request, driver, channel, Math.max(1, lateAt - clock()));
+      const answer = await this.#ask(
+        task,
+        request,
+        driver,
+        channel,
+        Math.max(1, lateAt - timers.monotonic()),
+      );
       if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
       const { kind, failure } = answer.refusal;
       if (kind === 'retryable' && unanswered === 0 && others.length > 0) {
@@ -66,26 +72,27 @@ export class Placement {
         return this.#overtaken(task);
       }
       // The task is safe in the store, so the client gets it; the poller goes on submitting it.
-      if (unanswered > repeats || clock() >= lateAt || stopping.aborted) return this.#changes.postpone(task);
+      if (unanswered > repeats || timers.monotonic() >= lateAt || stopping.aborted)
+        return this.#changes.postpone(task);
       await this.#pause(timing.resubmitMs * 2 ** (unanswered - 1));
     }
   }
 
   /** Goes on with a claimed task that no upstream is known to have: its submission was cut off or unanswered. */
   async resume(claimed: TaskRecord, driver: TaskDriver, channel: Channel): Promise<TaskRecord | undefined> {
-    const { timing, stopping, store, owner } = this.#env;
+    const { timing, timers, stopping, store, owner } = this.#env;
     const request = driver.resubmitSafe ? await findTaskRequest(store.read, claimed.id) : undefined;
     if (request === undefined) {
       return this.#changes.fail(claimed, submissionInterrupted);
     }
-    const now = this.#env.clock();
-    if (now >= Math.min(claimed.createdAt + timing.submitGraceMs, claimed.deadlineAt)) {
+    const now = timers.monotonic();
+    if (now >= Math.min((claimed.askedAt ?? now) + timing.submitGraceMs, claimed.deadlineAt)) {
       return this.#changes.fail(claimed, submissionUnconfirmed);
     }
     // Submitting may take longer than polling, for which the claim was made.
     const until = now + timing.submitLimitMs + timing.leaseMarginMs;
     const { id, attempt } = claimed;
-    const task = await store.run('claimTask', { id, attempt, owner, now, until, renew: true });
+    const task = await store.run('claimTask', { id, attempt, owner, until, renew: true });
     if (task === undefined) return undefined;
     const answer = await this.#ask(task, request, driver, channel, timing.submitLimitMs);
     if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);

@@ -17,10 +17,9 @@ export class Poller {
     this.#env = env;
     this.#step = step;
     this.#lanes = lanes;
-    const { timers, clock, timing, logger } = env;
+    const { timers, timing, logger } = env;
     this.#loop = new ClaimLoop({
       timers,
-      clock,
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
@@ -43,7 +42,7 @@ export class Poller {
   }
 
   /** Something may be due at that time, earlier than the poller expects. */
-  wake(at = this.#env.clock()): void {
+  wake(at = this.#env.timers.monotonic()): void {
     this.#loop.wake(at);
   }
 
@@ -61,19 +60,21 @@ export class Poller {
   refresh(task: TaskRecord): Promise<void> | undefined {
     const running = this.#inFlight.get(task.id);
     if (running !== undefined) return running;
+    // Another is at work on it, or was a moment ago: then it has just been asked.
+    if (task.leaseOwner !== null) return undefined;
     if (!this.#lanes.hasRoom(task.channel, task.userId)) return undefined;
     return this.#take(task, async (answered) => {
       const { id, attempt } = task;
-      const { owner, store, clock } = this.#env;
-      const now = clock();
-      const claimed = await store.run('claimTask', { id, attempt, owner, now, until: this.#leaseEnd(now) });
+      const { owner, store, timers } = this.#env;
+      const now = timers.monotonic();
+      const claimed = await store.run('claimTask', { id, attempt, owner, until: this.#leaseEnd(now) });
       return claimed && this.#step.take(claimed, { early: true, answered });
     });
   }
 
   async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
-    const { owner, store, clock } = this.#env;
-    const now = clock();
+    const { owner, store, timers } = this.#env;
+    const now = timers.monotonic();
     const { lanes, nextRoomAt } = this.#lanes.open();
     if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
     const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
@@ -82,7 +83,7 @@ export class Poller {
       now,
       until: this.#leaseEnd(now),
     });
-    fault('poll:claimed');
+    if (tasks.length > 0) fault('poll:claimed');
     const steps = tasks.map((task) => this.#take(task, (answered) => this.#step.take(task, { answered })));
     for (const channel of emptied) this.#lanes.emptied(channel);
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };

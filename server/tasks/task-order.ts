@@ -43,7 +43,7 @@ export interface SubmittedTask {
 
 /** The row of a new task, leased to this process for as long as submitting may take. */
 export function newTask(
-  { timing, owner, rate: rateOf, clock }: TaskEnvironment,
+  { timing, timers, owner, rate: rateOf, clock }: TaskEnvironment,
   order: TaskOrder,
   channel: Channel,
   driver: TaskDriver,
@@ -52,7 +52,7 @@ export function newTask(
   const request = JSON.stringify(order.request);
   const facts = JSON.stringify(order.facts);
   const rate = rateOf(model.id, caller.group);
-  const now = clock();
+  const dueNow = timers.monotonic();
   return {
     id: newTaskId(),
     requestId: order.requestId,
@@ -75,11 +75,12 @@ export function newTask(
       idempotencyKey === null
         ? null
         : fingerprint(order.operation, model.id, request, facts, order.callbackUrl ?? ''),
-    deadlineAt: now + (order.lifetimeMs ?? timing.lifetimeMs),
+    askedAt: dueNow,
+    deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,
-    leaseUntil: now + timing.submitLimitMs + timing.leaseMarginMs,
-    now,
+    leaseUntil: dueNow + timing.submitLimitMs + timing.leaseMarginMs,
+    now: clock(),
   };
 }
 

@@ -107,7 +107,7 @@ export class TaskStep {
   }
 
   #overdue({ deadlineAt }: TaskRecord): boolean {
-    return this.#env.clock() >= deadlineAt;
+    return this.#env.timers.monotonic() >= deadlineAt;
   }
 }
 

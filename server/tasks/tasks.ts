@@ -65,13 +65,13 @@ export class Tasks {
 
   /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
   async stop(patience = 5_000): Promise<void> {
-    const { store, timers, owner, clock } = this.#env;
+    const { store, timers, owner } = this.#env;
     await this.#poller.stop();
     const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
     const running = [...this.#poller.inFlight, ...this.#submitter.running, this.#housekeeping.stop()];
     await Promise.allSettled(running);
     impatient.cancel();
-    await store.run('releaseTasks', { owner, now: clock() });
+    await store.run('releaseTasks', { owner, now: timers.monotonic() });
   }
 
   /**
@@ -92,13 +92,13 @@ export class Tasks {
    * first; the reader waits a short time for the answer.
    */
   async read(name: TaskName): Promise<TaskRecord | undefined> {
-    const { store, timing, timers, clock } = this.#env;
+    const { store, timing, timers } = this.#env;
     const task = await findTask(store.read, name);
     if (task === undefined || task.completedAt !== null || task.upstreamId === null) return task;
-    const asked = task.polledAt ?? task.createdAt;
-    if (task.failures > 0 || clock() < asked + timing.readFreshMs) return task;
+    const fresh = task.polledAt !== null && timers.monotonic() < task.polledAt + timing.readFreshMs;
+    if (task.failures > 0 || fresh) return task;
     const refreshed = this.#poller.refresh(task);
-    if (refreshed === undefined) return task;
+    if (refreshed === undefined) return task.leaseOwner === null ? task : findTask(store.read, name);
     await new Promise<void>((resolve) => {
       const enough = timers.alarm(timing.readWaitMs, resolve);
       void refreshed.then(() => {

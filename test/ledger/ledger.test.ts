@@ -183,7 +183,7 @@ describe.each(engines)('ledger on %s', (engine) => {
 
   describe('when a gateway is gone', () => {
     const left = () => new Ledger(store, 'gone', () => now);
-    const free = () => store.run('freeOrphans', { now });
+    const free = () => store.run('freeOrphans', { now, dueNow: now });
 
     test('its open requests are refunded; those of others, tasks and closed rows stay', async () => {
       const token = await makeToken(store, { remainQuota: 1_000 });
@@ -311,7 +311,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         if (await by.settle({ requestId, charged: amount, log: LOG })) closed.push(requestId);
       } else if (action < 0.97) {
         if (await by.refund({ requestId })) closed.push(requestId);
-      } else await store.run('freeOrphans', { now });
+      } else await store.run('freeOrphans', { now, dueNow: now });
     };
     for (let round = 0; round < 40; round += 1) {
       await Promise.all(Array.from({ length: 1 + below(24) }, step));

@@ -72,7 +72,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
-  app.use(startCall(now));
+  app.use(startCall({ clock: now, timers }));
   app.use(cors);
   app.use(
     mediaPath,

@@ -41,7 +41,7 @@ const manual = new ManualTimers();
 let mock: Awaited<ReturnType<typeof serveSockets>>;
 beforeAll(async () => {
   const alarm: ManualTimers['alarm'] = (ms, ring) => (ms < 1000 ? systemTimers : manual).alarm(ms, ring);
-  mock = await serveSockets({ alarm });
+  mock = await serveSockets({ ...systemTimers, alarm });
 });
 afterAll(() => mock.close());
 

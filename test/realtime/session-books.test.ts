@@ -326,7 +326,8 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     await configure();
     await say('hello');
     target.timers.now += 6 * 60 * 60 * 1000;
-    await target.gateway.store.run('freeOrphans', { now: target.timers.now });
+    const { now } = target.timers;
+    await target.gateway.store.run('freeOrphans', { now, dueNow: now });
     expect(await row()).toMatchObject({ state: 'open' });
     send('session.finish');
     await client.closed;

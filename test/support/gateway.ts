@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../../server/logger.ts';
 import { serve } from '../../server/serve.ts';
 import { readSettings, type Settings } from '../../server/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
+import { systemTimers, type Timers } from '../../server/timers.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 
 export interface TestGateway {
@@ -29,6 +30,7 @@ export async function startTestGateway(
   engine: Engine = 'sqlite',
   clock: () => number = Date.now,
   logger?: Logger,
+  timers: Timers = systemTimers,
 ): Promise<TestGateway> {
   const dataDir = await mkdtemp(join(tmpdir(), 'unigate-'));
   const key = generateKey();
@@ -39,7 +41,7 @@ export async function startTestGateway(
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
   const settings = { ...defaults, sandboxTaskMs: taskTime, dataDir, ...stored, ...change };
-  const running = await serve(settings, logger ?? createLogger(settings.logLevel), clock);
+  const running = await serve(settings, logger ?? createLogger(settings.logLevel), clock, timers);
   return {
     url: running.url,
     key,

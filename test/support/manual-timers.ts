@@ -5,6 +5,7 @@ import type { Alarm, Timers } from '../../server/timers.ts';
 export class ManualTimers implements Timers {
   /** Epoch milliseconds. */
   now = 1_795_000_000_000;
+  readonly monotonic = (): number => this.now;
   readonly #due = new Map<Alarm, { at: number; ring: () => void }>();
 
   alarm(ms: number, ring: () => void): Alarm {

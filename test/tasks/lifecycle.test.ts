@@ -52,6 +52,27 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: NOW + 3_000 });
     });
 
+    test('of a task whose poll ends between the look at its row and the answer does not ask again', async () => {
+      const looked = Promise.withResolvers<void>();
+      const read = rig.store.read.withPlugin({
+        transformQuery: ({ node }) => node,
+        transformResult: ({ result }) => looked.promise.then(() => result),
+      });
+      const engine = rig.engine({ store: { ...rig.store, read } });
+      const task = await rig.submit();
+      const polled = Promise.withResolvers<Snapshot>();
+      rig.driver.onPoll = () => polled.promise;
+      const due = rig.step(2_000, engine);
+      await rig.settled();
+      const answer = engine.read(rig.name(task));
+      await rig.settled();
+      polled.resolve({ state: 'in_progress', progress: 30 });
+      await due;
+      looked.resolve();
+      expect(await answer).toMatchObject({ progress: 30 });
+      expect(rig.driver.polled).toHaveLength(1);
+    });
+
     test('joins a poll that is on its way', async () => {
       const task = await rig.submit();
       let end: (snapshot: Snapshot) => void = () => {};

@@ -29,7 +29,7 @@ export class Rig {
   readonly place: Place;
   readonly store: Store;
   readonly clock = new TestClock(NOW);
-  readonly driver = new ScriptedDriver(this.clock.now);
+  readonly driver = new ScriptedDriver(this.clock.monotonic);
   readonly changes: { id: string; state: string; progress: number }[] = [];
   readonly channels: Channels;
   readonly token: TokenRecord;
@@ -43,7 +43,7 @@ export class Rig {
     this.token = token;
     this.channels = new Channels(
       channelNames.map((name) => channelTo('http://127.0.0.1:9', { name })),
-      this.clock.now,
+      this.clock.monotonic,
     );
     this.tasks = this.engine();
   }
@@ -127,7 +127,10 @@ export class Rig {
 
   /** As when those who have something under a lease are found to be gone. Gives how many leases there were. */
   async bury(): Promise<number> {
-    const { tasks, deliveries } = await this.store.run('freeOrphans', { now: this.clock.now() });
+    const { tasks, deliveries } = await this.store.run('freeOrphans', {
+      now: this.clock.now(),
+      dueNow: this.clock.monotonic(),
+    });
     return tasks + deliveries;
   }
 

@@ -250,7 +250,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     const books = await rig.ledger();
     const { id, attempt } = before;
     const now = rig.clock.now() + 1;
-    const other = { id, result: null, expiresAt: now, now };
+    const other = { id, result: null, expiresAt: now, now, dueNow: now };
     const charge = { quota: 7, units: 7, inputTokens: 0, outputTokens: 0 };
     const error = { code: 'late', message: 'late' };
     for (const by of [attempt, null]) {
@@ -267,12 +267,13 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       progress: 0,
       nextPollAt: now,
       now,
+      dueNow: now,
     } as const;
     expect(await rig.store.run('acceptTask', accepted)).toBeUndefined();
     expect(await rig.store.run('moveTask', { id, attempt, channel: 'two' })).toBe(false);
     const refused = { id, attempt, channel: 'one', status: 500, errorCode: 'late', now };
     expect(await rig.store.run('dropTask', refused)).toBe(false);
-    expect(await rig.store.run('claimTask', { id, attempt, owner: 'o', now, until: now })).toBeUndefined();
+    expect(await rig.store.run('claimTask', { id, attempt, owner: 'o', until: now })).toBeUndefined();
     expect((await rig.tasks.cancel(rig.name(task)))?.canceled).toBe(false);
     expect(await rig.step(86_400_000)).toBe(0);
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });

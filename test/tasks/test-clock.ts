@@ -8,13 +8,22 @@ interface Pending {
 /** A clock that stands still until it is told to go on. */
 export class TestClock implements Timers {
   #now: number;
+  #skew = 0;
   readonly #pending = new Set<Pending>();
 
   constructor(now: number) {
     this.#now = now;
   }
 
-  readonly now = (): number => this.#now;
+  readonly monotonic = (): number => this.#now;
+
+  /** What the system's clock shows. */
+  readonly now = (): number => this.#now + this.#skew;
+
+  /** Sets the system's clock, by so much: no time passes. */
+  step(ms: number): void {
+    this.#skew += ms;
+  }
 
   alarm(ms: number, ring: () => void): Alarm {
     const pending: Pending = { at: this.#now + ms, ring };

@@ -106,13 +106,14 @@ describe.each(engines)('references on %s', (engine) => {
       callbackUrl: null,
       idempotencyKey: null,
       fingerprint: null,
+      askedAt: now,
       deadlineAt: now + 1e9,
       pollInterval: 1e9,
       leaseOwner: 'a test',
       leaseUntil: now + 1e9,
       now,
     });
-    const at = { id, attempt: 1, now };
+    const at = { id, attempt: 1, now, dueNow: now };
     await store.run('acceptTask', {
       ...at,
       upstreamId: `cgt-${made}`,

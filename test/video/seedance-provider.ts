@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { systemTimers } from '../../server/timers.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { schemaProblems } from '../support/schemas.ts';
@@ -87,7 +88,14 @@ export class SeedanceRig {
     ];
     const channel = channelTo(this.#upstream.url, { protocol: 'official', models });
     const settings = { sandbox: false, channels: [channel], prices: { '*': 10 } };
-    this.#gateway = await startTestGateway(settings, 'sqlite', () => Date.now() + this.#skew);
+    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
+    this.#gateway = await startTestGateway(
+      settings,
+      'sqlite',
+      () => Date.now() + this.#skew,
+      undefined,
+      timers,
+    );
   }
 
   reset(): void {

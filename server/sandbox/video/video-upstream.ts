@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Route } from '../http/exchange.ts';
 import { MediaEngine } from '../media/engine.ts';
+import { steadyClock } from '../steady-clock.ts';
 import { assetRoutes } from './assets/asset-routes.ts';
 import { Assets } from './assets/assets.ts';
 import { etaRoutes } from './eta/eta-routes.ts';
@@ -33,7 +34,7 @@ const fileCapacity = 128 * 1024 * 1024;
 
 /** Makes the routes of video, 3D and asset jobs, with their own state and their own threads. */
 export function createVideoUpstream(options: VideoUpstreamOptions = {}): VideoUpstream {
-  const { taskTime = 3000, now = Date.now, allowPrivateUrls = false } = options;
+  const { taskTime = 3000, now = steadyClock, allowPrivateUrls = false } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });

@@ -50,9 +50,9 @@ export interface Freed {
 }
 
 /** Gives back what gateways hold that are not there any more: the holds of requests, and leases. */
-export const freeOrphans: Command<{ now: number }, Freed> = async (trx, { now }) => {
+export const freeOrphans: Command<{ now: number; dueNow: number }, Freed> = async (trx, { now, dueNow }) => {
   // First what others lock first.
-  const tasks = await releaseTasks(trx, { owner: null, now });
-  const deliveries = await releaseDeliveries(trx, { owner: null, now });
+  const tasks = await releaseTasks(trx, { owner: null, now: dueNow });
+  const deliveries = await releaseDeliveries(trx, { owner: null, now: dueNow });
   return { holds: await refundOrphans(trx, { now }), tasks, deliveries };
 };

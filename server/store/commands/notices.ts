@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import type { Database, TasksTable } from '../schema.ts';
 
-/** What has to be known of a task to tell its receiver about a change. */
-type ToldTask = Pick<TasksTable, (typeof toldColumns)[number]>;
+/** What has to be known of a task to tell its receiver about a change, and when that is due. */
+type ToldTask = Pick<TasksTable, (typeof toldColumns)[number]> & { due: number };
 
 export const toldColumns = [
   'id',
@@ -35,13 +35,13 @@ export async function addNotices(trx: Kysely<Database>, tasks: readonly ToldTask
     .where('closed_at', 'is', null)
     .execute();
   const waiting = new Set(open.map(({ task_id }) => task_id));
-  const rows = told.map(({ id, state, host, updated_at }) => ({
+  const rows = told.map(({ id, state, host, updated_at, due }) => ({
     task_id: id,
     state,
     host,
     changed_at: updated_at,
     tries: 0,
-    next_try_at: waiting.has(id) ? null : updated_at,
+    next_try_at: waiting.has(id) ? null : due,
     lease_owner: null,
     attempt: 0,
     outcome: null,

@@ -159,20 +159,16 @@ async function take(
  * claimed since, or is final.
  */
 export const claimTask: Command<
-  Lease & { id: string; attempt: number; renew?: boolean },
+  Omit<Lease, 'now'> & { id: string; attempt: number; renew?: boolean },
   TaskRecord | undefined
-> = async (trx, { id, attempt, owner, now, until, renew = false }) => {
+> = async (trx, { id, attempt, owner, until, renew = false }) => {
   const row = await trx
     .updateTable('tasks')
     .set({ lease_owner: owner, next_poll_at: until, attempt: attempt + 1 })
     .where('id', '=', id)
     .where('attempt', '=', attempt)
     .where('next_poll_at', 'is not', null)
-    .where((eb) => {
-      const own = eb('lease_owner', '=', owner);
-      if (renew) return own;
-      return eb.or([eb('lease_owner', 'is', null), eb.and([own, eb('next_poll_at', '<=', now)])]);
-    })
+    .where((eb) => (renew ? eb('lease_owner', '=', owner) : eb('lease_owner', 'is', null)))
     .returning(taskColumns)
     .executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);
@@ -245,9 +241,10 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
     returning ${writtenColumns}`.execute(trx);
   const written = new Map(rows.map((row) => [row.id, row]));
   // Only the poll that began it set this time.
-  const begun = polls.flatMap(({ id, now }) => {
+  const begun = polls.flatMap(({ id, now, polledAt, nextPollAt }) => {
     const row = written.get(id);
-    return row?.state === 'in_progress' && row.started_at === now ? [row] : [];
+    const first = row?.state === 'in_progress' && row.started_at === now;
+    return first ? [{ ...row, due: polledAt ?? nextPollAt }] : [];
   });
   await addNotices(trx, begun);
   return polls.map(({ id }) => written.has(id));

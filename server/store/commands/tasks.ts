@@ -29,6 +29,7 @@ export interface NewTask {
   callbackUrl: string | null;
   idempotencyKey: string | null;
   fingerprint: string | null;
+  askedAt: number | null;
   deadlineAt: number;
   pollInterval: number;
   leaseOwner: string;
@@ -92,6 +93,7 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
       started_at: null,
       completed_at: null,
       expires_at: null,
+      asked_at: task.askedAt,
       deadline_at: task.deadlineAt,
       polled_at: null,
       next_poll_at: task.leaseUntil,
@@ -134,6 +136,8 @@ export interface AcceptedTask {
   progress: number;
   nextPollAt: number;
   now: number;
+  /** By the clock of due times. */
+  dueNow: number;
 }
 
 /** Notes the upstream's id and frees the task for polling. Undefined when the claim is not the latest any more. */
@@ -147,7 +151,7 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
       progress: task.progress,
       started_at: task.state === 'in_progress' ? task.now : null,
       updated_at: task.now,
-      polled_at: task.now,
+      polled_at: task.dueNow,
       next_poll_at: task.nextPollAt,
       failures: 0,
       lease_owner: null,
@@ -159,7 +163,7 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addNotices(trx, [row]);
+  await addNotices(trx, [{ ...row, due: task.dueNow }]);
   return taskRecord(row);
 };
 
@@ -188,7 +192,7 @@ export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt
     .executeTakeFirst();
   if (row === undefined) return false;
   const { operation, created_at } = row;
-  const log = { operation, ...refusal, units: 0, durationMs: now - created_at };
+  const log = { operation, ...refusal, units: 0, durationMs: Math.max(0, now - created_at) };
   await refund(trx, { requestId: row.request_id, log, now });
   return true;
 };
@@ -208,6 +212,8 @@ export interface TaskEnd {
   /** End of the result's life. */
   expiresAt: number;
   now: number;
+  /** By the clock of due times. */
+  dueNow: number;
 }
 
 /**
@@ -216,7 +222,7 @@ export interface TaskEnd {
  */
 export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } | undefined> = async (
   trx,
-  { id, attempt, onlyUnaccepted = false, result, error, charge, expiresAt, now },
+  { id, attempt, onlyUnaccepted = false, result, error, charge, expiresAt, now, dueNow },
 ) => {
   const row = await trx
     .updateTable('tasks')
@@ -247,7 +253,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addNotices(trx, [row]);
+  await addNotices(trx, [{ ...row, due: dueNow }]);
   fault('settle:between');
   const log = {
     operation: row.operation,
@@ -257,7 +263,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     units: charge?.units ?? 0,
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
-    durationMs: now - row.created_at,
+    durationMs: Math.max(0, now - row.created_at),
   };
   const booked =
     charge === null

@@ -16,6 +16,9 @@ export const migration: Migration = async (db, { engine }) => {
     db,
   );
 
+  await db.schema.alterTable('tasks').addColumn('asked_at', 'bigint').execute();
+  await sql`update tasks set asked_at = created_at`.execute(db);
+
   // For the leases of gateways that are gone. On SQLite they are looked for once, at the start.
   if (engine === 'sqlite') return;
   await sql`create index tasks_leased on tasks (lease_owner) where lease_owner is not null`.execute(db);

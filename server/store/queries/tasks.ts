@@ -30,6 +30,8 @@ export interface TaskRecord {
   completedAt: number | null;
   /** End of the result's life; null until it is final. */
   expiresAt: number | null;
+  /** When an upstream may have been asked for it first; null: none was. By the clock of due times, as what follows. */
+  askedAt: number | null;
   deadlineAt: number;
   polledAt: number | null;
   nextPollAt: number | null;
@@ -66,6 +68,7 @@ export const taskColumns = [
   'started_at',
   'completed_at',
   'expires_at',
+  'asked_at',
   'deadline_at',
   'polled_at',
   'next_poll_at',
@@ -103,6 +106,7 @@ export function taskRecord(row: TaskRow): TaskRecord {
     startedAt: row.started_at,
     completedAt: row.completed_at,
     expiresAt: row.expires_at,
+    askedAt: row.asked_at,
     deadlineAt: row.deadline_at,
     polledAt: row.polled_at,
     nextPollAt: row.next_poll_at,

@@ -1,0 +1,103 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Store } from '../../server/store/store.ts';
+import type { Snapshot } from '../../server/tasks/driver.ts';
+import { Outbox } from '../deliveries/outbox.ts';
+import { Receiver } from '../deliveries/receiver.ts';
+import { engines, Place } from '../store/engines.ts';
+import { NOW, Rig } from './rig.ts';
+import { driverError } from './scripted-driver.ts';
+import { TestClock } from './test-clock.ts';
+
+const hour = 3_600_000;
+const running: Snapshot = { state: 'in_progress', progress: 1 };
+const done: Snapshot = { state: 'completed', result: {} };
+
+describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
+  let place: Place;
+  let store: Store;
+  let rig: Rig;
+  beforeAll(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  beforeEach(async () => {
+    rig = await Rig.make(place, store);
+  });
+  afterEach(() => rig.close());
+  afterAll(() => place.remove());
+
+  const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? NOW));
+
+  test.each([
+    ['back an hour', -hour],
+    ['forward three hours', 3 * hour],
+  ])('%s, are polled as ever, and told as people see it', async (_, step) => {
+    await rig.tasks.start();
+    const before = await rig.submit();
+    await rig.advance(3_000);
+    rig.clock.step(step);
+    await rig.advance(3_000);
+    rig.driver.onPoll = () => done;
+    await rig.advance(4_000);
+    expect(pauses()).toEqual([1_000, 1_000, 1_500, 2_250, 3_375]);
+    const after = await rig.submit();
+    await rig.advance(1_000);
+    await rig.tasks.stop();
+    expect(await rig.stored(before)).toMatchObject({
+      state: 'completed',
+      created_at: NOW,
+      completed_at: NOW + 9_125 + step,
+    });
+    expect(await rig.stored(after)).toMatchObject({ state: 'completed', created_at: NOW + 10_000 + step });
+    for (const { duration_ms } of await rig.log()) expect(duration_ms).toBeGreaterThanOrEqual(0);
+    await rig.expectBooks({ charged: 100 });
+  });
+
+  test('forward three hours, lose nothing that had two left', async () => {
+    rig.driver.resubmitSafe = true;
+    rig.driver.onSubmit = () => {
+      throw driverError('unknown');
+    };
+    const submitted = rig.submit();
+    await rig.advance(1_000);
+    const unknown = await submitted;
+    rig.driver.onSubmit = (task) => rig.driver.make(task);
+    const task = await rig.submit({ lifetimeMs: 2 * hour });
+    rig.driver.onPoll = () => running;
+    rig.clock.step(3 * hour);
+    await rig.step(2_000);
+    expect(await rig.stored(task)).toMatchObject({ state: 'in_progress' });
+    expect(await rig.stored(unknown)).toMatchObject({ state: 'queued', error_code: null });
+    expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
+  });
+
+  test('back an hour, are asked about for a reader as ever', async () => {
+    const task = await rig.submit();
+    rig.driver.onPoll = () => running;
+    rig.clock.step(-hour);
+    rig.clock.jump(2_000);
+    expect(await rig.tasks.read(rig.name(task))).toMatchObject({ state: 'in_progress' });
+  });
+
+  test('do not wait for a time that only a clock that ran ahead knows', async () => {
+    const receiver = await Receiver.start();
+    const outbox = new Outbox(rig);
+    const task = await outbox.submit(receiver.url());
+    expect(await outbox.rows()).toMatchObject([{ state: 'queued', outcome: null }]);
+    // The next process finds the clock an hour back.
+    const timers = new TestClock(NOW - hour);
+    const next = rig.engine({ timers });
+    const teller = outbox.another({ timers });
+    rig.driver.onPoll = () => done;
+    await next.start();
+    await teller.start();
+    for (let told = 0; told < 2; told = receiver.seen.length) {
+      await timers.advance(1_000, () => rig.settled());
+    }
+    expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    await next.stop();
+    await teller.stop();
+    await outbox.close();
+    await receiver.close();
+  });
+});
