@@ -588,7 +588,7 @@ export interface components {
         };
         /**
          * Synthesis options
-         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider; explicit zero and false are kept.
+         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         SynthesisOptions: {
             /**
@@ -660,7 +660,7 @@ export interface components {
         };
         /**
          * Run task parameters
-         * @description The voice and how it speaks. Unknown keys are passed to the provider; explicit zero and false are kept.
+         * @description The voice and how it speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         RunTaskParameters: {
             /**

@@ -1439,7 +1439,7 @@ export interface components {
         };
         /**
          * Synthesis options
-         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider; explicit zero and false are kept.
+         * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         SynthesisOptions: {
             /**
@@ -1511,7 +1511,7 @@ export interface components {
         };
         /**
          * Native synthesizer input
-         * @description The text, the voice and how to speak. Unknown keys are passed to the provider.
+         * @description The text, the voice and how to speak. Unknown keys are passed to the provider, unless they name a voice of another user.
          */
         SynthesizerInput: {
             /**
@@ -1752,7 +1752,7 @@ export interface components {
         };
         /**
          * Native multimodal speech input
-         * @description The text and how to speak it. Alpha models read the fields down to `optimize_instructions`, beta models the rest. Unknown keys are passed to the provider.
+         * @description The text and how to speak it. Alpha models read the fields down to `optimize_instructions`, beta models the rest. Unknown keys are passed to the provider, unless they name a voice of another user.
          */
         MultimodalSpeechInput: {
             /**

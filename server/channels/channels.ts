@@ -54,6 +54,11 @@ export class Channels {
     );
   }
 
+  /** What the providers call a model. */
+  upstreamNames(modelId: string): string[] {
+    return [...new Set(this.#entries.map(({ channel }) => channel.upstreamModel(modelId)))];
+  }
+
   /** The channel of that name; undefined when the configuration has it no more. */
   named(name: string): Channel | undefined {
     return this.#entries.find(({ channel }) => channel.name === name)?.channel;

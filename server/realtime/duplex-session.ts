@@ -1,8 +1,9 @@
 import type { WebSocket } from 'ws';
-import type { ContinueTask, RunTask } from '../../generated/events.ts';
-import { channelsForVoice } from '../channels/voice-route.ts';
+import type { ContinueTask, FinishTask, RunTask } from '../../generated/events.ts';
+import { channelsForVoices } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
 import { quoted } from '../models/catalogue.ts';
+import { voicesIn } from '../providers/native/voice-places.ts';
 import type { Connection } from './connection.ts';
 import { inner, type JsonObject, parseObject } from './frames.ts';
 import { idleLimit, textLimit } from './limits.ts';
@@ -61,6 +62,7 @@ export class DuplexSession extends SocketSession {
     if (action === 'run-task') return this.#run(frame, id);
     if (id !== this.#task?.id)
       return this.#failTask(invalidParameter('header.task_id: is not the one of the task that runs.'));
+    if (!(await this.#mayName(frame))) return;
     if (action === 'continue-task' && !(await this.#take(frame))) return;
     this.#go(move.next);
     this.relay.toUpstream(this.#named(read, data));
@@ -83,19 +85,35 @@ export class DuplexSession extends SocketSession {
     this.#sent = false;
     this.#go('starting');
     await this.connection.recheck();
-    const channels = await channelsForVoice(
-      gateway,
-      caller,
-      model,
-      parameters.voice,
-      'payload.parameters.voice',
-    );
+    const field = 'payload.parameters.voice';
+    const channels = await channelsForVoices(gateway, caller, model, [
+      { field, voice: parameters.voice, named: true },
+      ...voicesIn('inference', { ...frame }, [field]),
+    ]);
     const { channel } = this.relay;
     if (channel === undefined || !channels.includes(channel)) await this.relay.connect(channels);
     if (this.over) return;
     const upstream = this.relay.channel?.upstreamModel(model.id);
     this.#sent = true;
     this.relay.toUpstream(JSON.stringify({ ...frame, payload: { ...frame.payload, model: upstream } }));
+  }
+
+  /**
+   * Whether a later frame names no voice that the task could not have been started with. False when the task has
+   * failed over it, or ended by itself.
+   */
+  async #mayName(frame: ContinueTask | FinishTask): Promise<boolean> {
+    const named = voicesIn('inference', { ...frame });
+    const [first] = named;
+    if (first === undefined) return true;
+    const { gateway, caller, model } = this.connection;
+    const task = this.#task;
+    const channels = await channelsForVoices(gateway, caller, model, named);
+    if (this.over || this.#task !== task) return false;
+    const { channel } = this.relay;
+    if (channel !== undefined && channels.includes(channel)) return true;
+    await this.#failTask(invalidParameter(`${first.field}: this voice needs a task of its own.`));
+    return false;
   }
 
   /** Counts a text in and holds quota for it. False when the task has failed over it. */

@@ -1,8 +1,9 @@
 import type { WebSocket } from 'ws';
 import type { InputTextBufferAppend, SessionUpdate } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
-import { channelsForVoice } from '../channels/voice-route.ts';
+import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
+import { voicesIn } from '../providers/native/voice-places.ts';
 import type { Connection } from './connection.ts';
 import { inner, isAudioDelta, type JsonObject, readServerEvent } from './frames.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -29,6 +30,11 @@ import {
 import { type Outcome, SocketSession } from './socket-session.ts';
 
 const unusable = 'The provider sent something unusable.';
+
+type OtherEvent = Exclude<ClientEvent, SessionUpdate>;
+
+/** Of all events but `session.update`. */
+const usualKeys: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
 
 /** A realtime session: events are checked, relayed and counted, from the first one to the last. */
 export class SpeechSession extends SocketSession {
@@ -74,9 +80,42 @@ export class SpeechSession extends SocketSession {
     const { event } = read;
     if (!this.#allows(event)) return;
     if (event.type === 'session.update') return this.#update(event, data);
+    if (Object.keys(event).some((key) => !usualKeys.has(key))) return this.#extended(event, data);
+    return this.#take(event, data);
+  }
+
+  #take(event: OtherEvent, data: Buffer): void | Promise<void> {
     if (event.type === 'input_text_buffer.append' && event.text !== '') return this.#append(event, data);
     if (event.type === 'input_text_buffer.commit') this.#books.cut();
     this.#forward(event, data);
+  }
+
+  /** What the contract does not know goes upstream, too, but names no voice that the session could not have. */
+  async #extended(event: OtherEvent, data: Buffer): Promise<void> {
+    const channels = await this.#channelsFor(event, []);
+    if (channels === undefined || this.over || !this.#allows(event)) return;
+    const { channel } = this.relay;
+    if (channel === undefined || channels.includes(channel)) return this.#take(event, data);
+    const message = `${event.type}: it names a voice that needs a new connection.`;
+    this.#refuse({ code: 'invalid_value', message }, event.event_id);
+  }
+
+  /** The channels that can speak with the voices of an event. Undefined: none can, and the client was told. */
+  async #channelsFor(event: ClientEvent, main: readonly NamedVoice[]): Promise<Channel[] | undefined> {
+    const { gateway, caller, model } = this.connection;
+    try {
+      const others = voicesIn(
+        'realtime',
+        { ...event },
+        main.map(({ field }) => field),
+      );
+      return await channelsForVoices(gateway, caller, model, [...main, ...others]);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.status !== 400) throw error;
+      const [param] = error.message.split(': ', 1);
+      this.#refuse({ code: 'invalid_value', message: error.message, param }, event.event_id);
+      return undefined;
+    }
   }
 
   /** Whether the event may come in the state of the session; if not, the client is told why. */
@@ -97,19 +136,13 @@ export class SpeechSession extends SocketSession {
   }
 
   async #update(event: SessionUpdate, data: Buffer): Promise<void> {
-    const { gateway, caller, model } = this.connection;
-    const problem = sessionProblem(model, event.session);
+    const problem = sessionProblem(this.connection.model, event.session);
     if (problem !== undefined) return this.#refuse(problem, event.event_id);
     const param = 'session.voice';
-    let channels: readonly Channel[];
-    try {
-      channels = await channelsForVoice(gateway, caller, model, event.session.voice, param);
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status !== 400) throw error;
-      return this.#refuse({ code: 'invalid_value', message: error.message, param }, event.event_id);
-    }
+    const main = { field: param, voice: event.session.voice, named: true };
+    const channels = await this.#channelsFor(event, [main]);
     // Upstream, things have gone on in the meantime.
-    if (this.over || !this.#allows(event)) return;
+    if (channels === undefined || this.over || !this.#allows(event)) return;
     const settings = { ...this.#settings, ...event.session };
     const { channel } = this.relay;
     if (channel === undefined || channels.includes(channel)) {

@@ -1,7 +1,14 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { NamedVoice } from '../../channels/voice-route.ts';
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import { type SpeechWish, speechPaths, toNative } from '../../providers/native/speech-request.ts';
+import {
+  type NativeSpeechRequest,
+  type SpeechWish,
+  speechPaths,
+  toNative,
+} from '../../providers/native/speech-request.ts';
+import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerWithAudio, answerWithFile } from './audio-answer.ts';
 import { overSocket } from './bridge.ts';
 import { answerNatively } from './native-answer.ts';
@@ -49,6 +56,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     },
     ssml: extraInput.enable_ssml === true,
     native,
+    voices: extraVoices(model, native),
   };
   const { format } = native;
   if (native.route === 'inference') {
@@ -66,6 +74,18 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     overHttp(request, job, speechPaths[native.route], wish.streaming !== 'no', answer),
   );
 };
+
+/** What the rest of the native body, which is the client's own, might name as voices. */
+function extraVoices({ family }: CatalogueModel, { route, body }: NativeSpeechRequest): NamedVoice[] {
+  const protocol = route === 'multimodal' ? 'multimodal' : 'synthesizer';
+  const main = family === 'beta' ? 'input.voice_setting.voice_id' : 'input.voice';
+  // Over the socket both become one, in which the client's voice wins.
+  const replaced = route === 'inference' ? ['parameters.voice'] : [];
+  return voicesIn(protocol, body, [main, ...replaced]).map((one) => ({
+    ...one,
+    field: `extra_body.${one.field}`,
+  }));
+}
 
 /** Whether some way of speaking a text at once leads to the model. */
 function speaks({ protocols }: CatalogueModel): boolean {

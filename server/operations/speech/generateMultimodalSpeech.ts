@@ -3,6 +3,7 @@ import { invalid } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
+import { voicesIn } from '../../providers/native/voice-places.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 import { answerNatively } from './native-answer.ts';
@@ -20,6 +21,15 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
   if (beta && voice === '' && input.action === undefined && (input.timbre_weights ?? []).length === 0) {
     throw invalid('input.voice_setting.voice_id', 'is required without timbre_weights.');
   }
+  const fields = {
+    text: 'input.text',
+    voice: beta ? 'input.voice_setting.voice_id' : 'input.voice',
+    instructions: 'input.instructions',
+    optimizeInstructions: 'input.optimize_instructions',
+  };
+  const clones = beta && input.action !== undefined;
+  // The id of a new voice is the client's choice.
+  const chosen = clones ? ['input.voice_id'] : [];
   const job: SpeechJob = {
     operation: 'generateMultimodalSpeech',
     model,
@@ -28,18 +38,13 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
       voice,
       instructions: input.instructions,
       optimizeInstructions: input.optimize_instructions ?? false,
-      fields: {
-        text: 'input.text',
-        voice: beta ? 'input.voice_setting.voice_id' : 'input.voice',
-        instructions: 'input.instructions',
-        optimizeInstructions: 'input.optimize_instructions',
-      },
+      fields,
     },
     ssml: false,
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
+    voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
   };
-  const clone =
-    beta && input.action !== undefined ? await cloning(request, model, input.voice_id ?? '') : undefined;
+  const clone = clones ? await cloning(request, model, input.voice_id ?? '') : undefined;
   const events = clone === undefined && request.headers['x-native-sse'] === 'enable';
   await speak(
     request,

@@ -2,7 +2,7 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { type Answered, requestInTurn, unanswered } from '../../channels/failover.ts';
-import { channelsForVoice } from '../../channels/voice-route.ts';
+import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
 import type { OperationRequest } from '../../http/handler.ts';
 import { Metering, type Usage } from '../../ledger/metering.ts';
@@ -19,6 +19,8 @@ export interface SpeechJob {
   /** The text is SSML, whose tags are not billed. */
   ssml: boolean;
   native: Pick<NativeSpeechRequest, 'route' | 'body'>;
+  /** What else in the body might be a voice. */
+  voices: readonly NamedVoice[];
 }
 
 /** What has gone out to the client so far, for the bill of a call that the client breaks off. */
@@ -68,7 +70,9 @@ export async function speak(
   const { model } = job;
   checkSpeech(model, job.speech);
   const { voice, fields } = job.speech;
-  const channels = await channelsForVoice(gateway, caller, model, voice, fields.voice);
+  // A mix of voices needs no single one.
+  const main = voice === '' ? [] : [{ field: fields.voice, voice, named: true }];
+  const channels = await channelsForVoices(gateway, caller, model, [...main, ...job.voices]);
   const metering = await Metering.open(gateway, {
     requestId: request.requestId,
     caller,

@@ -1,6 +1,7 @@
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
+import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerNatively } from './native-answer.ts';
 import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 
@@ -22,6 +23,7 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
     speech: { text, voice, instructions: body.input.instruction, optimizeInstructions: false, fields },
     ssml,
     native: { route: 'synthesizer', body: { ...body, input: { ...body.input } } },
+    voices: voicesIn('synthesizer', body, [fields.voice]),
   };
   const events = request.headers['x-native-sse'] === 'enable';
   await speak(

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Channel } from '../../channels/channel.ts';
 import { requestInTurn, unanswered } from '../../channels/failover.ts';
+import { refuseOthersVoices } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { Metering } from '../../ledger/metering.ts';
 import { findModel, quoted } from '../../models/catalogue.ts';
 import { targetModel, type VoiceService } from '../../models/voice-services.ts';
 import { splitBody } from '../../providers/native/split-body.ts';
+import { voicesIn } from '../../providers/native/voice-places.ts';
 import {
   countedActions,
   createdVoice,
@@ -33,6 +35,13 @@ export const customizeVoice: Handler<'customizeVoice'> = async (request, reply) 
   const { body, gateway, caller } = request;
   gateway.access.require(caller, findModel(body.model));
   const { input } = body;
+  const creates = input.action === 'create' || input.action === 'create_voice';
+  const field = idField(body.model);
+  await refuseOthersVoices(
+    gateway,
+    caller,
+    voicesIn('customization', { ...body }, creates ? [] : [`input.${field}`]),
+  );
   switch (input.action) {
     case 'create':
     case 'create_voice':
@@ -41,9 +50,14 @@ export const customizeVoice: Handler<'customizeVoice'> = async (request, reply) 
     case 'list_voice':
       return list(request, reply);
     default:
-      return change(request, reply, 'voice' in input ? input.voice : input.voice_id);
+      return change(request, reply, (input as unknown as Record<typeof field, string>)[field]);
   }
 };
+
+/** What a service calls the id of the voice that an action is about. */
+function idField(service: VoiceService): 'voice' | 'voice_id' {
+  return service === 'voice-enrollment' ? 'voice_id' : 'voice';
+}
 
 async function create(request: Request, reply: Reply<'customizeVoice'>): Promise<void> {
   const { body, gateway, caller } = request;

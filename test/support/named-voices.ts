@@ -1,0 +1,47 @@
+import type { Gateway } from '../../server/gateway.ts';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+
+/** Makes a second user, and gives a key of theirs. */
+export async function makeStranger({ store }: Gateway): Promise<{ userId: number; key: string }> {
+  const { id } = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
+  const key = generateKey();
+  await store.run('createToken', {
+    userId: id,
+    name: 'theirs',
+    keyHash: hashKey(key),
+    keyHint: keyHint(key),
+    unlimitedQuota: true,
+    now: 1,
+  });
+  return { userId: id, key };
+}
+
+/** Puts a custom voice into the books. */
+export async function saveVoice(
+  { store }: Gateway,
+  voice: { id: string; userId: number; model: string; channel: string; service?: string },
+): Promise<void> {
+  await store.run('saveVoice', {
+    voice_id: voice.id,
+    user_id: voice.userId,
+    service: voice.service ?? 'voice-enrollment',
+    target_model: voice.model,
+    channel: voice.channel,
+    status: 'OK',
+    name: 'name',
+    facts: '{}',
+    created_at: 1,
+    updated_at: 1,
+  });
+}
+
+/** A copy of a body with a value at a place; `[]` makes a list of one item, with `beside` in it. */
+export function putAt(body: object, place: string, value: unknown, beside: object = {}): object {
+  const [first = '', ...rest] = place.split('.');
+  const key = first.replace(/\[\]$/, '');
+  const inner = (body as Record<string, unknown>)[key];
+  const below = typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? inner : {};
+  const deeper = rest.length === 0 ? value : putAt(below, rest.join('.'), value, beside);
+  if (key === first) return { ...body, [key]: deeper };
+  return { ...body, [key]: [typeof deeper === 'object' ? { ...beside, ...deeper } : deeper] };
+}
