@@ -362,7 +362,8 @@ export interface paths {
         };
         /**
          * List the Seedance tasks that were started in the official format.
-         * @description Shows the caller's own tasks of the last seven days, newest first. Filters narrow the list together.
+         * @description Shows the caller's own tasks of the last seven days, newest first: the latest 50,000 of them, which is what the pages
+         *     can show. Filters narrow the list together.
          */
         get: operations["listOfficialTasks"];
         put?: never;
@@ -3683,7 +3684,7 @@ export interface components {
             /** @description The tasks of the page. */
             items: components["schemas"]["OfficialTask"][];
             /**
-             * @description How many tasks match in all.
+             * @description How many tasks match in all, among the latest 50,000.
              * @example 1
              */
             total: number;

@@ -57,6 +57,7 @@ export async function startTask(
         ...(referring(routed) && { public_ids: routed.publicIds }),
         ...(hosts.length > 0 && { sent_hosts: hosts }),
       },
+      ...(typeof plan.facts.service_tier === 'string' && { serviceTier: plan.facts.service_tier }),
       requestId,
       caller,
       operation,

@@ -181,6 +181,8 @@ export interface TasksTable {
   request: string | null;
   /** JSON object of the little that drivers and renderers need to know of the request as long as the row lives. */
   facts: string;
+  /** As the request named it; null: it did not. */
+  service_tier: string | null;
   /** JSON object as the driver made it. */
   result: string | null;
   error_code: string | null;

@@ -26,6 +26,8 @@ export interface TaskOrder {
   request: unknown;
   /** Small JSON object that drivers and renderers find in the task as long as it lives. */
   facts: Readonly<Record<string, unknown>>;
+  /** For lists, which can be narrowed to one. */
+  serviceTier?: string;
   /** Most units it is expected to use: so many are reserved. */
   expectedUnits: number;
   /** Milliseconds until it fails if it is not final by then. */
@@ -66,6 +68,7 @@ export function newTask(
     channel: channel.name,
     request: driver.resubmitSafe ? request : null,
     facts,
+    serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
     rate,
     amount: price(order.expectedUnits, rate, 1),

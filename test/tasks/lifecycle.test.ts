@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pageTasks } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import { engines, Place } from '../store/engines.ts';
@@ -339,6 +340,47 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await ids({ ids: [] })).toEqual([]);
       expect(await ids({ createdFrom: NOW + 1 })).toEqual([]);
       expect(await rig.tasks.page({ ...owner(), offset: 3, limit: 10 })).toMatchObject({ total: 4 });
+    });
+
+    test('tells tiers, models and errors apart to the letter, and looks for none of them in what clients wrote', async () => {
+      const flex = await rig.submit({ serviceTier: 'flex', facts: { service_tier: 'flex' } });
+      const usual = await rig.submit({ serviceTier: 'default', facts: { service_tier: 'default' } });
+      const others = [
+        await rig.submit(),
+        await rig.submit({ facts: { prompt: '"service_tier":"flex"' } }),
+        await rig.submit({ facts: { service_tier: 'FLEX' } }),
+      ];
+      const ids = async (filter: object) =>
+        (await rig.tasks.page({ ...owner(), offset: 0, limit: 10, ...filter })).tasks.map(({ id }) => id);
+      expect(await ids({ serviceTier: 'flex' })).toEqual([flex.id]);
+      expect((await ids({ serviceTier: 'default' })).toSorted()).toEqual(
+        [usual, ...others].map(({ id }) => id).toSorted(),
+      );
+      for (const filter of [
+        { models: ['GAMMA3.0-video'] },
+        { models: ['gamma3.0%'] },
+        { ids: [flex.id.toUpperCase()] },
+      ])
+        expect(await ids(filter)).toEqual([]);
+    });
+
+    test('looks no further back than its pages can show', async () => {
+      const made: string[] = [];
+      for (let index = 0; index < 5; index += 1) {
+        if (index !== 3) rig.clock.jump(1);
+        made.push((await rig.submit({ model: { id: `model-${index}`, unit: 'seconds' } })).id);
+      }
+      // The third and the fourth were made at the same moment: their ids decide.
+      const newest = [made[4], ...made.slice(2, 4).toSorted().reverse(), made[1], made[0]];
+      for (const within of [1, 2, 3, 4, 5, 6]) {
+        const query = { ...owner(), offset: 0, limit: 10 };
+        const { tasks, total } = await pageTasks(store.read, query, within);
+        expect(tasks.map(({ id }) => id)).toEqual(newest.slice(0, within));
+        expect(total).toBe(Math.min(within, 5));
+      }
+      const oldest = { ...owner(), models: ['model-0'], offset: 0, limit: 10 };
+      expect(await pageTasks(store.read, oldest, 4)).toEqual({ tasks: [], total: 0 });
+      expect(await pageTasks(store.read, oldest, 5)).toMatchObject({ total: 1 });
     });
   });
 });

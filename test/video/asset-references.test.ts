@@ -100,6 +100,7 @@ describe.each(engines)('references on %s', (engine) => {
       channel: 'second',
       request: null,
       facts: '{}',
+      serviceTier: null,
       expectedUnits: 1,
       rate: 1,
       amount: 1,

@@ -25,8 +25,7 @@ export const listOfficialTasks: Handler<'listOfficialTasks'> = async ({ gateway,
     ...(ids !== undefined && { ids: [ids].flat() }),
     ...(model !== undefined && { models: [model] }),
     ...(status !== undefined && statusFilters[status]),
-    // Whoever names no tier has the default one.
-    ...(tier !== undefined && { fact: { name: 'service_tier', value: 'flex', held: tier === 'flex' } }),
+    ...(tier !== undefined && { serviceTier: tier }),
     offset: (number - 1) * limit,
     limit,
   });

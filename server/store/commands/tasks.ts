@@ -22,6 +22,7 @@ export interface NewTask {
   request: string | null;
   /** JSON object. */
   facts: string;
+  serviceTier: string | null;
   expectedUnits: number;
   rate: number;
   /** Quota to hold. */
@@ -80,6 +81,7 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
       progress: 0,
       request: task.request,
       facts: task.facts,
+      service_tier: task.serviceTier,
       result: null,
       error_code: null,
       error_message: null,

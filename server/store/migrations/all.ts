@@ -3,6 +3,7 @@ import { migration as voices } from './0002-voices.ts';
 import { migration as tasks } from './0003-tasks.ts';
 import { migration as assets } from './0004-assets.ts';
 import { migration as deliveries } from './0005-deliveries.ts';
+import { migration as listsAndRetention } from './0006-lists-and-retention.ts';
 import { migration as gateways } from './0007-gateways.ts';
 import type { Migration } from './migration.ts';
 
@@ -13,5 +14,6 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0003-tasks', run: tasks },
   { name: '0004-assets', run: assets },
   { name: '0005-deliveries', run: deliveries },
+  { name: '0006-lists-and-retention', run: listsAndRetention },
   { name: '0007-gateways', run: gateways },
 ];

@@ -158,8 +158,8 @@ export interface TaskFilter {
   errorCodes?: readonly string[];
   /** No task that failed with one of these. */
   exceptErrorCodes?: readonly string[];
-  /** Only tasks whose facts hold this text, or, with `held` false, do not. */
-  fact?: { name: string; value: string; held: boolean };
+  /** `default` are all that named no other. */
+  serviceTier?: 'default' | 'flex';
   /** Epoch milliseconds, inclusive. */
   createdFrom?: number;
 }
@@ -193,15 +193,36 @@ export async function listTasks(
   return { tasks: rows.slice(0, limit).map(taskRecord), hasMore: rows.length > limit };
 }
 
-/** One page, newest first, and how many there are on all pages. */
+/** A page list looks at no more than a user's latest tasks of a format, as many as its pages can show. */
+const reach = 50_000;
+
+/**
+ * One page, newest first, and how many there are on all pages, both among the user's latest 50,000 of that format. It
+ * looks at an index alone until it knows what is on the page, so even a list of nothing takes little time.
+ */
 export async function pageTasks(
   db: Kysely<Database>,
   { offset, limit, ...filter }: TaskFilter & { offset: number; limit: number },
+  within = reach,
 ): Promise<{ tasks: TaskRecord[]; total: number }> {
-  const { total } = await matching(db, filter)
+  const { userId, format, createdFrom } = filter;
+  const oldest = await matching(db, { userId, format, ...(createdFrom !== undefined && { createdFrom }) })
+    .select(['created_at', 'id'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(within - 1)
+    .limit(1)
+    .executeTakeFirst();
+  const query =
+    oldest === undefined
+      ? matching(db, filter)
+      : matching(db, { ...filter, createdFrom: oldest.created_at }).where((eb) =>
+          eb(eb.refTuple('created_at', 'id'), '>=', eb.tuple(oldest.created_at, oldest.id)),
+        );
+  const { total } = await query
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
-  const rows = await matching(db, filter)
+  const rows = await query
     .select(taskColumns)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -212,7 +233,8 @@ export async function pageTasks(
 }
 
 function matching(db: Kysely<Database>, filter: TaskFilter) {
-  const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, fact, createdFrom } = filter;
+  const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, serviceTier, createdFrom } =
+    filter;
   let query = db.selectFrom('tasks').where('user_id', '=', userId).where('format', '=', format);
   for (const [column, values] of [
     ['id', ids],
@@ -229,11 +251,9 @@ function matching(db: Kysely<Database>, filter: TaskFilter) {
       eb.or([eb('error_code', 'is', null), eb('error_code', 'not in', exceptErrorCodes)]),
     );
   }
-  if (fact !== undefined) {
-    // Facts are JSON as the program writes it: quotes inside a text are escaped, so only a field looks like this.
-    const written = `%${JSON.stringify(fact.name)}:${JSON.stringify(fact.value)}%`;
-    query = query.where('facts', fact.held ? 'like' : 'not like', written);
-  }
+  if (serviceTier === 'flex') query = query.where('service_tier', '=', 'flex');
+  else if (serviceTier !== undefined)
+    query = query.where((eb) => eb.or([eb('service_tier', 'is', null), eb('service_tier', '!=', 'flex')]));
   if (createdFrom !== undefined) query = query.where('created_at', '>=', createdFrom);
   return query;
 }
