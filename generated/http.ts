@@ -6233,7 +6233,10 @@ export interface components {
         SocketModel: string;
         /**
          * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-         *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+         *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+         *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+         *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+         *     leaves the name free.
          */
         IdempotencyKey: string;
         /** @description The public task id that the create call of the same path family returned. */
@@ -6536,7 +6539,10 @@ export interface operations {
             header?: {
                 /**
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+                 *     leaves the name free.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6643,7 +6649,10 @@ export interface operations {
             header?: {
                 /**
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+                 *     leaves the name free.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6811,7 +6820,10 @@ export interface operations {
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+                 *     leaves the name free.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6954,7 +6966,10 @@ export interface operations {
             header?: {
                 /**
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+                 *     leaves the name free.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7059,7 +7074,10 @@ export interface operations {
                 "X-Native-Async"?: components["parameters"]["NativeAsync"];
                 /**
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
-                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`.
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
+                 *     leaves the name free.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

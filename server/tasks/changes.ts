@@ -8,6 +8,7 @@ import { jittered, longer, retryPause } from './backoff.ts';
 import type { Snapshot, Submission, TaskUsage } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
+import { submissionInterrupted } from './task-errors.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
@@ -140,11 +141,16 @@ export class Changes {
   }
 
   /** Undoes a task whose making is refused to the client. False when the claim was overtaken. */
-  async drop(task: TaskRecord, { status, code }: Failure): Promise<boolean> {
+  drop(task: TaskRecord, { status, code }: Pick<Failure, 'status' | 'code'>): Promise<boolean> {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
     const refused = { id, attempt, channel, status, errorCode: storable(code), now };
     return persist(this.#env.store, 'dropTask', refused);
+  }
+
+  /** Undoes a task that no upstream was asked for, and that nobody was told of. False when the claim was overtaken. */
+  forget(task: TaskRecord): Promise<boolean> {
+    return this.drop(task, { status: 503, code: submissionInterrupted.code });
   }
 
   /** So long, or as long as the upstream asks for, within bounds. */

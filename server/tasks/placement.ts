@@ -46,6 +46,13 @@ export class Placement {
     const others = channels.slice(1);
     let [channel] = channels;
     let task = made;
+    if (task.askedAt === null) {
+      const { id, attempt } = task;
+      const askedAt = timers.monotonic();
+      if (!(await persist(store, 'markAsked', { id, attempt, askedAt }))) return this.#overtaken(task);
+      fault('submit:marked');
+      task = { ...task, askedAt };
+    }
     let unanswered = 0;
     for (;;) {
       if (channel === undefined) throw new Error('a task needs a channel');
@@ -83,7 +90,9 @@ export class Placement {
     const { timing, timers, stopping, store, owner } = this.#env;
     const request = driver.resubmitSafe ? await findTaskRequest(store.read, claimed.id) : undefined;
     if (request === undefined) {
-      return this.#changes.fail(claimed, submissionInterrupted);
+      if (claimed.askedAt !== null) return this.#changes.fail(claimed, submissionInterrupted);
+      await this.#changes.forget(claimed);
+      return undefined;
     }
     const now = timers.monotonic();
     if (now >= Math.min((claimed.askedAt ?? now) + timing.submitGraceMs, claimed.deadlineAt)) {

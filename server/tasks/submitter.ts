@@ -3,9 +3,11 @@ import { Failure } from '../failure.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
+import type { Changes } from './changes.ts';
 import type { TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { Placement } from './placement.ts';
+import { Repeats } from './repeats.ts';
 import { newTask, type SubmittedTask, type TaskOrder } from './task-order.ts';
 
 /** At the most so many accounts are asked for one task. */
@@ -18,10 +20,12 @@ export class Submitter {
   readonly #env: TaskEnvironment;
   readonly #placement: Placement;
   readonly #running = new Map<string, Promise<TaskRecord>>();
+  readonly #repeats: Repeats;
 
-  constructor(env: TaskEnvironment, placement: Placement) {
+  constructor(env: TaskEnvironment, changes: Changes, placement: Placement) {
     this.#env = env;
     this.#placement = placement;
+    this.#repeats = new Repeats(env, changes, this.#running);
   }
 
   /** Submissions that a client waits for. */
@@ -37,9 +41,11 @@ export class Submitter {
     }
     const driver = this.#env.drivers.get(order.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
-    const made = await this.#create(order, first, driver);
-    if (made.outcome === 'replayed') {
-      return { task: await (this.#running.get(made.task.id) ?? made.task), replayed: true };
+    let made = await this.#create(order, first, driver);
+    while (made.outcome === 'replayed') {
+      const task = await this.#repeats.resolve(made.task, driver);
+      if (task !== undefined) return { task, replayed: true };
+      made = await this.#create(order, first, driver);
     }
     if (made.outcome !== 'created') throw refusal(made.outcome, order);
     fault('submit:reserved');

@@ -78,7 +78,8 @@ export function newTask(
       idempotencyKey === null
         ? null
         : fingerprint(order.operation, model.id, request, facts, order.callbackUrl ?? ''),
-    askedAt: dueNow,
+    // Others are asked right away, and the write that tells before and after apart is spared.
+    askedAt: idempotencyKey === null || driver.resubmitSafe ? dueNow : null,
     deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,

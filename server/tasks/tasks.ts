@@ -50,7 +50,7 @@ export class Tasks {
     const lanes = new Lanes(this.#env);
     this.#changes = new Changes(this.#env);
     const placement = new Placement(this.#env, this.#changes);
-    this.#submitter = new Submitter(this.#env, placement);
+    this.#submitter = new Submitter(this.#env, this.#changes, placement);
     const step = new TaskStep(this.#env, this.#changes, placement, lanes);
     this.#poller = new Poller(this.#env, step, lanes);
     this.#housekeeping = new Housekeeping(this.#env, step);

@@ -20,6 +20,8 @@ export interface TaskTiming {
   resubmitMs: number;
   /** A submission whose outcome stays unknown so long is given up. */
   submitGraceMs: number;
+  /** A repeated order looks so often what has become of the first. */
+  repeatLookMs: number;
   /** A read asks the upstream when the latest poll is older than this. */
   readFreshMs: number;
   /** A read waits so long for that at the most. */
@@ -51,6 +53,7 @@ export const standardTiming: TaskTiming = {
   leaseMarginMs: 15_000,
   resubmitMs: 250,
   submitGraceMs: 10 * minute,
+  repeatLookMs: 250,
   readFreshMs: 2_000,
   readWaitMs: 1_000,
   lifetimeMs: day,

@@ -63,6 +63,43 @@ describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (
   );
 });
 
+describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: true }, (engine) => {
+  const repeat = async (site: Site, url: string) => {
+    const { path, body } = requests[0] ?? { path: '' };
+    const answer = await send(site, url, path, body, { 'idempotency-key': 'the same' });
+    return (await answer.json()) as { id: string; status: string; error?: { code: string } };
+  };
+
+  test.each([
+    ['submit:reserved', 'before the provider was asked', undefined],
+    ['submit:marked', 'when the provider may have been asked', 'submission_interrupted'],
+  ])('at %s, %s', { timeout: 120_000 }, (dieAt, _, told) =>
+    atSite(engine, async (site) => {
+      const child = await GatewayProcess.start({ ...site.options, dieAt });
+      await Promise.all([expect(repeat(site, child.url)).rejects.toThrow(), child.killed()]);
+      await site.bury();
+      const { url, gateway, close } = await site.serve();
+      try {
+        let task = await repeat(site, url);
+        if (told !== undefined) {
+          expect(task).toMatchObject({ status: 'failed', error: { code: told } });
+          task = await repeat(site, url);
+        }
+        const state = async () => {
+          const polled = await (await send(site, url, `/v1/videos/${task.id}`)).json();
+          expect(polled).toMatchObject({ status: 'completed' });
+        };
+        await vi.waitFor(state, { timeout: 60_000, interval: 50 });
+        const states = (await ledgerRows(gateway.store)).map((row) => row.state);
+        expect(states.toSorted()).toEqual(['refunded', 'settled']);
+        await expectBalanced(gateway.store, site.token);
+      } finally {
+        await close(1_000);
+      }
+    }),
+  );
+});
+
 test.runIf(engines.includes('postgres'))(
   'another gateway goes on with what a killed one was at, and gives back what its calls held',
   { timeout: 120_000 },
@@ -102,9 +139,9 @@ async function atSite(engine: Engine, use: (site: Site) => Promise<void>): Promi
   }
 }
 
-function send({ key }: Site, url: string, path: string, body?: object): Promise<Response> {
+function send({ key }: Site, url: string, path: string, body?: object, more?: object): Promise<Response> {
   return fetch(url + path, {
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...more },
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   });
 }

@@ -307,13 +307,116 @@ describe.each(engines)('submitting on %s', (engine) => {
 
     test('two processes make one task of it', async () => {
       const [left, right] = [rig.engine(), rig.engine()];
-      const made = await Promise.all(
-        Array.from({ length: 10 }, (_, index) =>
-          (index % 2 === 0 ? left : right).submit(rig.order({ idempotencyKey: 'k' })),
-        ),
+      const orders = Array.from({ length: 10 }, (_, index) =>
+        (index % 2 === 0 ? left : right).submit(rig.order({ idempotencyKey: 'k' })),
       );
+      await rig.advance(1_000);
+      const made = await Promise.all(orders);
       expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
       expect(asked()).toHaveLength(1);
+      await rig.expectBooks({ held: 50 });
+    });
+
+    /** Begins it in another process, which gets to the store or to the upstream and no further. */
+    const begin = async (reach: 'store' | 'upstream') => {
+      if (reach === 'upstream') rig.driver.onSubmit = () => new Promise(() => {});
+      const run: Store['run'] = (name, args) =>
+        name === 'markAsked' && reach === 'store' ? new Promise(() => {}) : rig.store.run(name, args);
+      void rig
+        .engine({ owner: 'gone', store: { ...rig.store, run } })
+        .submit(rig.order({ idempotencyKey: 'k' }));
+      await rig.settled();
+      rig.driver.onSubmit = (task) => rig.driver.make(task);
+      const [task] = await rows();
+      return task?.id;
+    };
+    const repeat = () => rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
+
+    test('a repeat makes a new one where the first certainly never reached the upstream', async () => {
+      const lost = await begin('store');
+      const repeated = Promise.all([repeat(), repeat()]);
+      await rig.advance(5_000);
+      // The other process may still be at it.
+      expect(asked()).toEqual([]);
+      await rig.bury();
+      await rig.advance(1_000);
+      const made = await repeated;
+      expect(made.filter(({ replayed }) => replayed)).toHaveLength(1);
+      const [task] = made.map((one) => one.task);
+      expect(task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
+      expect((await rows()).map(({ id }) => id)).toEqual([task?.id]);
+      expect(task?.id).not.toBe(lost);
+      expect(await rig.log()).toMatchObject([{ error_code: 'submission_interrupted', quota: 0 }]);
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('a poller finds it first, and a repeat makes a new one all the same', async () => {
+      await begin('store');
+      await rig.bury();
+      expect(await rig.step(0)).toBe(1);
+      expect(await rows()).toEqual([]);
+      expect(await repeat()).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('one that may have reached the upstream is told as failed, and leaves its key for another try', async () => {
+      const lost = await begin('upstream');
+      await rig.bury();
+      expect(await repeat()).toMatchObject({
+        replayed: true,
+        task: { id: lost, state: 'failed', error: { code: 'submission_interrupted' } },
+      });
+      expect(await repeat()).toMatchObject({ replayed: false, task: { state: 'queued' } });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('a repeat waits for another process that is submitting', async () => {
+      const answered = Promise.withResolvers<Submission>();
+      rig.driver.onSubmit = () => answered.promise;
+      const first = rig.engine().submit(rig.order({ idempotencyKey: 'k' }));
+      await rig.settled();
+      const repeated = repeat();
+      await rig.advance(20_000);
+      answered.resolve({ upstreamId: 'up' });
+      await rig.advance(1_000);
+      expect(await repeated).toEqual({ task: (await first).task, replayed: true });
+      expect(asked()).toHaveLength(1);
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('a repeat is made itself when another process is refused', async () => {
+      const answered = Promise.withResolvers<Submission>();
+      rig.driver.onSubmit = () => answered.promise;
+      const first = rig.engine().submit(rig.order({ idempotencyKey: 'k' }));
+      const told = first.catch((error: unknown) => error);
+      await rig.settled();
+      const repeated = repeat();
+      await rig.settled();
+      rig.driver.onSubmit = (task) => rig.driver.make(task);
+      answered.reject(driverError('rejected'));
+      await rig.advance(1_000);
+      expect(await told).toMatchObject({ code: 'rejected' });
+      expect(await repeated).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('one whose store answer was lost is found out by a repeat to the same process', async () => {
+      const lost = rig.engine({
+        store: {
+          ...rig.store,
+          run: (name, args) => {
+            const result = rig.store.run(name, args);
+            if (name !== 'createTask' || !asking) return result;
+            return result.then(() => Promise.reject(new Error('the connection broke')));
+          },
+        },
+      });
+      let asking = true;
+      await expect(lost.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the connection broke');
+      asking = false;
+      const repeated = lost.submit(rig.order({ idempotencyKey: 'k' }));
+      await rig.advance(1_000);
+      expect(await repeated).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
       await rig.expectBooks({ held: 50 });
     });
 

@@ -18,7 +18,16 @@ import {
   recordPolls,
   releaseTasks,
 } from './task-polls.ts';
-import { acceptTask, createTask, dropTask, finishTask, moveTask, pruneTasks, removeTask } from './tasks.ts';
+import {
+  acceptTask,
+  createTask,
+  dropTask,
+  finishTask,
+  markAsked,
+  moveTask,
+  pruneTasks,
+  removeTask,
+} from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -41,6 +50,7 @@ export const commands = {
   settleAsset,
   renewAssetUrl,
   createTask,
+  markAsked,
   moveTask,
   acceptTask,
   dropTask,

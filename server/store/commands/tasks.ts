@@ -114,6 +114,22 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
   return { outcome: held };
 };
 
+/** Notes that an upstream is about to be asked for a task. False when the claim is not the latest any more. */
+export const markAsked: Command<{ id: string; attempt: number; askedAt: number }, boolean> = async (
+  trx,
+  { id, attempt, askedAt },
+) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('tasks')
+    .set({ asked_at: askedAt })
+    .where('id', '=', id)
+    .where('attempt', '=', attempt)
+    .where('upstream_id', 'is', null)
+    .where('state', 'in', open)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};
+
 /** Gives a task that no upstream has to another channel. False when the claim is not the latest any more. */
 export const moveTask: Command<{ id: string; attempt: number; channel: string }, boolean> = async (
   trx,
