@@ -11,6 +11,7 @@ import { SeenIds } from './seen-ids.ts';
 import { type Outcome, SocketSession } from './socket-session.ts';
 import { SpeechTask } from './speech-task.ts';
 import {
+  clientStalled,
   invalidParameter,
   noText,
   outOfOrder,
@@ -187,6 +188,10 @@ export class DuplexSession extends SocketSession {
     // Between tasks nothing is lost: the next one opens another.
     if (this.#task !== undefined && this.#sent)
       void this.#failTask(providerFailed('The provider closed the connection.'));
+  }
+
+  protected clientStalled(): void {
+    void this.#failTask(clientStalled);
   }
 
   protected tooQuiet(): void {

@@ -4,10 +4,12 @@ export const longestFrame = 1024 * 1024;
 /** Bytes waiting for a peer above which the other side is held back, and below which it goes on. */
 export const highWater = 256 * 1024;
 export const lowWater = 64 * 1024;
+/** Bytes waiting for a client above which it is not read either: its own answers would only add to them. */
+export const unreadLimit = 512 * 1024;
 
 /** Between two pings, in milliseconds. */
 export const pingEvery = 30_000;
-/** Pings without a sign of life after which a peer is gone; more than one, since they wait behind unread audio. */
+/** Pings without a sign of life after which a peer is given up; more than one, since they wait behind unread audio. */
 export const pingsUnanswered = 2;
 /** Between two looks at whether the key still holds, in milliseconds. */
 export const recheckEvery = 30_000;

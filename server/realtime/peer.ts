@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Alarm, Timers } from '../timers.ts';
-import { highWater, lowWater, pingEvery, pingsUnanswered } from './limits.ts';
+import { highWater, lowWater, pingEvery, pingsUnanswered, unreadLimit } from './limits.ts';
 
 export interface PeerEvents {
   /** A frame. While a promise is pending, later frames wait and the socket is held back. */
@@ -12,14 +12,19 @@ export interface PeerEvents {
   behind(behind: boolean): void;
   /** Handling a frame failed. */
   failed(error: unknown): void;
+  /**
+   * It has taken nothing of what waits for it for long: a close goes out without waiting for that. Only who has this
+   * is not read while it does not read.
+   */
+  stalled?(): void;
 }
 
-/** Why a socket is held back: the other side cannot keep up, or a frame of its own is still handled. */
-type Hold = 'other side' | 'handling';
+/** Why a socket is held back: the other side cannot keep up, a frame of its own is still handled, it does not read. */
+type Hold = 'other side' | 'handling' | 'unread';
 
 /**
- * One end of a relay. It handles frames one after another, stops reading when told to, tells when it is behind,
- * pings, and closes only after what was sent has gone out.
+ * One end of a relay. It handles frames one after another, stops reading when told to or when what it sends is not
+ * read, tells when it is behind, pings, and closes only after what was sent has gone out.
  */
 export class Peer {
   /** Aborted as soon as the socket is gone, while frames before that may still wait. */
@@ -34,8 +39,9 @@ export class Peer {
   readonly #heart: Alarm;
   #handling = false;
   #behind = false;
-  /** Pings since the last sign of life. */
+  /** Pings, or moments for one, since the last sign of life. */
   #unanswered = 0;
+  #stalled = false;
   #farewell: { code: number; reason: string } | undefined;
   #end: { code: number; reason: string } | undefined;
   #told = false;
@@ -77,10 +83,12 @@ export class Peer {
     if (!this.open) return;
     this.#cork();
     this.#socket.send(data, { binary }, this.#sent);
-    if (!this.#behind && this.#socket.bufferedAmount > highWater) {
+    const waiting = this.#socket.bufferedAmount;
+    if (!this.#behind && waiting > highWater) {
       this.#behind = true;
       this.#on.behind(true);
     }
+    if (waiting > unreadLimit && this.#on.stalled !== undefined) this.#hold('unread', true);
   }
 
   /** Frames of one tick leave in one write: a write a frame would be most of the relay's work. */
@@ -106,14 +114,14 @@ export class Peer {
     this.#hold('other side', held);
   }
 
-  /** Closes with a code when everything sent before has gone out. */
+  /** Closes with a code when everything sent before has gone out; at once when nothing goes out any more. */
   close(code: number, reason = ''): void {
     if (!this.open) return;
     this.#farewell = { code, reason };
     // The other end's close frame must be read, however far behind it is.
     this.#holds.clear();
     this.#socket.resume();
-    if (this.#socket.bufferedAmount === 0) this.#socket.close(code, reason);
+    if (this.#stalled || this.#socket.bufferedAmount === 0) this.#socket.close(code, reason);
   }
 
   terminate(): void {
@@ -133,6 +141,7 @@ export class Peer {
       if (left === 0) this.#socket.close(this.#farewell.code, this.#farewell.reason);
     } else if (this.#behind && left <= lowWater) {
       this.#behind = false;
+      this.#hold('unread', false);
       this.#on.behind(false);
     }
   }
@@ -191,15 +200,26 @@ export class Peer {
   }
 
   #beat(): void {
-    // A socket that is not read shows no sign of life, whatever the other end does.
-    if (!this.#socket.isPaused) {
+    const unread = this.#holds.has('unread');
+    // A socket that is not read shows no sign of life, whatever the other end does, except that it takes what waits.
+    if (unread || !this.#socket.isPaused) {
       if (this.#unanswered >= pingsUnanswered) {
-        this.terminate();
+        this.#giveUp();
         return;
       }
       this.#unanswered += 1;
-      this.#socket.ping(undefined, undefined, () => this.#caughtUp());
+      if (!unread) this.#socket.ping(undefined, undefined, () => this.#caughtUp());
     }
     this.#heart.refresh();
+  }
+
+  /** A full line shows that somebody does not read; on an empty one nobody is there. */
+  #giveUp(): void {
+    if (!this.#behind || !this.open || this.#on.stalled === undefined) {
+      this.terminate();
+      return;
+    }
+    this.#stalled = true;
+    this.#on.stalled();
   }
 }

@@ -8,6 +8,8 @@ export interface RelayEvents {
   fromClient(data: Buffer, binary: boolean): void | Promise<void>;
   fromUpstream(data: Buffer, binary: boolean): void | Promise<void>;
   clientClosed(code: number): void;
+  /** The client takes nothing of what is sent to it, and has not for long. */
+  clientStalled(): void;
   /** Only for an upstream that closed by itself. */
   upstreamClosed(code: number): void;
   failed(error: unknown): void;
@@ -32,6 +34,7 @@ export class Relay {
       closed: (code) => on.clientClosed(code),
       behind: (behind) => this.#upstream?.peer.hold(behind),
       failed: (error) => on.failed(error),
+      stalled: () => on.clientStalled(),
     };
     this.client = new Peer(socket, connection.timers, events, connection.stream);
   }

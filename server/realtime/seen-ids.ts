@@ -1,5 +1,7 @@
-/** Characters of ids that are remembered; the oldest are forgotten first, so that a client cannot fill the memory. */
-const remembered = 256 * 1024;
+/** What is remembered of ids, in bytes; the oldest are forgotten first, so that a client cannot fill the memory. */
+const remembered = 1024 * 1024;
+/** What an id takes beside its characters. */
+const overhead = 64;
 
 /** The ids that a connection has used. */
 export class SeenIds {
@@ -10,11 +12,11 @@ export class SeenIds {
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
     this.#ids.add(id);
-    this.#size += id.length;
+    this.#size += id.length + overhead;
     for (const oldest of this.#ids) {
       if (this.#size <= remembered) break;
       this.#ids.delete(oldest);
-      this.#size -= oldest.length;
+      this.#size -= oldest.length + overhead;
     }
     return true;
   }

@@ -20,6 +20,7 @@ export const fatalErrors = {
   invalid_api_key: { type: 'permission_error', close: 1008, status: 401 },
   access_denied: { type: 'permission_error', close: 1008, status: 403 },
   insufficient_user_quota: { type: 'permission_error', close: 1008, status: 403 },
+  client_too_slow: { type: 'invalid_request_error', close: 1008, status: 408 },
   rate_limit_exceeded: { type: 'rate_limit_error', close: 1013, status: 429 },
   bad_response: { type: 'api_error', close: 1011, status: 502 },
   upstream_timeout: { type: 'api_error', close: 1011, status: 504 },
@@ -59,6 +60,7 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
   return { code: status === 502 || status === 503 ? 'bad_response' : 'internal_error', message };
 }
 
+export const notRead = 'What was sent to this client was not read for too long.';
 export const providerThrottles = 'The provider takes no more requests now.';
 /** Characters of each of a provider's words. */
 const longestWords = 500;

@@ -37,6 +37,7 @@ export abstract class SocketSession implements LiveSocket {
       fromClient: (data, binary) => (this.over ? undefined : this.fromClient(data, binary)),
       fromUpstream: (data, binary) => (this.over ? undefined : this.fromUpstream(data, binary)),
       clientClosed: (code) => void this.#clientClosed(code),
+      clientStalled: () => this.clientStalled(),
       upstreamClosed: (code) => {
         if (!this.over) this.upstreamClosed(code);
       },
@@ -54,6 +55,8 @@ export abstract class SocketSession implements LiveSocket {
   protected abstract fromClient(data: Buffer, binary: boolean): void | Promise<void>;
   protected abstract fromUpstream(data: Buffer, binary: boolean): void | Promise<void>;
   protected abstract upstreamClosed(code: number): void;
+  /** The client does not read: tells it, in case it ever does, and ends. */
+  protected abstract clientStalled(): void;
   /** Nothing has happened for as long as was allowed. */
   protected abstract tooQuiet(): void;
   /** Tells the client of a failure of the core, or of the gateway itself, and ends. */

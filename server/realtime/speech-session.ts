@@ -13,6 +13,7 @@ import {
   type FatalCode,
   fatalErrors,
   fatalFrom,
+  notRead,
   providerThrottles,
   readProviderError,
   type SessionProblem,
@@ -258,6 +259,10 @@ export class SpeechSession extends SocketSession {
       farewell();
       this.relay.client.close(close);
     });
+  }
+
+  protected clientStalled(): void {
+    void this.#fatal('client_too_slow', notRead);
   }
 
   protected tooQuiet(): void {

@@ -35,6 +35,13 @@ export const noText: TaskFailure = {
   reason: 'timeout',
 };
 
+export const clientStalled: TaskFailure = {
+  ...outOfOrder('What was sent to this client was not read for too long.'),
+  close: 1008,
+  status: 408,
+  reason: 'too slow',
+};
+
 export const providerFailed = (message: string, status = 502): TaskFailure => ({
   code: 'InternalError',
   message,

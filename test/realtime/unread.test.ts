@@ -1,0 +1,191 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { connect, type SocketClient } from '../support/socket-client.ts';
+import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
+import { event, inferenceScript } from './inference-script.ts';
+import { realtimeScript } from './realtime-script.ts';
+import { type SocketGateway, startSocketGateway } from './start.ts';
+
+const realtime = '/v1/realtime?model=alpha3-tts-flash-realtime';
+const inference = '/api-ws/v1/inference?model=voxa-v1';
+const taskId = '5d2f0c3e8b7a4f169a3d2c1b0e9f8a7d';
+/** More than the systems' buffers on both ways take in. */
+const much = 48 * 1024 * 1024;
+/** What may wait in the gateway for a client: half a MiB, what one read brings beyond it, and a frame. */
+const bound = 2 * 1024 * 1024;
+
+let upstream: SocketUpstream;
+let target: SocketGateway;
+let client: SocketClient;
+/** The most that waited in the gateway for the client. */
+let most: number;
+/** The gateway's end of the client's socket. */
+let served: WebSocket | undefined;
+
+beforeAll(async () => {
+  upstream = await startSocketUpstream();
+  target = await startSocketGateway({ channels: [channelTo(upstream.url)] });
+  for (const name of ['send', 'pong'] as const) {
+    const real = WebSocket.prototype[name];
+    vi.spyOn(WebSocket.prototype, name).mockImplementation(function (this: WebSocket, ...given: unknown[]) {
+      Reflect.apply(real, this, given);
+      look(this);
+    });
+  }
+});
+afterEach(async () => {
+  client.socket.terminate();
+  await client.closed;
+  await vi.waitFor(() => expect(target.running.sockets.size).toBe(0));
+  upstream.connections.length = 0;
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await target.close();
+  await upstream.close();
+});
+
+const look = (socket: WebSocket) => {
+  // Only sockets that were accepted have no address, and those of the upstream are its own.
+  if (socket.url || upstream.connections.some((connection) => connection.socket === socket)) return;
+  served = socket;
+  most = Math.max(most, socket.bufferedAmount);
+};
+const open = async (path: string) => {
+  most = 0;
+  served = undefined;
+  upstream.script = path === realtime ? realtimeScript() : inferenceScript();
+  client = await connect(target.url + path, { key: target.key });
+  // Counted, not kept: there are very many of them.
+  client.socket.removeAllListeners('message');
+};
+const next = () => new Promise<Buffer>((resolve) => client.socket.once('message', resolve));
+/** Reads so many frames, and no more. */
+const taken = async (frames: number) => {
+  let left = frames;
+  await new Promise<void>((resolve) => {
+    client.socket.on('message', () => {
+      left -= 1;
+      if (left === 0) resolve();
+    });
+    client.socket.resume();
+  });
+  client.socket.removeAllListeners('message');
+  client.socket.pause();
+};
+/** Lets the gateway's pings and their time pass, until the client would be given up. */
+const lookAway = async () => {
+  for (let beat = 0; beat < 3; beat += 1) {
+    target.timers.advance(30_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+};
+
+describe('a client that sends and never reads', () => {
+  /** Answered with an error that shows the long id again, so that the answers are more than the questions. */
+  const frame = JSON.stringify({ event_id: 'x'.repeat(500), type: 'nonsense' });
+  const frames = Math.ceil(much / frame.length);
+  const flood = async () => {
+    await open(realtime);
+    await next();
+    client.socket.pause();
+    for (let index = 0; index < frames; index += 1) client.socket.send(frame);
+    await vi.waitFor(() => expect(served?.isPaused).toBe(true), 15_000);
+  };
+
+  test('is not read any more while its answers wait, and loses none of them', {
+    timeout: 60_000,
+  }, async () => {
+    await flood();
+    expect(client.socket.bufferedAmount).toBeGreaterThan(0);
+    let answers = 0;
+    const all = new Promise<void>((resolve) => {
+      client.socket.on('message', () => {
+        answers += 1;
+        if (answers === frames) resolve();
+      });
+    });
+    client.socket.resume();
+    await all;
+    expect(most).toBeLessThan(bound);
+  });
+
+  test('is told so and closed with 1008, when it takes nothing for long', { timeout: 60_000 }, async () => {
+    await flood();
+    await lookAway();
+    let last = '';
+    client.socket.on('message', (data: Buffer) => {
+      last = data.toString();
+    });
+    client.socket.resume();
+    expect((await client.closed).code).toBe(1008);
+    expect(JSON.parse(last)).toMatchObject({ type: 'error', error: { code: 'client_too_slow' } });
+    expect(most).toBeLessThan(bound);
+    await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
+  });
+
+  test('may be slow: what it takes now and then keeps it', { timeout: 60_000 }, async () => {
+    await flood();
+    for (let beat = 0; beat < 5; beat += 1) {
+      target.timers.advance(30_000);
+      // More than the system keeps for a client, so that the gateway gets rid of something.
+      await taken(12_000);
+    }
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+    expect(most).toBeLessThan(bound);
+  });
+});
+
+describe.each([realtime, inference])('on %s a client that never reads', (path) => {
+  test('and sends pings by the hundred thousand is cut off', { timeout: 60_000 }, async () => {
+    await open(path);
+    if (path === realtime) await next();
+    client.socket.pause();
+    const ping = Buffer.alloc(125);
+    let failed = false;
+    client.socket.on('error', () => {
+      failed = true;
+    });
+    for (let index = 0; index < 400_000 && !failed; index += 1) {
+      client.socket.ping(ping, undefined, () => {});
+      if (index % 10_000 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    await vi.waitFor(() => expect(target.running.sockets.size).toBe(0), 15_000);
+    expect(most).toBeLessThan(bound);
+  });
+
+  test('is told so and closed with 1008, however much its provider has for it', {
+    timeout: 60_000,
+  }, async () => {
+    await open(path);
+    if (path === realtime) await next();
+    else {
+      const parameters = { text_type: 'PlainText', voice: 'v' };
+      client.send({
+        header: { action: 'run-task', task_id: taskId, streaming: 'duplex' },
+        payload: { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer', parameters, input: {} },
+      });
+      await next();
+    }
+    client.socket.pause();
+    const [connection] = upstream.connections;
+    const audio =
+      path === realtime
+        ? JSON.stringify({ event_id: 's', type: 'response.audio.delta', delta: 'A'.repeat(64 * 1024) })
+        : Buffer.alloc(64 * 1024);
+    for (let sent = 0; sent < much; sent += audio.length) connection?.socket.send(audio);
+    connection?.send(event(taskId, 'result-generated', {}));
+    await vi.waitFor(() => expect(most).toBeGreaterThan(256 * 1024), 15_000);
+    await lookAway();
+    await vi.waitFor(() => expect(connection?.closeCode).toBeDefined(), 15_000);
+    expect(most).toBeLessThan(bound);
+    let last: Buffer = Buffer.alloc(0);
+    client.socket.on('message', (data: Buffer) => {
+      last = data;
+    });
+    client.socket.resume();
+    expect((await client.closed).code).toBe(1008);
+    expect(last.toString()).toContain('was not read for too long');
+  });
+});
