@@ -95,6 +95,7 @@ export class Heartbeat {
       if (Object.values(freed).some((count) => count > 0))
         logger.warn(freed, 'gave back what a gateway held');
     } catch (error) {
+      if (error instanceof StoreUnavailable) return;
       logger.error({ err: error }, 'what gateways held that are gone could not be given back');
     }
   }

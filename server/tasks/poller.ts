@@ -12,9 +12,12 @@ export class Poller {
   readonly #lanes: Lanes;
   readonly #loop: ClaimLoop;
   readonly #inFlight = new Map<string, Promise<void>>();
+  readonly #submitting: () => readonly string[];
 
-  constructor(env: TaskEnvironment, step: TaskStep, lanes: Lanes) {
+  /** `submitting`: tasks to leave alone although their lease is over. */
+  constructor(env: TaskEnvironment, step: TaskStep, lanes: Lanes, submitting: () => readonly string[]) {
     this.#env = env;
+    this.#submitting = submitting;
     this.#step = step;
     this.#lanes = lanes;
     const { timers, timing, logger } = env;
@@ -79,6 +82,7 @@ export class Poller {
     if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
     const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
       lanes,
+      except: this.#submitting(),
       owner,
       now,
       until: this.#leaseEnd(now),

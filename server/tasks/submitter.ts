@@ -20,6 +20,8 @@ export class Submitter {
   readonly #env: TaskEnvironment;
   readonly #placement: Placement;
   readonly #running = new Map<string, Promise<TaskRecord>>();
+  /** Until when the leases of those last. */
+  readonly #leases = new Map<string, number>();
   readonly #repeats: Repeats;
 
   constructor(env: TaskEnvironment, changes: Changes, placement: Placement) {
@@ -31,6 +33,12 @@ export class Submitter {
   /** Submissions that a client waits for. */
   get running(): readonly Promise<unknown>[] {
     return [...this.#running.values()];
+  }
+
+  /** The tasks whose submission has outlived its lease, since the store was away when it was to be written down. */
+  get late(): readonly string[] {
+    const now = this.#env.timers.monotonic();
+    return [...this.#leases].flatMap(([id, until]) => (until <= now ? [id] : []));
   }
 
   async submit(order: TaskOrder): Promise<SubmittedTask> {
@@ -52,10 +60,12 @@ export class Submitter {
     const { id } = made.task;
     const placed = this.#placement.place(made.task, order.request, driver, channels);
     this.#running.set(id, placed);
+    this.#leases.set(id, made.task.nextPollAt ?? 0);
     try {
       return { task: await placed, replayed: false };
     } finally {
       this.#running.delete(id);
+      this.#leases.delete(id);
     }
   }
 

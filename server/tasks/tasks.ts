@@ -52,7 +52,7 @@ export class Tasks {
     const placement = new Placement(this.#env, this.#changes);
     this.#submitter = new Submitter(this.#env, this.#changes, placement);
     const step = new TaskStep(this.#env, this.#changes, placement, lanes);
-    this.#poller = new Poller(this.#env, step, lanes);
+    this.#poller = new Poller(this.#env, step, lanes, () => this.#submitter.late);
     this.#housekeeping = new Housekeeping(this.#env, step);
   }
 

@@ -14,6 +14,7 @@ import { openStore, type Store } from '../../server/store/store.ts';
 import type { TaskDriver } from '../../server/tasks/driver.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
+import { systemTimers } from '../../server/timers.ts';
 import { channelTo } from '../support/upstream.ts';
 import { cores } from './processes.ts';
 
@@ -65,7 +66,7 @@ const driver: TaskDriver = {
     return { upstreamId: `up-${id}` };
   },
   async poll({ id }) {
-    lateness.push(Date.now() - (due.get(id) ?? 0));
+    lateness.push(systemTimers.monotonic() - (due.get(id) ?? 0));
     await pause(between(latency));
     const left = (endAt.get(id) ?? 0) - Date.now();
     if (left <= 0) return { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };

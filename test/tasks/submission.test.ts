@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
 import type { Store } from '../../server/store/store.ts';
+import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
 import { engines, Place } from '../store/engines.ts';
 import { NOW, Rig } from './rig.ts';
@@ -219,6 +220,27 @@ describe.each(engines)('submitting on %s', (engine) => {
     await resumed;
     expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
     expect(rig.driver.canceled).toEqual([]);
+  });
+
+  test('a store that is away for long when the upstream has answered loses no task', async () => {
+    let away = true;
+    const tasks = rig.engine({
+      store: {
+        ...rig.store,
+        run: (name, args) =>
+          away && name === 'acceptTask'
+            ? Promise.reject(new StoreUnavailable('away'))
+            : rig.store.run(name, args),
+      },
+    });
+    const submitted = tasks.submit(rig.order());
+    await rig.settled();
+    expect(await rig.step(600_000, tasks)).toBe(0);
+    away = false;
+    expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
+    expect(rig.driver.canceled).toEqual([]);
+    expect(await rig.step(1_000, tasks)).toBe(1);
+    await rig.expectBooks({ held: 50 });
   });
 
   test('a queued task can be canceled while its submission is on the way', async () => {

@@ -13,6 +13,8 @@ interface Lease {
   owner: string;
   now: number;
   until: number;
+  /** Tasks that the gateway is still at work on although the time is over. */
+  except?: readonly string[];
 }
 
 export interface TaskClaim extends Lease {
@@ -45,7 +47,7 @@ export const claimTasks: Command<
     tasks.push(...taken);
     if (free === 0) continue;
     if (full.length === 0) emptied.push(channel);
-    const next = await nextDue(trx, lease.owner, channel, full);
+    const next = await nextDue(trx, lease, channel, full);
     if (next !== null) nextDueAt = Math.min(nextDueAt ?? next, next);
   }
   return { tasks, emptied, nextDueAt };
@@ -82,18 +84,20 @@ function ofOthers(due: DueTasks, channel: string, full: readonly number[]): DueT
 /** When the next task of the channel is due, without those of some users. */
 async function nextDue(
   trx: Kysely<Database>,
-  owner: string,
+  lease: Lease,
   channel: string,
   without: readonly number[],
 ): Promise<number | null> {
-  if (without.length === 0) return (await earliest(trx, { channel, owner })).rows[0]?.due ?? null;
+  const { owner, except = [] } = lease;
+  if (without.length + except.length === 0)
+    return (await earliest(trx, { channel, owner })).rows[0]?.due ?? null;
   const row = await trx
     .selectFrom('tasks')
     .select(({ fn }) => fn.min('next_poll_at').as('due'))
     .where('channel', '=', channel)
     .where('next_poll_at', 'is not', null)
-    .where('user_id', 'not in', without)
-    .where(freeFor(owner))
+    .$if(without.length > 0, (query) => query.where('user_id', 'not in', without))
+    .where(freeFor(lease))
     .executeTakeFirst();
   return row?.due ?? null;
 }
@@ -102,10 +106,12 @@ const earliest = statement<{ channel: string; owner: string }, { due: number | n
   select min(next_poll_at) as due from tasks where channel = ${'channel'} and next_poll_at is not null
     and (lease_owner is null or lease_owner = ${'owner'})`;
 
-/** Nobody else is at work on it. */
-function freeFor(owner: string) {
-  return (eb: ExpressionBuilder<Database, 'tasks'>) =>
-    eb.or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]);
+/** Nobody is at work on it. */
+function freeFor({ owner, except = [] }: Lease) {
+  return (eb: ExpressionBuilder<Database, 'tasks'>) => {
+    const free = eb.or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]);
+    return except.length === 0 ? free : eb.and([free, eb('id', 'not in', except)]);
+  };
 }
 
 /** Takes tasks that are past their deadline and belong to none of these channels: nobody else will end them. */
@@ -120,9 +126,9 @@ export const claimStrandedTasks: Command<
 
 type DueTasks = ReturnType<typeof dueTasks>;
 
-function dueTasks(db: Kysely<Database>, { owner, now }: Lease) {
-  const due = db.selectFrom('tasks').select('id as due_id').where('next_poll_at', '<=', now);
-  return due.where(freeFor(owner));
+function dueTasks(db: Kysely<Database>, lease: Lease) {
+  const due = db.selectFrom('tasks').select('id as due_id').where('next_poll_at', '<=', lease.now);
+  return due.where(freeFor(lease));
 }
 
 async function take(
@@ -159,7 +165,7 @@ async function take(
  * claimed since, or is final.
  */
 export const claimTask: Command<
-  Omit<Lease, 'now'> & { id: string; attempt: number; renew?: boolean },
+  Pick<Lease, 'owner' | 'until'> & { id: string; attempt: number; renew?: boolean },
   TaskRecord | undefined
 > = async (trx, { id, attempt, owner, until, renew = false }) => {
   const row = await trx
