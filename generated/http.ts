@@ -7181,13 +7181,10 @@ export interface operations {
             };
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
-            403: components["responses"]["GenericForbidden"];
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
-            504: components["responses"]["GenericGatewayTimeout"];
         };
     };
     submitMusic: {

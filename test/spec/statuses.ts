@@ -46,7 +46,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   deleteOfficialTask: [204, ...keyed, 404, ...provider],
   createModel3d: created,
   uploadAsset: created,
-  getAsset: [200, ...keyed, 403, 404, ...provider],
+  // While its provider does not tell, the last known state is shown.
+  getAsset: kept,
 
   submitMusic: created,
   submitLyrics: created,

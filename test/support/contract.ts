@@ -1,13 +1,16 @@
 import { describe, inject } from 'vitest';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import { testCells } from './cells.ts';
 import { documented } from './documented.ts';
 import { type Answer, exchange, type Variation } from './exchange.ts';
 import { checked } from './expectations.ts';
+import { testFaults } from './faults.ts';
 import { testLimits } from './limit-tests.ts';
 import { testMockedAnswers } from './mocked-answers.ts';
 import { testNotImplemented } from './not-implemented.ts';
 import { type InvalidRequest, testKeys, testRefusals } from './refusals.ts';
 import { shakeHands } from './send-head.ts';
+import { testExamples } from './taken-examples.ts';
 import type { LesserKeys } from './targets.ts';
 
 /** Sends a varied documented request to the gateway. The answer is checked against the contract before it comes back. */
@@ -58,6 +61,9 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
           return checked(await send(caller, operation, variation), operation);
         };
       carriesOut(by(exchange), by(shakeHands));
+      testExamples(target, operation);
+      testFaults(operation);
+      testCells(operation);
     });
   });
 }

@@ -1,10 +1,13 @@
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import { noteCell, noteExample } from './cells.ts';
 import type { DocumentedOperation, Media } from './documented.ts';
 
 export interface Target {
   /** Address without a slash at the end. */
   url: string;
   key: string;
+  /** A gateway, not the mock. */
+  isGateway?: boolean;
 }
 
 /** What a request has that the documented one has not. */
@@ -59,11 +62,15 @@ export async function exchange(
     body,
     redirect: 'manual',
   });
-  return {
+  const answer: Answer = {
     status: response.status,
     headers: response.headers,
     body: Buffer.from(await response.arrayBuffer()),
   };
+  noteCell(target, operation, answer);
+  const example = exampleName(operation, variation);
+  if (example !== undefined) noteExample(target, operation, example, answer);
+  return answer;
 }
 
 /** Path and query with the documented examples filled in. */
@@ -91,16 +98,30 @@ export function pathOf(
 export const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
-function bodyOf({ requests }: DocumentedOperation, variation: Variation): string | FormData | undefined {
+/** The media type and the name of the documented request that is sent unchanged; undefined when none is. */
+function exampleName(operation: DocumentedOperation, variation: Variation): string | undefined {
+  const { body, change, method } = variation;
+  if (body !== undefined || change !== undefined || method !== undefined) return undefined;
+  const media = mediaFor(operation, variation);
+  const name = media?.examples.find(
+    (one) => variation.example === undefined || one.name === variation.example,
+  )?.name;
+  return media === undefined || name === undefined ? undefined : `${media.mediaType} ${name}`;
+}
+
+const mediaFor = ({ requests }: DocumentedOperation, { mediaType, example }: Variation): Media | undefined =>
+  requests.find(
+    (one) =>
+      (mediaType === undefined || one.mediaType === mediaType) &&
+      one.examples.some(({ name }) => example === undefined || name === example),
+  );
+
+function bodyOf(operation: DocumentedOperation, variation: Variation): string | FormData | undefined {
   const { body, example: wanted, mediaType, change } = variation;
   if (body === null) return undefined;
   if (body !== undefined && mediaType === 'multipart/form-data') return form(body);
   if (body !== undefined) return typeof body === 'string' ? body : JSON.stringify(body);
-  const media = requests.find(
-    (one) =>
-      (mediaType === undefined || one.mediaType === mediaType) &&
-      one.examples.some(({ name }) => wanted === undefined || name === wanted),
-  );
+  const media = mediaFor(operation, variation);
   if (media === undefined) return undefined;
   const value = exampleOf(media, wanted);
   if (media.mediaType === 'multipart/form-data') return form(value);

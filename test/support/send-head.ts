@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as open } from 'node:http';
+import { noteCell } from './cells.ts';
 import type { DocumentedOperation } from './documented.ts';
 import { type Answer, pathOf, type Target, type Variation } from './exchange.ts';
 
@@ -7,7 +8,7 @@ type Heads = Readonly<Record<string, string | undefined>>;
 
 /** Sends the head of a request that announces a body of `size` bytes, and none of the body. */
 export const announceBody = (target: Target, operation: DocumentedOperation, size: number): Promise<Answer> =>
-  sendHead(target.url + pathOf(operation), operation.method, {
+  sendHead(target, operation, pathOf(operation), {
     authorization: `Bearer ${target.key}`,
     'content-type': 'application/json',
     'content-length': String(size),
@@ -19,7 +20,7 @@ export const shakeHands = (
   operation: DocumentedOperation,
   variation: Variation = {},
 ): Promise<Answer> =>
-  sendHead(target.url + pathOf(operation, variation), 'GET', {
+  sendHead(target, operation, pathOf(operation, variation), {
     authorization: `Bearer ${target.key}`,
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -29,10 +30,15 @@ export const shakeHands = (
   });
 
 /** The part of HTTP that `fetch` does not do. */
-function sendHead(url: string, method: string, heads: Heads): Promise<Answer> {
-  return new Promise((resolve, reject) => {
+async function sendHead(
+  target: Target,
+  operation: DocumentedOperation,
+  path: string,
+  heads: Heads,
+): Promise<Answer> {
+  const answer = await new Promise<Answer>((resolve, reject) => {
     const headers = Object.fromEntries(Object.entries(heads).filter(([, value]) => value !== undefined));
-    const request = open(url, { method, headers, agent: false });
+    const request = open(target.url + path, { method: operation.method, headers, agent: false });
     request.on('upgrade', (response, socket) => {
       socket.destroy();
       resolve(answerOf(response, []));
@@ -48,6 +54,8 @@ function sendHead(url: string, method: string, heads: Heads): Promise<Answer> {
     request.on('error', reject);
     request.flushHeaders();
   });
+  noteCell(target, operation, answer);
+  return answer;
 }
 
 function answerOf({ statusCode = 0, headersDistinct }: IncomingMessage, chunks: Buffer[]): Answer {

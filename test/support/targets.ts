@@ -2,6 +2,7 @@ import type { TestProject } from 'vitest/node';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { startMock } from '../mock/server.ts';
 import type { Target } from './exchange.ts';
+import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 
 /** Keys of the gateway that may do less than its own. */
@@ -18,21 +19,24 @@ declare module 'vitest' {
   interface ProvidedContext {
     mock: Target;
     gateway: Target;
+    /** A gateway of which the address `control` takes what is to fail. */
+    faulty: { target: Target; control: string };
     lesserKeys: LesserKeys;
     /** Largest request body where an operation sets no other, in megabytes. */
     bodyLimitMb: number;
   }
 }
 
-/** Starts both targets of the contract tests once, for all of their files. */
+/** Starts the targets of the contract tests once, for all of their files. */
 export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
-  const [mock, gateway] = await Promise.all([startMock(), startTestGateway()]);
+  const [mock, gateway, faulty] = await Promise.all([startMock(), startTestGateway(), startFaultyGateway()]);
   provide('mock', { url: mock.url, key: 'sk-any' });
-  provide('gateway', { url: gateway.url, key: gateway.key });
+  provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
+  provide('faulty', { target: faulty.target, control: faulty.control });
   provide('lesserKeys', await makeKeys(gateway));
   provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
   return async () => {
-    await Promise.all([mock.close(), gateway.close()]);
+    await Promise.all([mock.close(), gateway.close(), faulty.close()]);
   };
 }
 

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { checked, expectRefusal } from '../../support/expectations.ts';
+import { faulty, finishedVideo } from '../../support/faults.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
+const operation = documented('downloadVideoContent');
 const missing = { code: 'resource_not_found', names: 'task_id' };
 
 describeOperation('downloadVideoContent', {
@@ -40,6 +44,36 @@ describeOperation('downloadVideoContent', {
       await videoEnded(id);
       const answer = await call({ path: { task_id: id }, query: { variant: 'thumbnail' } });
       expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/png']);
+    });
+    test('200 and 206 in the form in which the provider has the file', async () => {
+      const forms = [
+        ['mov jpg', 'video/quicktime', 'image/jpeg'],
+        ['mp4 webp', 'video/mp4', 'image/webp'],
+        ['mp4 png', 'video/mp4', 'image/png'],
+      ] as const;
+      const ids = await Promise.all(forms.map(([endings]) => finishedVideo(endings)));
+      for (const [index, [, video, frame]] of forms.entries()) {
+        const path = { task_id: ids[index] ?? '' };
+        for (const [variant, mediaType] of [
+          ['video', video],
+          ['thumbnail', frame],
+        ] as const) {
+          const load = async (headers = {}) =>
+            checked(
+              await exchange(await faulty(), operation, { path, query: { variant }, headers }),
+              operation,
+            );
+          const whole = await load();
+          expect([whole.status, whole.headers.get('content-type')]).toEqual([200, mediaType]);
+          const part = await load({ range: 'bytes=0-99' });
+          expect([part.status, part.headers.get('content-type'), part.body.length]).toEqual([
+            206,
+            mediaType,
+            100,
+          ]);
+          expect(part.body.equals(whole.body.subarray(0, 100))).toBe(true);
+        }
+      }
     });
     test('400 before the end', async () => {
       const answer = await call({ path: { task_id: await startVideo() } });

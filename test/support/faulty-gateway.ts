@@ -1,0 +1,147 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import type { Store } from '../../server/store/store.ts';
+import { StoreUnavailable } from '../../server/store/unavailable.ts';
+import type { Target } from './exchange.ts';
+import { startTestGateway } from './gateway.ts';
+import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
+import { channelTo } from './upstream.ts';
+
+/** What goes wrong until it is told otherwise. */
+export interface Faults {
+  /** Status that the provider answers everything with. */
+  provider?: number;
+  /** `broken`: an error that nobody thought of; `away`: the database does not answer. */
+  store?: 'broken' | 'away';
+}
+
+export interface FaultyGateway {
+  target: Target;
+  /** A POST of `Faults` to this address sets them and answers with a new key, which may send one request a minute. */
+  control: string;
+  close(): Promise<void>;
+}
+
+const names = ['native', 'official', 'eta'] as const;
+
+/** A gateway in front of a scripted provider, of which another process can say what fails. */
+export async function startFaultyGateway(): Promise<FaultyGateway> {
+  const provider = await startScriptedProvider();
+  const channels = names.map((protocol) => channelTo(provider.url, { name: protocol, protocol }));
+  const running = await startTestGateway({
+    sandbox: false,
+    channels,
+    limits: { bodyMb: 64, requestsPerMinute: 1, socketsPerKey: 0 },
+  });
+  const { gateway } = running;
+  let store: Faults['store'];
+  const { id: userId } = await gateway.store.run('createUser', {
+    name: 'hasty',
+    group: 'default',
+    now: Date.now(),
+  });
+  await furnish(gateway.store, userId);
+  failWhile(gateway.store, () => store);
+  const control = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const faults = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Faults;
+      store = undefined;
+      setProvider(provider, faults);
+      // One fault is not to tell on the next.
+      for (const name of names) gateway.channels.named(name)?.health.succeeded();
+      void newKey(gateway.store, userId).then((key) => {
+        store = faults.store;
+        response.end(key);
+      });
+    });
+  });
+  await new Promise<void>((resolve) => control.listen(0, '127.0.0.1', resolve));
+  return {
+    target: { url: running.url, key: running.key, isGateway: true },
+    control: `http://127.0.0.1:${(control.address() as AddressInfo).port}`,
+    async close() {
+      store = undefined;
+      control.close();
+      control.closeAllConnections();
+      await running.close();
+      await provider.close();
+    },
+  };
+}
+
+function setProvider(provider: ScriptedProvider, { provider: status }: Faults): void {
+  provider.failing = status;
+}
+
+async function newKey(store: Store, userId: number): Promise<string> {
+  const key = generateKey();
+  const hashed = { keyHash: hashKey(key), keyHint: keyHint(key) };
+  await store.run('createToken', { userId, name: 'hasty', ...hashed, unlimitedQuota: true, now: Date.now() });
+  return key;
+}
+
+/** What the documented requests take for granted, under the ids that they name. */
+async function furnish(store: Store, userId: number): Promise<void> {
+  const now = Date.now();
+  const id = 'asset-20260301120000-k3v9q';
+  const asset = { id, userId, channel: 'official', upstreamId: id, model: null, assetType: 'Image' as const };
+  await store.run('saveAsset', { ...asset, name: 'cat', groupId: 'group-20260301120000-p7w2x', now });
+  const end = {
+    status: 'Active' as const,
+    url: 'https://files.example/cat.png',
+    urlExpires: now + 43_200_000,
+  };
+  await store.run('settleAsset', { id, end, now });
+  const voices = [
+    ['voxa-v3.5-flash-narrator-8f3a1c', 'voice-enrollment', 'voxa-v3.5-flash'],
+    ['alpha-tts-vd-guide-voice-20260201-a1b2', 'alpha-voice-design', 'alpha3-tts-vd-2026-01-26'],
+    ['alpha-tts-vc-narrator_1-voice-20260201-c3d4', 'alpha-voice-enrollment', 'alpha3-tts-vc-2026-01-22'],
+  ] as const;
+  for (const [voice_id, service, target_model] of voices) {
+    await store.run('saveVoice', {
+      voice_id,
+      user_id: userId,
+      service,
+      target_model,
+      channel: 'native',
+      status: 'OK',
+      name: 'narrator',
+      facts: '{}',
+      created_at: now,
+      updated_at: now,
+    });
+  }
+}
+
+/** Lets everything that is asked of the store fail while there is a fault. */
+function failWhile(store: Store, fault: () => Faults['store']): void {
+  const fail = () => {
+    const now = fault();
+    if (now === 'broken') throw new Error('the store is broken');
+    if (now === 'away') throw new StoreUnavailable('it is away');
+  };
+  const { read, run, check } = store;
+  Object.defineProperties(store, {
+    read: {
+      get() {
+        fail();
+        return read;
+      },
+    },
+    run: {
+      value: async (...args: Parameters<Store['run']>) => {
+        fail();
+        return run(...args);
+      },
+    },
+    check: {
+      value: async () => {
+        fail();
+        await check();
+      },
+    },
+  });
+}

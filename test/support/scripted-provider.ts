@@ -1,0 +1,127 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileFor, mediaOf } from '../mock/media.ts';
+
+/** The files that a prompt like `mov jpg` asks for: the video, and its last frame. */
+const endings = { mp4: 'video/mp4', mov: 'video/quicktime' } as const;
+const frames = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' } as const;
+
+export interface ScriptedProvider {
+  url: string;
+  /** Answers everything with this status while it is set. */
+  failing: number | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * An upstream of all video protocols whose tasks wait for ever, but for those whose prompt names files: they are done
+ * at once.
+ */
+export async function startScriptedProvider(): Promise<ScriptedProvider> {
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider: ScriptedProvider = {
+    url,
+    failing: undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url: path = '' } = request;
+    const json = (status: number, body: object) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (provider.failing !== undefined) {
+      json(provider.failing, { code: 'Scripted', message: 'It fails as told.', request_id: 'r1' });
+      return;
+    }
+    const [, ending = ''] = /^\/files\/\w+\.(\w+)$/.exec(path) ?? [];
+    if (ending !== '') {
+      sendFile(ending, request.headers.range, response);
+      return;
+    }
+    const id = decodeURIComponent(path.split('?', 1)[0]?.split('/').at(-1) ?? '');
+    if (path.endsWith('/audio/tts/customization')) {
+      json(200, { request_id: 'r1', output: customized(chunks), usage: { count: 1 } });
+    } else if (path.startsWith('/api/assets/')) {
+      json(200, { code: 0, message: '', data: { Id: 'asset-20260301120000-k3v9q', Status: 'Processing' } });
+    } else if (path.startsWith('/api/v3/')) {
+      json(200, method === 'POST' ? { id: namedFiles(chunks) } : officialTask(url, id));
+    } else {
+      const output = { task_id: id, task_status: 'PENDING' };
+      json(200, { request_id: 'r1', output: { ...output, task_id: 'pending' } });
+    }
+  }
+  return provider;
+}
+
+let voices = 0;
+
+/** What becomes of a voice, by the action. */
+function customized(chunks: readonly Buffer[]): object {
+  const { model, input } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as {
+    model: string;
+    input: { action: string; target_model?: string; voice?: string };
+  };
+  const made = `voice-${++voices}`;
+  switch (input.action) {
+    case 'create_voice':
+      return { voice_id: made };
+    case 'query_voice':
+      return { status: 'OK', gmt_create: time, gmt_modified: time, target_model: 'voxa-v3.5-flash' };
+    case 'create':
+      return { voice: made, target_model: input.target_model };
+    case 'query':
+      return { voice: input.voice, gmt_create: time, gmt_modified: time, target_model: model };
+    case 'delete':
+      return { voice: input.voice };
+    default:
+      return {};
+  }
+}
+
+const time = '2026-02-01 09:30:00';
+
+/** The prompt, as far as it names files, is the task's id. */
+function namedFiles(chunks: readonly Buffer[]): string {
+  const { content } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { content: { text?: string }[] };
+  const words = (content[0]?.text ?? '').split(' ').filter((word) => word in endings || word in frames);
+  return words.length === 0 ? 'waiting' : words.join('-');
+}
+
+function officialTask(url: string, id: string): object {
+  const facts = { id, model: 'any', created_at: 1, updated_at: 2, error: null };
+  if (id === 'waiting') return { ...facts, status: 'queued' };
+  const [video = 'mp4', frame = 'png'] = id.split('-');
+  return {
+    ...facts,
+    status: 'succeeded',
+    content: { video_url: `${url}/files/a.${video}`, last_frame_url: `${url}/files/a.${frame}` },
+    usage: { completion_tokens: 1, total_tokens: 1 },
+    duration: 5,
+  };
+}
+
+function sendFile(ending: string, range: string | undefined, response: ServerResponse): void {
+  const type = { ...endings, ...frames }[ending as keyof typeof endings] ?? '';
+  const file = fileFor(ending) === undefined ? undefined : mediaOf(type);
+  if (file === undefined) {
+    response.writeHead(404).end();
+    return;
+  }
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
+  if (from === undefined) {
+    response.writeHead(200, { 'content-type': type, 'content-length': file.length }).end(file);
+    return;
+  }
+  const part = file.subarray(Number(from), Number(to) + 1);
+  const contentRange = `bytes ${from}-${to}/${file.length}`;
+  response.writeHead(206, { 'content-type': type, 'content-range': contentRange }).end(part);
+}

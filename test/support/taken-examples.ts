@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { wasTaken } from './cells.ts';
+import type { DocumentedOperation } from './documented.ts';
+import { exchange, type Target } from './exchange.ts';
+import { checked } from './expectations.ts';
+import { faulty } from './faults.ts';
+import { excerpt } from './wire.ts';
+
+/**
+ * Requests about recordings on the web, or about voices and assets that are there already under the documented ids:
+ * the gateway in front of the scripted provider has those.
+ */
+const scripted: Readonly<Record<string, readonly string[]>> = {
+  customizeVoice: ['clone', 'query', 'update', 'delete', 'alpha_clone', 'alpha_query', 'alpha_delete'],
+  createVideo: ['seedance_references'],
+  createVideoGeneration: ['seedance_references'],
+  createOfficialTask: ['references'],
+};
+
+/** Tests, after all other tests of the operation, that the gateway takes every documented request as it stands. */
+export function testExamples(target: Target, operation: DocumentedOperation): void {
+  for (const { mediaType, examples } of operation.requests) {
+    for (const { name: example } of examples) {
+      test(`takes the documented request ${example} (${mediaType})`, async () => {
+        if (wasTaken(operation, `${mediaType} ${example}`)) return;
+        const caller = scripted[operation.id]?.includes(example) ? await faulty() : target;
+        const answer = checked(await exchange(caller, operation, { example, mediaType }), operation);
+        expect(answer.status, excerpt(answer)).toBe(200);
+      });
+    }
+  }
+}
