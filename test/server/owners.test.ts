@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { operations } from '../../generated/operations.ts';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream } from '../support/upstream.ts';
+import { strangersKey } from '../video/asset-provider.ts';
+import { makeKey } from './books.ts';
+import { ready, startEverythingUpstream } from './everything-upstream.ts';
+
+const native = '/api/v1/services/aigc/video-generation';
+const official = '/api/v3/contents/generations/tasks';
+const customization = '/api/v1/services/audio/tts/customization';
+const seedance = 'epsilon-delta-2-5-260628';
+const states = ['open', 'final'] as const;
+
+type Request = readonly [method: string, path: string, body?: object];
+
+/** How each kind of task is made; `prompt` decides what becomes of it. */
+const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
+  'generic gamma': (prompt) => ['POST', '/v1/video/generations', { model: 'gamma3.0-video', prompt }],
+  'generic seedance': (prompt) => ['POST', '/v1/video/generations', { model: seedance, prompt }],
+  'videos gamma': (prompt) => ['POST', '/v1/videos', { model: 'gamma3.0-video', prompt }],
+  'videos eta': (prompt) => ['POST', '/v1/videos', { model: 'eta-imagine-video', prompt }],
+  'native video': (prompt) => [
+    'POST',
+    `${native}/video-synthesis`,
+    { model: 'gamma3.0-video', input: { prompt } },
+  ],
+  '3D object': (prompt) => ['POST', `${native}/3d-generation`, { model: 'theta-3d', input: { prompt } }],
+  official: (prompt) => ['POST', official, { model: seedance, content: [{ type: 'text', text: prompt }] }],
+};
+
+/** What can be done with a task's id, by operation. */
+const withTask: Readonly<Record<string, (id: string) => Request>> = {
+  getVideoGeneration: (id) => ['GET', `/v1/video/generations/${id}`],
+  getVideo: (id) => ['GET', `/v1/videos/${id}`],
+  downloadVideoContent: (id) => ['GET', `/v1/videos/${id}/content`],
+  deleteVideo: (id) => ['DELETE', `/v1/videos/${id}`],
+  getNativeTask: (id) => ['GET', `/api/v1/tasks/${id}`],
+  cancelNativeTask: (id) => ['POST', `/api/v1/tasks/${id}/cancel`],
+  getOfficialTask: (id) => ['GET', `${official}/${id}`],
+  deleteOfficialTask: (id) => ['DELETE', `${official}/${id}`],
+  listVideos: (id) => ['GET', `/v1/videos?after=${id}`],
+  listOfficialTasks: (id) => ['GET', `${official}?filter.task_ids=${id}`],
+  createOfficialTask: (id) => [
+    'POST',
+    official,
+    { model: seedance, content: [{ type: 'draft_task', draft_task: { id } }] },
+  ],
+  createVideoGeneration: (id) => [
+    'POST',
+    '/v1/video/generations',
+    { model: seedance, prompt: 'x', metadata: { content: [{ type: 'draft_task', draft_task: { id } }] } },
+  ],
+};
+
+const picture = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
+const withAsset: Readonly<Record<string, (id: string) => Request>> = {
+  getAsset: (id) => ['GET', `/api/assets/${id}`],
+  createOfficialTask: (id) => ['POST', official, { model: seedance, content: [picture(`asset://${id}`)] }],
+  createVideo: (id) => ['POST', '/v1/videos', { model: seedance, prompt: 'x', image: `asset://${id}` }],
+};
+
+const voiceModels = { 'voice-enrollment': 'voxa-v2', 'alpha-voice-enrollment': 'alpha3-tts-vc-2026-01-22' };
+type VoiceService = keyof typeof voiceModels;
+const voiceField = (service: VoiceService) => (service === 'voice-enrollment' ? 'voice_id' : 'voice');
+const voiceAction = (service: VoiceService, action: string) =>
+  service === 'voice-enrollment' ? `${action}_voice` : action;
+const withVoice: Readonly<Record<string, (id: string, service: VoiceService) => Request>> = {
+  query: (id) => [
+    'POST',
+    customization,
+    { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: id } },
+  ],
+  update: (id) => [
+    'POST',
+    customization,
+    {
+      model: 'voice-enrollment',
+      input: { action: 'update_voice', voice_id: id, url: 'https://files.example/a' },
+    },
+  ],
+  delete: (id, service) => [
+    'POST',
+    customization,
+    { model: service, input: { action: voiceAction(service, 'delete'), [voiceField(service)]: id } },
+  ],
+  'speak at /v1/audio/speech': (id, service) => [
+    'POST',
+    '/v1/audio/speech',
+    { model: voiceModels[service], input: 'Hi.', voice: id },
+  ],
+  'speak natively': (id, service) => [
+    'POST',
+    service === 'voice-enrollment'
+      ? '/api/v1/services/audio/tts/SpeechSynthesizer'
+      : '/api/v1/services/aigc/multimodal-generation/generation',
+    { model: voiceModels[service], input: { text: 'Hi.', voice: id } },
+  ],
+};
+
+test('every operation that takes the id of a task or an asset is tried', () => {
+  const tried = new Set([...Object.keys(withTask), ...Object.keys(withAsset)]);
+  const taking = Object.entries(operations).filter(
+    ([, { path, statuses }]) =>
+      /\{(task_|clip_|session_)?id\}/.test(path) && !(statuses as readonly number[]).includes(501),
+  );
+  expect(taking.map(([id]) => id).filter((id) => !tried.has(id))).toEqual([]);
+  expect(taking.length).toBeGreaterThan(8);
+});
+
+describe.each(engines)("on %s, another user's", (engine) => {
+  let upstream: RecordingUpstream;
+  let target: TestGateway;
+  let stranger: string;
+  let skew = 0;
+  /** What the owner has, by kind and state. */
+  const owned = new Map<string, string>();
+
+  const send = async ([method, path, body]: Request, key: string, headers: Record<string, string> = {}) => {
+    const reply = await fetch(target.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: reply.status, body: await reply.text() };
+  };
+  const idIn = ({ body }: { body: string }): string => {
+    const { id, output, data } = JSON.parse(body) as { id?: string } & Record<string, Record<string, string>>;
+    return id ?? output?.task_id ?? output?.voice_id ?? output?.voice ?? data?.Id ?? '';
+  };
+  /** All that is kept of tasks, assets and voices, without what the poller notes for itself. */
+  const kept = async () => {
+    const { read } = target.gateway.store;
+    const rows = await Promise.all([
+      read
+        .selectFrom('tasks')
+        .select(['id', 'user_id', 'format', 'state', 'error_code', 'result', 'completed_at', 'expires_at'])
+        .orderBy('id')
+        .execute(),
+      read.selectFrom('assets').selectAll().orderBy('id').execute(),
+      read.selectFrom('voices').selectAll().orderBy('voice_id').execute(),
+    ]);
+    return rows.flat();
+  };
+  const masked = (id: string, answer: { status: number; body: string }) =>
+    `${answer.status} ${answer.body}`.replaceAll(id, 'ID').replace(/req_[0-9a-f]{32}/g, 'REQ');
+  /** A stranger's answers are the very ones that ids get which nobody has, and nothing comes of them. */
+  const expectNothing = async (request: (id: string) => Request, kind: string) => {
+    const before = await kept();
+    const changes = () => upstream.seen.filter(({ method }) => method !== 'GET').length;
+    const sent = changes();
+    for (const state of states) {
+      const id = owned.get(`${kind} ${state}`) ?? '';
+      // Of the same form and length, so that nothing but the id can differ.
+      const nobodys = id.replace(/[A-Za-z0-9](?=[A-Za-z0-9]{0,7}$)/g, (sign) => (sign === '0' ? '1' : '0'));
+      const unknown = masked(nobodys, await send(request(nobodys), stranger));
+      expect(masked(id, await send(request(id), stranger)), `${kind} ${state}`).toBe(unknown);
+    }
+    expect(await kept()).toEqual(before);
+    expect(changes()).toBe(sent);
+  };
+
+  beforeAll(async () => {
+    upstream = await startEverythingUpstream('up');
+    const channels = (['native', 'official', 'eta'] as const).map((protocol) =>
+      channelTo(upstream.url, { name: protocol, protocol, voices: 'catalogue', privateFiles: true }),
+    );
+    const better = { name: 'better', protocol: 'official', priority: 10, groups: ['both'] } as const;
+    channels.push(channelTo(upstream.url, better));
+    const all = { models: ['*'], ratio: 1 };
+    const settings = { sandbox: false, channels, groups: { default: all, both: all } };
+    target = await startTestGateway(settings, engine, () => Date.now() + skew);
+    stranger = await strangersKey(target);
+    for (const state of states) {
+      const prompt = state === 'final' ? ready : 'waits';
+      for (const [kind, create] of Object.entries(tasks)) {
+        const made = await send(create(prompt), target.key, { 'idempotency-key': `${kind} ${state}` });
+        expect(made.status, made.body).toBe(200);
+        owned.set(`${kind} ${state}`, idIn(made));
+      }
+      const upload = { url: `https://files.example/${prompt}.png`, asset_type: 'Image' };
+      owned.set(`asset ${state}`, idIn(await send(['POST', '/api/assets/upload', upload], target.key)));
+      for (const [service, target_model] of Object.entries(voiceModels)) {
+        const input =
+          service === 'voice-enrollment'
+            ? { action: 'create_voice', target_model, prefix: 'anna', url: 'https://files.example/a.wav' }
+            : {
+                action: 'create',
+                target_model,
+                preferred_name: 'anna',
+                audio: { data: 'https://files.example/a' },
+              };
+        const made = await send(['POST', customization, { model: service, input }], target.key);
+        owned.set(`${service} ${state}`, idIn(made));
+      }
+    }
+    const asset = owned.get('asset final') ?? '';
+    expect((await send(['GET', `/api/assets/${asset}`], target.key)).body).toContain('"Active"');
+    const voice = { action: 'query_voice', voice_id: owned.get('voice-enrollment final') };
+    await send(['POST', customization, { model: 'voice-enrollment', input: voice }], target.key);
+    await vi.waitFor(async () => {
+      skew += 15_000;
+      await target.gateway.tasks.runDue();
+      const rows = await target.gateway.store.read.selectFrom('tasks').select(['id', 'state']).execute();
+      const final = Object.keys(tasks).map((kind) => owned.get(`${kind} final`) ?? '');
+      expect(
+        rows
+          .filter(({ state }) => state === 'completed')
+          .map(({ id }) => id)
+          .sort(),
+      ).toEqual(final.sort());
+    });
+  }, 60_000);
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
+
+  test.each(Object.entries(withTask))('tasks are not there for %s, open or final', async (_, request) => {
+    for (const kind of Object.keys(tasks)) await expectNothing(request, kind);
+  });
+
+  test.each(Object.entries(withAsset))('assets are not there for %s, in processing or active', (_, request) =>
+    expectNothing(request, 'asset'),
+  );
+
+  describe.each(Object.keys(voiceModels) as VoiceService[])('voices of %s', (service) => {
+    test.each(Object.entries(withVoice))('are not there to %s, in preparation or ready', (_, request) =>
+      expectNothing((id) => request(id, service), service),
+    );
+  });
+
+  test('things are in no list', async () => {
+    for (const path of ['/v1/videos', official])
+      expect(JSON.parse((await send(['GET', path], stranger)).body)).toMatchObject(
+        path === official ? { items: [], total: 0 } : { data: [], has_more: false },
+      );
+    for (const service of Object.keys(voiceModels) as VoiceService[]) {
+      const input = { action: voiceAction(service, 'list'), page_index: 0, page_size: 10 };
+      const list = await send(['POST', customization, { model: service, input }], stranger);
+      expect(JSON.parse(list.body)).toMatchObject({ output: { voice_list: [] } });
+    }
+  });
+
+  test.each(Object.entries(tasks))(
+    '%s task is not given to the same idempotency key',
+    async (kind, create) => {
+      const made = await send(create(ready), stranger, { 'idempotency-key': `${kind} final` });
+      expect(made.status, made.body).toBe(200);
+      expect([...owned.values()]).not.toContain(idIn(made));
+    },
+  );
+
+  test("asset does not decide where one's own first goes", async () => {
+    const upload = { url: 'https://files.example/waits.png', asset_type: 'Image' };
+    const channelOf = async (key: string) => {
+      const id = idIn(await send(['POST', '/api/assets/upload', upload], key));
+      return (await kept()).find((row) => 'channel' in row && 'id' in row && row.id === id);
+    };
+    // A group that has a better channel beside the one where the owner's assets are.
+    const both = { quota: 1_000, group: 'both' };
+    const user = await target.gateway.store.run('createUser', { name: 'new', group: 'both', now: 1 });
+    const strangers = await makeKey(target, { ...both, userId: user.id });
+    expect(await channelOf(strangers.key)).toMatchObject({ channel: 'better' });
+    expect(await channelOf((await makeKey(target, both)).key)).toMatchObject({ channel: 'official' });
+  });
+
+  test('things stay with their owner', async () => {
+    const missing: string[] = [];
+    for (const [name, id] of owned) {
+      const row = (await kept()).find((one) => ('voice_id' in one ? one.voice_id : one.id) === id);
+      if (row?.user_id !== 1) missing.push(name);
+    }
+    expect(missing).toEqual([]);
+    expect(
+      (await send(['GET', `/v1/videos/${owned.get('videos eta final')}/content`], target.key)).body,
+    ).toBe('a file');
+    expect((await send(['DELETE', `${official}/${owned.get('official final')}`], target.key)).status).toBe(
+      204,
+    );
+    expect((await send(['DELETE', `/v1/videos/${owned.get('videos gamma final')}`], target.key)).status).toBe(
+      200,
+    );
+    expect(
+      (await send(['POST', `/api/v1/tasks/${owned.get('native video open')}/cancel`], target.key)).status,
+    ).toBe(200);
+  });
+});
