@@ -16,7 +16,9 @@ export interface paths {
          *     as bytes. With `stream` the bytes come as they are made. With `stream` and `stream_format: sse` the
          *     provider's native events come unchanged: audio chunks, timestamps and, in the last event, the usage.
          *
-         *     The gateway never transcodes: a format that the model cannot produce is refused.
+         *     The gateway never transcodes: a format that the model cannot produce is refused. An answer ends when the
+         *     provider's own does: one that breaks off, or that is no audio, is a 502, or a broken connection once bytes are
+         *     out, and costs nothing.
          */
         post: operations["createSpeech"];
         delete?: never;

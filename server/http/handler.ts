@@ -54,14 +54,15 @@ export interface Reply<Op extends OperationId> {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /**
-   * Passes an upstream's body on as it comes, no faster than the client reads: `seen` gets each piece, and the end
-   * is told after `beforeEnd`. Resolves then; rejects when the body or `beforeEnd` fails, or the client leaves.
+   * Passes an upstream's body on as it comes, no faster than the client reads: `take` gets each piece and gives what
+   * may go on, `finish` gives what is left at the end, which is told after it. The answer begins with the first piece
+   * that goes on. Resolves after the end; rejects when the body or a hook fails, or the client leaves.
    */
   pass(
     status: number,
     contentType: string,
     body: Readable,
-    hooks: { seen(piece: Buffer): void; beforeEnd(): Promise<void> },
+    hooks: { take(piece: Buffer): readonly Buffer[]; finish(): Promise<readonly Buffer[]> },
   ): Promise<void>;
   /**
    * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects

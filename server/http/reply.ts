@@ -35,10 +35,19 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
       start(status, contentType, headers);
       response.end(body);
     },
-    pass(status, contentType, body, { seen, beforeEnd }) {
-      startStream(status, contentType);
+    pass(status, contentType, body, { take, finish }) {
+      let begun = false;
+      const begin = () => {
+        if (!begun) startStream(status, contentType);
+        begun = true;
+      };
       // Listeners and not an iterator: a stream of small pieces would spend its time between promises.
       return new Promise((resolve, reject) => {
+        const send = (parts: readonly Buffer[]): boolean => {
+          if (parts.length > 0) begin();
+          // Parts of one tick leave together.
+          return parts.map((part) => response.write(part)).at(-1) ?? true;
+        };
         const leave = () => fail(new Error('the client left'));
         const fail = (error: unknown) => {
           response.off('close', leave);
@@ -48,13 +57,18 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
         response.on('close', leave);
         response.on('drain', () => body.resume());
         body.on('data', (piece: Buffer) => {
-          seen(piece);
-          if (!response.write(piece)) body.pause();
+          try {
+            if (!send(take(piece))) body.pause();
+          } catch (error) {
+            fail(error);
+          }
         });
         body.on('error', fail);
         body.on('end', () => {
-          beforeEnd().then(() => {
+          finish().then((rest) => {
             response.off('close', leave);
+            begin();
+            send(rest);
             response.end();
             resolve();
           }, fail);

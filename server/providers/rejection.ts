@@ -70,6 +70,16 @@ export function toldFailure(code: unknown, message: unknown, words: ProviderWord
   return new Failure(400, name, said);
 }
 
+/** Verdicts of beta models on our account, and on the provider itself. */
+const onUs = new Set<unknown>([1004, 1008, 2038, 2049]);
+const onItself = new Set<unknown>([1000, 1001, 1013]);
+
+/** Whose a failure is that beta models report with HTTP 200; undefined when it is the client's, or there is none. */
+export function betaFault(output: unknown): 'ours' | 'provider' | undefined {
+  const verdict = field(field(output, 'base_resp'), 'status_code');
+  return onUs.has(verdict) ? 'ours' : onItself.has(verdict) ? 'provider' : undefined;
+}
+
 /** Failures that beta models report with HTTP 200. Undefined: no failure. */
 export function betaFailure(output: unknown, words: ProviderWords): Failure | undefined {
   const verdict = field(field(output, 'base_resp'), 'status_code');

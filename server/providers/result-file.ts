@@ -1,4 +1,5 @@
 import { Failure } from '../failure.ts';
+import { isText, mediaType } from './media-type.ts';
 import { FileHosts, type FileRequest } from './provider-file.ts';
 
 /** As many connections as clients that load a file. */
@@ -26,14 +27,15 @@ export async function openResultFile(
 ): Promise<ResultFile> {
   const asked = range === undefined ? wanted : { ...wanted, headers: { range } };
   const { status, headers, body } = await hosts.open(url, asked);
-  const contentRange = textOf(headers['content-range']);
+  const contentRange = headers['content-range'];
   const part = status === 206 && range !== undefined && answers(contentRange, range);
-  const packed = !['', 'identity'].includes(textOf(headers['content-encoding']) ?? '');
-  if ((status === 200 || part) && !packed) {
+  const packed = !['', 'identity'].includes(headers['content-encoding'] ?? '');
+  // A page or an error is no file, whatever its status.
+  if ((status === 200 || part) && !packed && !isText(headers)) {
     return {
       body,
-      mediaType: textOf(headers['content-type'])?.split(';', 1)[0]?.trim().toLowerCase() ?? '',
-      length: textOf(headers['content-length']),
+      mediaType: mediaType(headers),
+      length: headers['content-length'],
       contentRange: part ? contentRange : undefined,
     };
   }
@@ -50,8 +52,4 @@ function answers(contentRange: string | undefined, range: string): boolean {
   const start = /^bytes (\d+)-\d+\/\d+$/.exec(contentRange ?? '')?.[1];
   const asked = /^bytes=(\d*)-/.exec(range)?.[1];
   return start !== undefined && (asked === '' || Number(asked) === Number(start));
-}
-
-function textOf(header: string | string[] | undefined): string | undefined {
-  return Array.isArray(header) ? header[0] : header;
 }

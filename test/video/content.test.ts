@@ -161,10 +161,14 @@ describe('from a provider that misbehaves', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  test('a web page is no video, and is not shown as a page', async () => {
-    serve = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<script>');
-    expect((await client.fetch(path)).headers.get('content-type')).toBe('video/quicktime');
-  });
+  test.each(['text/html; charset=utf-8', 'application/json', 'application/problem+json', 'application/xml'])(
+    'what calls itself %s is no video, and is not handed out as one',
+    async (type) => {
+      serve = (_, response) => response.writeHead(200, { 'content-type': type }).end('<script>');
+      const told = await client.call('GET', path);
+      expect([told.status, told.body.error.code]).toEqual([502, 'bad_response_status_code']);
+    },
+  );
 
   test('a redirect is followed, and the client is never sent there', async () => {
     serve = ({ url }, response) => {

@@ -4,23 +4,14 @@ import type { Answered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
-import { field } from '../../providers/json.ts';
-import { audioSource, EventAudio, openAudio } from '../../providers/native/audio.ts';
+import { EventAudio, openAudio } from '../../providers/native/audio.ts';
+import { audioType, contentTypes, headLength } from '../../providers/native/audio-file.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
-import { readUsage } from '../../providers/native/usage.ts';
+import { audioSource, judge, parseAnswer } from '../../providers/native/whole-answer.ts';
 import { wordsOf } from '../../providers/provider-words.ts';
-import { betaFailure, readRejection, readUpTo, rejectionFailure } from '../../providers/rejection.ts';
-import { parseAnswer } from './native-answer.ts';
+import { readRejection, readUpTo, rejectionFailure } from '../../providers/rejection.ts';
+import { requireEvents } from './native-answer.ts';
 import type { SpeechAnswer } from './speak.ts';
-
-/** Media type by format. */
-export const contentTypes: Readonly<Record<AudioFormat, string>> = {
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  pcm: 'audio/pcm',
-  opus: 'audio/ogg',
-  flac: 'audio/flac',
-};
 
 /** Longest native answer that names or holds a finished audio, in bytes. */
 const longestAnswer = 32 * 1024 * 1024;
@@ -36,22 +27,28 @@ export function answerWithFile(
     const { response, channel } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
-    const answer = parseAnswer(await readUpTo(response.body, longestAnswer));
-    const failed = betaFailure(field(answer, 'output'), words);
-    if (failed !== undefined) throw failed;
+    const answer = parseAnswer(response.headers, await readUpTo(response.body, longestAnswer));
+    const { usage = metering.expected, refusal } = judge(answer, model.unit, words);
+    if (refusal !== undefined) throw refusal;
     const source = audioSource(answer);
-    if (source === undefined) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
-    const usage = readUsage(model.unit, field(answer, 'usage')) ?? metering.expected;
+    if (source === undefined) throw noAudio();
     const settle = () => metering.charge(usage, { channel: channel.name, status: 200 });
     if ('bytes' in source) {
+      const type = audioType(format, source.bytes.subarray(0, headLength));
+      if (type === undefined) throw noAudio();
       await settle();
-      reply.bytes(200, contentTypes[format], source.bytes);
+      reply.bytes(200, type, source.bytes);
       return;
     }
-    const { body, size } = await openAudio(source.url, { channel, user: caller.userId, logger, signal });
+    const { body, size, mediaType } = await openAudio(source.url, format, {
+      channel,
+      user: caller.userId,
+      logger,
+      signal,
+    });
     watch({ usage, delivered: true });
     const headers = size === undefined ? undefined : { 'content-length': size };
-    await reply.stream(200, contentTypes[format], settledBeforeTheEnd(body, settle), headers);
+    await reply.stream(200, mediaType, settledBeforeTheEnd(body, settle), headers);
   };
 }
 
@@ -65,12 +62,13 @@ export function answerWithAudio(
     const { response } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
+    await requireEvents(response);
     const audio = new EventAudio(model.unit, words);
     watch(audio);
     const pieces = decoded(answered, audio, metering);
     // A refusal in the first event still becomes an error with a status.
     const first = await pieces.next();
-    if (first.done) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
+    if (first.done) throw noAudio();
     await reply.stream(200, contentTypes[format], resumed(first.value, pieces));
   };
 }
@@ -89,6 +87,10 @@ async function* decoded(
 export async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
+}
+
+function noAudio(): Failure {
+  return new Failure(502, 'bad_response', 'The provider gave no audio.');
 }
 
 /** Keeps one piece back until the books are closed: with a known length the last byte is the end. */

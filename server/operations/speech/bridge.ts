@@ -3,9 +3,10 @@ import type { OperationId } from '../../../generated/operations.ts';
 import { openSocketInTurn } from '../../channels/socket.ts';
 import { Failure } from '../../failure.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
+import { contentTypes } from '../../providers/native/audio-file.ts';
 import { type BridgedPiece, BridgedSpeech } from '../../providers/native/bridge.ts';
 import type { AudioFormat } from '../../providers/native/speech-request.ts';
-import { contentTypes, resumed } from './audio-answer.ts';
+import { resumed } from './audio-answer.ts';
 import type { SpeechJob, SpeechRun } from './speak.ts';
 
 /** Speaks over the duplex socket: for models without an HTTP route. Answers with bytes, or with native events. */

@@ -66,7 +66,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const answer = {
     no: () => answerWithFile(reply, model, format, request),
     audio: () => answerWithAudio(reply, model, format),
-    events: () => answerNatively(reply, model),
+    events: () => answerNatively(reply, { model, events: true }),
   }[wish.streaming]();
   await speak(
     request,

@@ -44,12 +44,18 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
   };
-  const clone = clones ? await cloning(request, model, input.voice_id ?? '') : undefined;
-  const events = clone === undefined && request.headers['x-native-sse'] === 'enable';
+  const keepVoice = clones ? await cloning(request, model, input.voice_id ?? '') : undefined;
+  const events = keepVoice === undefined && request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
     job,
-    overHttp(request, job, speechPaths.multimodal, events, answerNatively(reply, model, clone)),
+    overHttp(
+      request,
+      job,
+      speechPaths.multimodal,
+      events,
+      answerNatively(reply, { model, events, keepVoice }),
+    ),
   );
 };
 

@@ -1,29 +1,40 @@
 import { Readable } from 'node:stream';
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import type { OperationId } from '../../../generated/operations.ts';
+import type { UpstreamResponse } from '../../channels/channel.ts';
 import { Failure } from '../../failure.ts';
 import type { Reply } from '../../http/handler.ts';
 import type { Metering } from '../../ledger/metering.ts';
-import { field } from '../../providers/json.ts';
-import { audioSource } from '../../providers/native/audio.ts';
+import { mediaType } from '../../providers/media-type.ts';
+import { type AnswerWatch, EventWatch } from '../../providers/native/answer-watch.ts';
 import { joinBody, splitBody } from '../../providers/native/split-body.ts';
-import { readUsage, UsageWatch } from '../../providers/native/usage.ts';
-import { type ProviderWords, wordsOf } from '../../providers/provider-words.ts';
-import { betaFailure } from '../../providers/rejection.ts';
+import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../../providers/native/whole-answer.ts';
+import { wordsOf } from '../../providers/provider-words.ts';
 import { passRejection } from '../pass-rejection.ts';
 import type { SpeechAnswer } from './speak.ts';
 
+export interface NativeSpeech {
+  model: CatalogueModel;
+  /** Events were asked for. */
+  events: boolean;
+  /** Notes the voice that a cloning call brought into being, before it is charged and told. */
+  keepVoice?: ((channel: string) => Promise<void>) | undefined;
+}
+
+type Seen = Pick<AnswerWatch, 'usage' | 'delivered' | 'failure'>;
+
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
 const small = 1024 * 1024;
+const json = 'application/json';
+const eventStream = 'text/event-stream';
 
 /**
- * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. `keep` notes what a
- * successful JSON answer brought into being, before it is charged and told.
+ * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. What is no answer of the
+ * route becomes a 502, or a broken connection once some of it is out.
  */
 export function answerNatively(
   reply: Reply<OperationId>,
-  model: CatalogueModel,
-  keep: (channel: string) => Promise<void> = async () => {},
+  { model, events, keepVoice }: NativeSpeech,
 ): SpeechAnswer {
   return async (answered, metering, watch) => {
     const { response, channel } = answered;
@@ -31,69 +42,65 @@ export function answerNatively(
       await passRejection(answered, reply, metering);
       return;
     }
-    const contentType = response.headers['content-type'] ?? 'application/json';
-    const events = contentType.startsWith('text/event-stream');
-    const split = events ? undefined : await splitBody(response, small);
-    if (split !== undefined && split.rest === undefined) {
-      const words = wordsOf(answered);
-      const failed = await settleWhole(split.head, model, metering, { channel: channel.name, keep, words });
-      reply.bytes(200, contentType, failed ? words.json(split.head) : split.head);
+    const words = wordsOf(answered);
+    const settle = async (seen: Seen) => {
+      if (seen.failure === undefined) await keepVoice?.(channel.name);
+      await settleSeen(seen, metering, channel.name);
+    };
+    if (events) {
+      await requireEvents(response);
+      const seen = new EventWatch(model.unit, words);
+      watch(seen);
+      await pass(reply, eventStream, response.body, seen, settle);
       return;
     }
-    const body = split === undefined ? response.body : Readable.from(joinBody(split));
-    const seen = new UsageWatch(model.unit);
-    watch({
-      get usage() {
-        return seen.usage;
-      },
-      get delivered() {
-        return seen.audioSeen;
-      },
-    });
-    await reply.pass(200, contentType, body, {
-      seen: (piece) => seen.push(piece),
-      // The books are closed before the end is told, so a delivered answer is a paid one.
-      beforeEnd: () => settleWatched(seen, metering, channel.name),
-    });
+    const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
+    const { head, rest } = await splitBody(response, small);
+    if (rest === undefined) {
+      const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
+      await settle({ usage, failure, delivered: true });
+      reply.bytes(200, json, failure === undefined ? head : words.json(head));
+      return;
+    }
+    const seen = new JsonWatch(response.headers, judgeIt);
+    watch(seen);
+    await pass(reply, json, Readable.from(joinBody({ head, rest })), seen, settle);
   };
 }
 
-async function settleWatched(seen: UsageWatch, metering: Metering, channel: string): Promise<void> {
-  const outcome = { channel, status: 200 };
-  if (seen.failed) await metering.refund({ ...outcome, errorCode: 'provider_rejection' });
-  else if (seen.usage !== undefined) await metering.charge(seen.usage, outcome);
-  else if (seen.audioSeen) await metering.charge(metering.expected, outcome);
-  else await metering.refund({ ...outcome, errorCode: 'no_audio' });
+/** @throws Failure 502 when the answer is no event stream */
+export async function requireEvents({ headers, body }: UpstreamResponse): Promise<void> {
+  if (mediaType(headers) === 'text/event-stream') return;
+  await body.dump();
+  throw new Failure(502, 'bad_response', 'The provider gave no events.');
 }
 
-/** Whether the answer tells of a failure. */
-async function settleWhole(
-  bytes: Buffer,
-  model: CatalogueModel,
+function pass(
+  reply: Reply<OperationId>,
+  contentType: string,
+  body: Readable,
+  seen: AnswerWatch,
+  settle: (seen: Seen) => Promise<void>,
+): Promise<void> {
+  return reply.pass(200, contentType, body, {
+    take: (piece) => seen.take(piece),
+    // The books are closed before the end is told, so a delivered answer is a paid one.
+    async finish() {
+      const rest = seen.end();
+      await settle(seen);
+      return rest;
+    },
+  });
+}
+
+async function settleSeen(
+  { usage, delivered, failure }: Seen,
   metering: Metering,
-  {
-    channel,
-    keep,
-    words,
-  }: { channel: string; keep: (channel: string) => Promise<void>; words: ProviderWords },
-): Promise<boolean> {
-  const answer = parseAnswer(bytes);
+  channel: string,
+): Promise<void> {
   const outcome = { channel, status: 200 };
-  const failed = betaFailure(field(answer, 'output'), words);
-  const usage = readUsage(model.unit, field(answer, 'usage'));
-  if (failed === undefined) await keep(channel);
-  if (failed !== undefined) await metering.refund({ ...outcome, errorCode: failed.code });
+  if (failure !== undefined) await metering.refund({ ...outcome, errorCode: failure.code });
   else if (usage !== undefined) await metering.charge(usage, outcome);
-  else if (audioSource(answer) !== undefined) await metering.charge(metering.expected, outcome);
+  else if (delivered) await metering.charge(metering.expected, outcome);
   else await metering.refund({ ...outcome, errorCode: 'no_audio' });
-  return failed !== undefined;
-}
-
-/** @throws Failure 502 when the upstream's JSON is none. */
-export function parseAnswer(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch (cause) {
-    throw new Failure(502, 'bad_response', 'The provider did not give a usable answer.', { cause });
-  }
 }

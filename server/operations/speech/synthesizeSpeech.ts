@@ -29,6 +29,6 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
   await speak(
     request,
     job,
-    overHttp(request, job, speechPaths.synthesizer, events, answerNatively(reply, model)),
+    overHttp(request, job, speechPaths.synthesizer, events, answerNatively(reply, { model, events })),
   );
 };

@@ -16,11 +16,11 @@ import {
   listItem,
   voiceStatus,
 } from '../../providers/native/voices.ts';
+import { parseAnswer } from '../../providers/native/whole-answer.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { passRejection } from '../pass-rejection.ts';
-import { parseAnswer } from '../speech/native-answer.ts';
 
 type Request = OperationRequest<'customizeVoice'>;
 
@@ -136,7 +136,7 @@ async function refresh({ gateway, signal }: Request, voice: VoicesTable): Promis
     });
     const { head, rest } = await splitBody(response, longestAnswer);
     await rest?.return?.();
-    const status = response.status === 200 ? voiceStatus(parseAnswer(head)) : undefined;
+    const status = response.status === 200 ? voiceStatus(parseAnswer(response.headers, head)) : undefined;
     if (status === undefined || status === voice.status) return;
     voice.status = status;
     voice.updated_at = gateway.clock();
@@ -224,7 +224,7 @@ async function callProvider(
     }
     const { head, rest } = await splitBody(response, longestAnswer);
     await rest?.return?.();
-    const answer = parseAnswer(head);
+    const answer = parseAnswer(response.headers, head);
     await keep(answer, channel);
     const counted = { units: countedActions(answer), inputTokens: 0, outputTokens: 0 };
     await metering.charge(counted, { channel: name, status: 200 });

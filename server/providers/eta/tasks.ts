@@ -21,7 +21,9 @@ export const etaDriver: TaskDriver = {
       body: { ...asObject(request), model },
     });
     const upstreamId = idField(answer, 'request_id');
-    if (upstreamId === undefined) throw badAnswer();
+    // Errors have such an id, too.
+    const failed = field(answer, 'error') ?? field(answer, 'code');
+    if (upstreamId === undefined || failed !== undefined) throw badAnswer();
     return { upstreamId };
   },
 

@@ -4,8 +4,11 @@ import type { Usage } from '../../ledger/metering.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderWords } from '../provider-words.ts';
-import { betaFailure, toldFailure } from '../rejection.ts';
+import { audioType, headLength } from './audio-file.ts';
 import { readEvents } from './events.ts';
+import { brokenOff, readSpeechEvent } from './speech-event.ts';
+import type { AudioFormat } from './speech-request.ts';
+import { joinBody, readHead } from './split-body.ts';
 import { readUsage } from './usage.ts';
 
 const hosts = new FileHosts({
@@ -14,35 +17,32 @@ const hosts = new FileHosts({
   bodyTimeout: 60_000,
 });
 
-/** Where a finished native answer has its audio. */
-export function audioSource(answer: unknown): { url: string } | { bytes: Buffer } | undefined {
-  const output = field(answer, 'output');
-  const url = field(field(output, 'audio'), 'url') ?? field(field(output, 'data'), 'audio');
-  if (typeof url === 'string' && /^https?:\/\//.test(url)) return { url };
-  const data = field(field(output, 'audio'), 'data');
-  if (typeof data === 'string' && data !== '') return { bytes: Buffer.from(data, 'base64') };
-  const hexadecimal = field(field(output, 'data'), 'audio');
-  if (typeof hexadecimal === 'string' && hexadecimal !== '')
-    return { bytes: Buffer.from(hexadecimal, 'hex') };
-  return undefined;
+export interface AudioFile {
+  /** Whose end is there when all of the file has been read. */
+  body: AsyncIterable<Buffer>;
+  mediaType: string;
+  size: string | undefined;
 }
 
 /**
- * Opens the audio file that an upstream named.
+ * Opens the audio file that an upstream named, and looks at its beginning.
  *
- * @throws Failure 502 or 504 when it cannot be had.
+ * @throws Failure 502 or 504 when it cannot be had, or is no audio.
  */
-export async function openAudio(
-  url: string,
-  request: FileRequest,
-): Promise<{ body: AsyncIterable<Buffer>; size: string | undefined }> {
+export async function openAudio(url: string, format: AudioFormat, request: FileRequest): Promise<AudioFile> {
   const { status, headers, body } = await hosts.open(url, request);
-  if (status === 200) {
-    const size = headers['content-length'];
-    return { body, size: typeof size === 'string' ? size : undefined };
+  if (status !== 200) {
+    await body.dump();
+    throw new Failure(502, 'bad_response', 'The provider made audio that could not be fetched.');
   }
-  await body.dump();
-  throw new Failure(502, 'bad_response', 'The provider made audio that could not be fetched.');
+  const parts: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
+  const { head, rest } = await readHead(parts, headLength);
+  const mediaType = audioType(format, head, headers);
+  if (mediaType === undefined) {
+    await parts.return?.();
+    throw new Failure(502, 'bad_response', 'The provider made a file that is no audio.');
+  }
+  return { body: joinBody({ head, rest }), mediaType, size: headers['content-length'] };
 }
 
 /** Decodes the audio out of native events, one piece an event, and remembers the usage they report. */
@@ -66,23 +66,21 @@ export class EventAudio {
     return this.#delivered;
   }
 
-  /** @throws Failure when an event says that the synthesis failed, or is not JSON. */
-  async *decode(body: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
-    for await (const { type, data } of readEvents(body)) {
-      const event = parseEvent(data);
-      const code = field(event, 'code');
-      if (type === 'error' || typeof code === 'string')
-        throw toldFailure(code, field(event, 'message'), this.#words);
-      const output = field(event, 'output');
-      const failed = betaFailure(output, this.#words);
-      if (failed !== undefined) throw failed;
-      this.#usage = readUsage(this.#unit, field(event, 'usage')) ?? this.#usage;
+  /** @throws Failure when an event says that the synthesis failed, or makes no sense, or the last one is missing. */
+  async *decode(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let ended = false;
+    for await (const event of readEvents(body)) {
+      const { output, usage, last, failure } = readSpeechEvent(event, this.#words);
+      if (failure !== undefined) throw failure;
+      this.#usage = readUsage(this.#unit, usage) ?? this.#usage;
+      ended ||= last;
       const piece = decodePiece(output);
-      if (piece.length > 0) {
-        this.#delivered = true;
-        yield piece;
-      }
+      // The last event may repeat all of it.
+      if (piece.length === 0 || (last && this.#delivered)) continue;
+      this.#delivered = true;
+      yield piece;
     }
+    if (!ended) throw brokenOff();
   }
 }
 
@@ -91,12 +89,4 @@ function decodePiece(output: unknown): Buffer {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   const hexadecimal = field(field(output, 'data'), 'audio');
   return typeof hexadecimal === 'string' ? Buffer.from(hexadecimal, 'hex') : Buffer.alloc(0);
-}
-
-function parseEvent(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch (cause) {
-    throw new Failure(502, 'bad_response', 'The provider sent an event that is not JSON.', { cause });
-  }
 }

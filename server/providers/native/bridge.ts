@@ -4,7 +4,7 @@ import type { CatalogueModel, Unit } from '../../../generated/catalogue.ts';
 import type { OpenedSocket } from '../../channels/socket.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
-import { field } from '../json.ts';
+import { field, objectField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
 import { toldFailure } from '../rejection.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
@@ -79,7 +79,7 @@ export class BridgedSpeech {
           send('continue-task', { input: { text } });
           send('finish-task', { input: {} });
         } else if (event === 'result-generated') {
-          yield { output: { ...(field(payload, 'output') as object | undefined) } };
+          yield { output: { ...objectField(payload, 'output') } };
         } else if (event === 'task-failed') {
           throw toldFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
         } else if (event === 'task-finished') {
@@ -94,12 +94,20 @@ export class BridgedSpeech {
   }
 }
 
-function parseFrame(text: string): { event: unknown; header: unknown; payload: unknown } {
+function parsed(text: string): unknown {
   try {
-    const frame: unknown = JSON.parse(text);
-    const header = field(frame, 'header');
-    return { event: field(header, 'event'), header, payload: field(frame, 'payload') };
-  } catch (cause) {
-    throw new Failure(502, 'bad_response', 'The provider sent a frame that is not JSON.', { cause });
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
+}
+
+/** @throws Failure 502 for what is no frame of the protocol */
+function parseFrame(text: string): { event: string; header: unknown; payload: unknown } {
+  const frame = parsed(text);
+  const header = field(frame, 'header');
+  const event = textField(header, 'event');
+  if (event === undefined)
+    throw new Failure(502, 'bad_response', 'The provider sent a frame that makes no sense.');
+  return { event, header, payload: field(frame, 'payload') };
 }

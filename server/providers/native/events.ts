@@ -1,4 +1,6 @@
 import { createParser } from 'eventsource-parser';
+import { Failure } from '../../failure.ts';
+import { EventSplitter } from './event-splitter.ts';
 
 /** One event of a native stream. */
 export interface NativeEvent {
@@ -7,24 +9,56 @@ export interface NativeEvent {
   data: string;
 }
 
-/** Longest event that is accepted, in characters: minutes of audio. */
+/** Longest event that is accepted, in bytes: minutes of audio. */
 const longestEvent = 32 * 1024 * 1024;
 
-/** Reads a native event stream piece by piece. Lines without a blank after the colon and comments are fine. */
-export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<NativeEvent> {
-  const ready: NativeEvent[] = [];
-  let failure: Error | undefined;
-  const parser = createParser({
-    maxBufferSize: longestEvent,
-    onEvent: ({ event, data }) => ready.push({ type: event ?? 'result', data }),
-    onError: (error) => {
-      if (error.type === 'max-buffer-size-exceeded') failure = error;
+/** Reads the fields of events. Lines without a blank after the colon and comments are fine. */
+export class EventParser {
+  #event: NativeEvent | undefined;
+  readonly #parser = createParser({
+    onEvent: ({ event = 'result', data }) => {
+      this.#event = { type: event, data };
     },
   });
-  const decoder = new TextDecoder();
-  for await (const chunk of body) {
-    parser.feed(decoder.decode(chunk, { stream: true }));
-    if (failure !== undefined) throw failure;
-    yield* ready.splice(0);
+
+  /** The event that stands in the lines of one; undefined when they hold none. */
+  parse(lines: string): NativeEvent | undefined {
+    this.#event = undefined;
+    // Whatever is left of a line's end is whole with this, and so is an event without a blank line at the very end.
+    this.#parser.feed(`${lines}\n\n`);
+    return this.#event;
   }
+}
+
+/**
+ * Reads a native event stream piece by piece.
+ *
+ * @throws Failure 502 for an event that is too long
+ */
+export async function* readEvents(body: AsyncIterable<Buffer>): AsyncGenerator<NativeEvent> {
+  const splitter = new EventSplitter();
+  const parser = new EventParser();
+  let parts: Buffer[] = [];
+  let size = 0;
+  const parse = () => {
+    const event = parser.parse(Buffer.concat(parts).toString('utf8'));
+    parts = [];
+    size = 0;
+    return event;
+  };
+  for await (const piece of body) {
+    let from = 0;
+    for (const end of splitter.ends(piece)) {
+      parts.push(piece.subarray(from, end));
+      from = end;
+      const event = parse();
+      if (event !== undefined) yield event;
+    }
+    parts.push(piece.subarray(from));
+    size += piece.length - from;
+    if (size > longestEvent)
+      throw new Failure(502, 'bad_response', 'The provider sent an event that is too long.');
+  }
+  const last = parse();
+  if (last !== undefined) yield last;
 }

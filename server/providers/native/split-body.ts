@@ -11,15 +11,19 @@ export async function splitBody({ headers, body }: UpstreamResponse, limit: numb
   if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= limit) {
     return { head: Buffer.from(await body.arrayBuffer()), rest: undefined };
   }
+  return readHead(body[Symbol.asyncIterator](), limit + 1);
+}
+
+/** Reads at least `length` bytes of a body, or all of it when it has no more. */
+export async function readHead(body: AsyncIterator<Buffer>, length: number): Promise<SplitBody> {
   const chunks: Buffer[] = [];
-  const rest: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-  for (let size = 0; size <= limit; ) {
-    const next = await rest.next();
+  for (let size = 0; size < length; ) {
+    const next = await body.next();
     if (next.done) return { head: Buffer.concat(chunks), rest: undefined };
     chunks.push(next.value);
     size += next.value.length;
   }
-  return { head: Buffer.concat(chunks), rest };
+  return { head: Buffer.concat(chunks), rest: body };
 }
 
 /** The whole body again, in order. Stopping early lets the upstream go. */

@@ -1,0 +1,18 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** The media type of a body, without parameters; empty when none is told. */
+export function mediaType({ 'content-type': told = '' }: IncomingHttpHeaders): string {
+  return told.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Whether a body can be JSON: it says so, or says nothing. */
+export function isJson(headers: IncomingHttpHeaders): boolean {
+  return /^(?:|application\/(?:[\w.-]+\+)?json)$/.test(mediaType(headers));
+}
+
+/** Whether a body says that it is text, be it of a program: no audio, picture or video. */
+export function isText(headers: IncomingHttpHeaders): boolean {
+  return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)$|^application\/javascript$/.test(
+    mediaType(headers),
+  );
+}
