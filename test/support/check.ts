@@ -3,6 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Report, tally } from './tally.ts';
 
 /** `npm test`: everything that must hold. Static checks first, then the tests; the first failure ends it. */
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -77,25 +78,16 @@ async function runStatic(): Promise<boolean> {
   return failed.length === 0;
 }
 
-interface Report {
-  numPassedTests: number;
-  numFailedTests: number;
-  numPendingTests: number;
-  numTodoTests: number;
-}
-
-/** Runs the tests and prints the closing line from the runner's own report. Returns the runner's exit code. */
+/** Runs the tests and prints the closing lines from the runner's own report. Gives the exit code. */
 async function runTests(): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-report-'));
   try {
     const report = join(folder, 'report.json');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
     const { code } = await run({ title: 'tests', command: ['vitest', 'run', ...reporters] }, true);
-    const counted = JSON.parse(await readFile(report, 'utf8')) as Report;
-    const skipped = counted.numPendingTests + counted.numTodoTests;
-    const line = `${counted.numPassedTests} passed, ${counted.numFailedTests} failed`;
-    console.log(skipped === 0 ? line : `${line}, ${skipped} skipped`);
-    return code;
+    const { lines, counts } = tally(JSON.parse(await readFile(report, 'utf8')) as Report);
+    for (const line of lines) console.log(line);
+    return counts ? code : code || 1;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { type Report, tally } from './tally.ts';
+
+const report = (...results: [status: string, fullName: string][]): Report => ({
+  numPassedTests: results.filter(([status]) => status === 'passed').length,
+  numFailedTests: results.filter(([status]) => status === 'failed').length,
+  testResults: results.map(([status, fullName]) => ({ assertionResults: [{ status, fullName }] })),
+});
+
+test('a whole run is told in one line', () => {
+  const whole = report(
+    ['passed', 'books on sqlite balance'],
+    ['passed', 'books on postgres balance'],
+    ['failed', 'x'],
+  );
+  expect(tally(whole, 3)).toEqual({ lines: ['2 passed, 1 failed'], counts: true });
+});
+
+test('the half that did not run is counted, and what was skipped is named', () => {
+  const half = report(
+    ['passed', 'books on sqlite balance'],
+    ['passed', 'tasks on sqlite, when the clock is set go on'],
+    ['skipped', 'several gateways on PostgreSQL agree'],
+    ['passed', 'words of no engine'],
+  );
+  expect(tally(half, 6)).toEqual({
+    lines: [
+      'skipped: several gateways on PostgreSQL agree',
+      'not run: 2 tests on PostgreSQL, which did not answer; they ran on SQLite only',
+      '3 passed, 0 failed, 1 skipped, 2 not run',
+    ],
+    counts: true,
+  });
+});
+
+test('a run with fewer tests than there must be does not count', () => {
+  const { lines, counts } = tally(report(['passed', 'the only one']), 2);
+  expect(counts).toBe(false);
+  expect(lines).toEqual(['there are 1 tests, and there must be 2: some were lost', '1 passed, 0 failed']);
+});
+
+test('a long list of skipped tests is cut', () => {
+  const many = Array.from({ length: 25 }, (_, index): [string, string] => ['pending', `test ${index}`]);
+  const { lines } = tally(report(...many), 25);
+  expect(lines.slice(-2)).toEqual(['skipped: 5 more', '0 passed, 0 failed, 25 skipped']);
+  expect(lines).toHaveLength(22);
+});

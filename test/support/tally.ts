@@ -1,0 +1,45 @@
+/** What the runner reports, as far as it is counted here. */
+export interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: readonly { assertionResults: readonly { status: string; fullName: string }[] }[];
+}
+
+/** Fewer tests than this mean that some were lost, whoever counts: raise it when there are many more. */
+export const fewestTests = 5_500;
+
+/** Skipped tests that are named one by one. */
+const mostNamed = 20;
+
+/** Tests of both engines stand under a title with the engine in it. */
+const onSqlite = / on sqlite\b/;
+
+/**
+ * The closing lines of a run, the last one with its numbers, and whether the run counts: not when there are fewer
+ * tests than there must be, those included that were skipped and the twins of tests that ran on one engine only.
+ */
+export function tally(report: Report, fewest = fewestTests): { lines: string[]; counts: boolean } {
+  const all = report.testResults.flatMap(({ assertionResults }) => assertionResults);
+  const names = new Set(all.map(({ fullName }) => fullName));
+  const skipped = all
+    .filter(({ status }) => status !== 'passed' && status !== 'failed')
+    .map(({ fullName }) => fullName);
+  const missing = [...names].filter(
+    (name) => onSqlite.test(name) && !names.has(name.replace(onSqlite, ' on postgres')),
+  );
+  const lines = skipped.slice(0, mostNamed).map((name) => `skipped: ${name}`);
+  if (skipped.length > mostNamed) lines.push(`skipped: ${skipped.length - mostNamed} more`);
+  if (missing.length > 0)
+    lines.push(
+      `not run: ${missing.length} tests on PostgreSQL, which did not answer; they ran on SQLite only`,
+    );
+  const known = all.length + missing.length;
+  if (known < fewest) lines.push(`there are ${known} tests, and there must be ${fewest}: some were lost`);
+  const numbers = [
+    `${report.numPassedTests} passed`,
+    `${report.numFailedTests} failed`,
+    ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),
+    ...(missing.length > 0 ? [`${missing.length} not run`] : []),
+  ];
+  return { lines: [...lines, numbers.join(', ')], counts: known >= fewest };
+}
