@@ -107,7 +107,7 @@ export class Ledger {
       return await this.#store.run('refund', args);
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      // Should the process end before, the hold expires and is given back then.
+      // Should the process end before, it is given back as what a vanished gateway held.
       persist(this.#store, 'refund', args).catch(() => {});
       return true;
     }

@@ -94,9 +94,14 @@ export class Metering {
     this.#closed = true;
     const charged = this.#cost(usage.units);
     const log = this.#log(this.#bounded(usage), outcome);
-    const settled = await this.#gateway.ledger.settle({ requestId, charged, log });
-    if (!settled)
-      this.#gateway.logger.error({ requestId }, 'the reservation was closed before it was settled');
+    const { ledger, logger } = this.#gateway;
+    try {
+      if (!(await ledger.settle({ requestId, charged, log })))
+        logger.error({ requestId }, 'the reservation was closed before it was settled');
+    } catch (error) {
+      logger.error({ requestId, charged, err: error }, 'what was used could not be charged');
+      throw error;
+    }
   }
 
   /** Gives the held quota back. Resolves when it is on disk. */

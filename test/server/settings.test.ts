@@ -26,6 +26,24 @@ test('without any configuration the sandbox serves every model to the group defa
     prices: { '*': 1 },
     channels: [],
     limits: { bodyMb: 64, requestsPerMinute: 0, socketsPerKey: 0 },
+    database: {
+      connections: 10,
+      connectTimeoutMs: 10_000,
+      statementTimeoutMs: 15_000,
+      idleInTransactionTimeoutMs: 15_000,
+    },
+  });
+});
+
+test('the file says how the database is used', () => {
+  const { read } = withFile(
+    'database: { connections: 40, connect_timeout_ms: 2000, statement_timeout_ms: 3000, idle_in_transaction_timeout_ms: 4000 }\n',
+  );
+  expect(read().database).toEqual({
+    connections: 40,
+    connectTimeoutMs: 2_000,
+    statementTimeoutMs: 3_000,
+    idleInTransactionTimeoutMs: 4_000,
   });
 });
 
@@ -102,6 +120,7 @@ channels:
       /two channels are named eu/,
     ],
     ['broken YAML', 'sandbox: [true\n', 2, /./],
+    ['a database without connections', 'sandbox: true\ndatabase: { connections: 0 }\n', 2, /connections/],
     ['tasks that take no time', 'sandbox: { task_seconds: 0 }\n', 1, /task_seconds/],
   ])('%s', (_name, yaml, line, message) => {
     const { path, read } = withFile(yaml);

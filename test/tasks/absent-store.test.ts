@@ -1,0 +1,92 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { CommandName } from '../../server/store/commands/registry.ts';
+import type { Store } from '../../server/store/store.ts';
+import { StoreUnavailable } from '../../server/store/unavailable.ts';
+import { done, Outbox } from '../deliveries/outbox.ts';
+import { Receiver } from '../deliveries/receiver.ts';
+import { engines, Place } from '../store/engines.ts';
+import { Rig } from './rig.ts';
+import { driverError } from './scripted-driver.ts';
+
+/** A store that is away the first time it is asked for each of these commands. */
+function awayAtFirst(store: Store, ...names: CommandName[]): Store {
+  const away = new Set(names);
+  return {
+    ...store,
+    run: (name, args) =>
+      away.delete(name) ? Promise.reject(new StoreUnavailable(new Error(name))) : store.run(name, args),
+  };
+}
+
+describe.each(engines)('tasks on %s, while the store is away', (engine) => {
+  let place: Place;
+  let store: Store;
+  let rig: Rig;
+  beforeAll(async () => {
+    place = await Place.make(engine);
+    store = await place.open();
+  });
+  beforeEach(async () => {
+    rig = await Rig.make(place, store);
+  });
+  afterEach(() => rig.close());
+  afterAll(() => place.remove());
+
+  test('are refused before anything is asked for them', async () => {
+    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'createTask') });
+    await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 503, code: 'store_unavailable' });
+    expect(rig.driver.submitted).toEqual([]);
+    await rig.expectBooks({});
+  });
+
+  test('are made once, watched on and paid once', async () => {
+    const tasks = rig.engine({
+      store: awayAtFirst(rig.store, 'moveTask', 'acceptTask', 'recordPolls', 'finishTask'),
+    });
+    rig.driver.onSubmit = (task, { channel }) => {
+      if (channel.name === 'one') throw driverError('retryable');
+      return rig.driver.make(task);
+    };
+    const channels = [rig.channel('one'), rig.channel('two')];
+    const { task } = await tasks.submit(rig.order({ channels }));
+    expect(task).toMatchObject({ channel: 'two', upstreamId: 'up-1' });
+    rig.driver.onPoll = () => ({ state: 'in_progress', progress: 10 });
+    await rig.step(1_000, tasks);
+    expect(await rig.stored(task)).toMatchObject({ state: 'in_progress', progress: 10 });
+    rig.driver.onPoll = () => done;
+    await rig.step(60_000, tasks);
+    expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    expect([rig.driver.submitted.length, rig.driver.polled.length]).toEqual([2, 2]);
+    await rig.expectBooks({ charged: 40 });
+  });
+
+  test('that a provider refuses leave nothing behind', async () => {
+    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'dropTask') });
+    rig.driver.onSubmit = () => {
+      throw driverError('rejected');
+    };
+    await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 418 });
+    expect(await rig.ledger()).toMatchObject([{ state: 'refunded' }]);
+    await rig.expectBooks({});
+  });
+
+  test('are looked for again, and told of once', async () => {
+    const receiver = await Receiver.start();
+    const outbox = new Outbox(rig, { store: awayAtFirst(rig.store, 'claimDeliveries', 'recordDelivery') });
+    const tasks = rig.engine({ store: awayAtFirst(rig.store, 'claimTasks') });
+    const task = await outbox.submit(receiver.url('/hook'));
+    rig.driver.onPoll = () => done;
+    await Promise.all([tasks.start(), outbox.deliveries.start()]);
+    await vi.waitFor(
+      async () => {
+        await rig.advance(1_000);
+        expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+        expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+    expect(receiver.seen.map(({ body }) => body.status)).toEqual(['queued', 'succeeded']);
+    expect(outbox.log).toEqual([]);
+    await Promise.all([tasks.stop(0), outbox.close(), receiver.close()]);
+  });
+});
