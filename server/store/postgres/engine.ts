@@ -38,6 +38,7 @@ export async function openPostgresStore(
       connectionString: databaseUrl,
       ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: postgres.connectTimeoutMs,
       types: {
         getTypeParser: (oid: number, format?: 'text' | 'binary') =>
