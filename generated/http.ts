@@ -2269,7 +2269,7 @@ export interface components {
         } & components["schemas"]["VoiceReplyFacts"];
         /**
          * Voice time
-         * @description When the voice was created or last changed, as `YYYY-MM-DD HH:MM:SS`.
+         * @description When the voice was created or last changed, as `YYYY-MM-DD HH:MM:SS`, UTC.
          * @example 2026-02-01 09:30:00
          */
         VoiceTime: string;
@@ -3476,7 +3476,7 @@ export interface components {
         };
         /**
          * Native time
-         * @description A time as `YYYY-MM-DD HH:MM:SS.mmm`.
+         * @description A time as `YYYY-MM-DD HH:MM:SS.mmm`, UTC.
          * @example 2026-03-01 12:00:00.000
          */
         NativeTime: string;
@@ -3950,7 +3950,7 @@ export interface components {
             CreateTime: string;
             /**
              * Format: date-time
-             * @description Time of the last change, ISO 8601 in UTC.
+             * @description Time of the last change of the status, ISO 8601 in UTC.
              * @example 2026-03-01T12:00:07Z
              */
             UpdateTime: string;

@@ -4,6 +4,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
 import type { ModelAccess } from './models/access.ts';
 import type { Prices } from './models/prices.ts';
+import type { Creations } from './runtime/creations.ts';
 import type { Settings } from './settings.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
@@ -18,6 +19,7 @@ export interface Gateway {
   readonly prices: Prices;
   readonly channels: Channels;
   readonly tasks: Tasks;
+  readonly creations: Creations;
   readonly rateLimit: RateLimit;
   readonly logger: Logger;
   /** Epoch milliseconds, for what people are told and what ends on a date. It may step: durations are of `timers`. */

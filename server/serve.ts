@@ -20,6 +20,7 @@ import { drivers } from './providers/drivers.ts';
 import { acceptSockets } from './realtime/accept-sockets.ts';
 import { opensSocket } from './realtime/handshake.ts';
 import type { OpenSockets } from './realtime/open-sockets.ts';
+import { Creations } from './runtime/creations.ts';
 import { Heartbeat } from './runtime/heartbeat.ts';
 import { sandboxChannels } from './sandbox-channels.ts';
 import type { Settings } from './settings.ts';
@@ -116,6 +117,7 @@ export async function serve(
       timers,
     });
     opened.unshift(() => tasks.stop());
+    const creations = new Creations(timers);
     const gateway: Gateway = {
       settings,
       store,
@@ -124,6 +126,7 @@ export async function serve(
       prices,
       channels,
       tasks,
+      creations,
       rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
       logger,
       clock,
@@ -154,7 +157,10 @@ export async function serve(
         gateway.draining = true;
         // What waits for a store that is away must not keep the process for ever.
         const impatient = setTimeout(() => store.giveUp(), patience + storePatience);
+        const until = timers.monotonic() + patience;
         await Promise.all([sockets.drain(patience), drain(server, patience)]);
+        // Of clients that have left; nobody is there any more to begin another.
+        await creations.stop(Math.max(0, until - timers.monotonic()));
         clearTimeout(impatient);
         store.giveUp();
         for (const close of opened) {

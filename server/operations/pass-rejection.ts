@@ -8,7 +8,7 @@ import { type Rejection, readRejection, rejectionFailure } from '../providers/re
 
 /**
  * Answers a native route with the provider's refusal, unchanged but for what is not for clients, and gives the quota
- * back.
+ * back. `forgive` may answer in its place, and says so.
  *
  * @throws Failure when the upstream failed by itself, or said nothing a client could use.
  */
@@ -16,9 +16,11 @@ export async function passRejection<Op extends OperationId>(
   answered: Answered,
   reply: Reply<Op>,
   metering: Metering,
+  forgive?: (rejection: Rejection) => Promise<boolean>,
 ): Promise<void> {
   const { response, channel } = answered;
   const rejection = await readRejection(response, wordsOf(answered));
+  if (await forgive?.(rejection)) return;
   if (rejection.code === undefined) throw rejectionFailure(rejection);
   const { code } = rejection;
   const { status } = rejectionFailure(rejection);

@@ -19,7 +19,7 @@ export async function makeStranger({ store }: Gateway): Promise<{ userId: number
 /** Puts a custom voice into the books. */
 export async function saveVoice(
   { store }: Gateway,
-  voice: { id: string; userId: number; model: string; channel: string; service?: string },
+  voice: { id: string; userId: number; model: string; channel: string; service?: string; status?: string },
 ): Promise<void> {
   await store.run('saveVoice', {
     voice_id: voice.id,
@@ -27,7 +27,7 @@ export async function saveVoice(
     service: voice.service ?? 'voice-enrollment',
     target_model: voice.model,
     channel: voice.channel,
-    status: 'OK',
+    status: voice.status ?? 'OK',
     name: 'name',
     facts: '{}',
     created_at: 1,

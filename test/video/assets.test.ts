@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { refreshed } from '../../server/operations/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
 import { makeKey } from '../server/books.ts';
@@ -23,6 +23,8 @@ describe.each(engines)('assets on %s', (engine) => {
   let target: TestGateway;
   let client: AssetClient;
   let stranger: AssetClient;
+  /** Milliseconds that the gateway's clock is ahead. */
+  let ahead = 0;
 
   const channels = () => [
     channelTo(home.url, { name: 'home', protocol: 'official', models: serving('epsilon-*') }),
@@ -42,7 +44,8 @@ describe.each(engines)('assets on %s', (engine) => {
   beforeAll(async () => {
     home = await startAssetProvider('home');
     abroad = await startAssetProvider('far');
-    target = await startTestGateway({ sandbox: false, channels: channels() }, engine);
+    const clock = () => Date.now() + ahead;
+    target = await startTestGateway({ sandbox: false, channels: channels() }, engine, clock);
     client = new AssetClient(target.url, target.key);
     stranger = new AssetClient(target.url, await strangersKey(target));
   });
@@ -89,6 +92,21 @@ describe.each(engines)('assets on %s', (engine) => {
     });
   });
 
+  test('an asset changed when the provider says so, by whatever clock, and not when it is asked about', async () => {
+    const id = await client.upload();
+    home.tell({ ...active, CreateTime: '2020-01-01T08:00:00+08:00', UpdateTime: '2020-01-01T00:00:07Z' });
+    ahead = 3_600_000;
+    const shown = await client.show(id);
+    expect(Date.parse(shown.UpdateTime ?? '') - Date.parse(shown.CreateTime ?? '')).toBe(7_000);
+    expect(await client.show(id)).toEqual(shown);
+    const other = await client.upload();
+    home.tell({ ...active, CreateTime: 'long ago', UpdateTime: '2020-01-01T00:00:07Z' });
+    ahead += 60_000;
+    const { CreateTime = '', UpdateTime = '' } = await client.show(other);
+    expect(Date.parse(UpdateTime) - Date.parse(CreateTime)).toBeGreaterThanOrEqual(60_000);
+    ahead = 0;
+  });
+
   test('what is final is not asked about again, whatever the provider thinks later', async () => {
     const id = await client.upload();
     home.tell(active);
@@ -99,6 +117,29 @@ describe.each(engines)('assets on %s', (engine) => {
     expect(home.seen).toEqual([]);
     const settled = { id, end: { status: 'Failed', code: 'Late', message: 'late' }, now: 1 } as const;
     expect(await target.gateway.store.run('settleAsset', settled)).toBe(false);
+  });
+
+  test('an asset whose client hangs up in the middle is kept all the same', async () => {
+    const before = await target.gateway.store.read.selectFrom('assets').select('id').execute();
+    const leave = new AbortController();
+    let release = () => {};
+    home.instead = (_request, response) => {
+      release = () => sendJson(response, 200, { code: 0, message: 'success', data: { Id: 'asset-1-late' } });
+      leave.abort();
+    };
+    const upload = fetch(`${target.url}/api/assets/upload`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${target.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ url: 'https://files.example/cat.png', asset_type: 'Image' }),
+      signal: leave.signal,
+    });
+    await expect(upload).rejects.toThrow('abort');
+    release();
+    await vi.waitFor(async () => {
+      const rows = await target.gateway.store.read.selectFrom('assets').select('upstream_id').execute();
+      expect(rows).toHaveLength(before.length + 1);
+      expect(rows.map(({ upstream_id }) => upstream_id)).toContain('asset-1-late');
+    });
   });
 
   test('a failed asset tells the provider’s reason', async () => {

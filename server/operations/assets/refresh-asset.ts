@@ -45,7 +45,9 @@ async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTabl
   if (asset.status === 'Processing') {
     const end = endOf(news, now);
     if (end === undefined) return asset;
-    await gateway.store.run('settleAsset', { id, end, now });
+    // It has changed before it was asked about.
+    const changedAt = 'ageMs' in news && news.ageMs !== undefined ? asset.created_at + news.ageMs : now;
+    await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
   } else {
     // The same address again tells nothing of its life, so it is asked for again next time.
     if (news.status !== 'Active' || news.url === asset.url) return asset;

@@ -22,11 +22,23 @@ const mostIds = 5;
  * channel it was uploaded to; it is on disk before its id is told.
  */
 export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
-  const { body, query, gateway, caller } = request;
+  const { body, query, gateway } = request;
   const { url, name, asset_type } = body;
   const model = query.model ?? null;
   const upload = { url, name, assetType: typeNamed(asset_type), model };
-  const { channel, upstreamId } = await uploadInTurn(request, await channelsFor(request, model), upload);
+  const channels = await channelsFor(request, model);
+  const id = await gateway.creations.run(async (signal) =>
+    keep(request, upload, await uploadInTurn(request, channels, upload, signal)),
+  );
+  reply.json(200, { code: 0, message: 'success', data: { Id: id } });
+};
+
+/** Notes the asset durably, and gives its public id. */
+async function keep(
+  { gateway, caller }: Request,
+  { assetType, name, model }: AssetUpload,
+  { channel, upstreamId }: Kept,
+): Promise<string> {
   for (let tries = 0; tries < mostIds; tries += 1) {
     const now = gateway.clock();
     const id = stampedId('asset', now);
@@ -36,18 +48,20 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
       channel: channel.name,
       upstreamId,
       model,
-      assetType: upload.assetType,
+      assetType,
       name: name ?? '',
       groupId: stampedId('group', now),
       now,
     });
-    if (saved) {
-      reply.json(200, { code: 0, message: 'success', data: { Id: id } });
-      return;
-    }
+    if (saved) return id;
   }
   throw new Error(`${mostIds} new asset ids were taken already`);
-};
+}
+
+interface Kept {
+  channel: Channel;
+  upstreamId: string;
+}
 
 const types: readonly AssetType[] = ['Image', 'Video', 'Audio'];
 
@@ -93,10 +107,11 @@ async function channelsFor(
  * @throws Failure 503 without a channel, else what the last one asked gives reason for
  */
 async function uploadInTurn(
-  { gateway: { logger }, caller, signal }: Request,
+  { gateway: { logger }, caller }: Request,
   channels: readonly Channel[],
   upload: AssetUpload,
-): Promise<{ channel: Channel; upstreamId: string }> {
+  signal: AbortSignal,
+): Promise<Kept> {
   let failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', { retryAfter: 1 });
   for (const channel of channels.slice(0, mostChannels)) {
     try {
@@ -104,7 +119,6 @@ async function uploadInTurn(
       channel.health.succeeded();
       return { channel, upstreamId };
     } catch (error) {
-      if (signal.aborted) throw error;
       const refusal = asDriverError(error);
       logDriverError(logger, refusal, { channel: channel.name }, 'upstream took no asset');
       if (refusal.channelFailed) channel.health.failed();

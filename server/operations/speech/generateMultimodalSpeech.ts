@@ -1,6 +1,6 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../failure.ts';
-import type { Handler, OperationRequest } from '../../http/handler.ts';
+import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
@@ -44,20 +44,35 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
   };
-  const keepVoice = clones ? await cloning(request, model, input.voice_id ?? '') : undefined;
-  const events = keepVoice === undefined && request.headers['x-native-sse'] === 'enable';
+  if (clones) {
+    await clone(request, reply, job, await cloning(request, model, input.voice_id ?? ''));
+    return;
+  }
+  const events = request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
     job,
-    overHttp(
-      request,
-      job,
-      speechPaths.multimodal,
-      events,
-      answerNatively(reply, { model, events, keepVoice }),
-    ),
+    overHttp(request, job, speechPaths.multimodal, events, answerNatively(reply, { model, events })),
   );
 };
+
+/** Asks one channel and no other, since two voices would be made, and goes on when the client leaves. */
+function clone(
+  request: Request,
+  reply: Reply<'generateMultimodalSpeech'>,
+  job: SpeechJob,
+  keepVoice: KeepVoice,
+): Promise<void> {
+  return request.gateway.creations.run((signal) => {
+    const ownRequest: Request = { ...request, signal };
+    const answer = answerNatively(reply, { model: job.model, events: false, keepVoice });
+    const run = overHttp(ownRequest, job, speechPaths.multimodal, false, answer);
+    return speak(ownRequest, job, (channels, ...rest) => run(channels.slice(0, 1), ...rest));
+  });
+}
+
+type KeepVoice = (channel: string) => Promise<void>;
+type Request = OperationRequest<'generateMultimodalSpeech'>;
 
 /**
  * What to note when a beta voice has been cloned: it belongs to the caller, the model and the channel.
@@ -65,10 +80,10 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
  * @throws Failure 400 when the id is taken, whoever has it.
  */
 async function cloning(
-  { gateway, caller }: OperationRequest<'generateMultimodalSpeech'>,
+  { gateway, caller }: Request,
   model: CatalogueModel,
   voiceId: string,
-): Promise<(channel: string) => Promise<void>> {
+): Promise<KeepVoice> {
   const taken = invalid('input.voice_id', `${quoted(voiceId)} is taken; choose another id.`);
   const system = systemVoices(model).some(({ id }) => id === voiceId);
   if (system || (await findVoice(gateway.store.read, voiceId)) !== undefined) throw taken;

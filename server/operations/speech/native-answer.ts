@@ -25,6 +25,8 @@ type Seen = Pick<AnswerWatch, 'usage' | 'delivered' | 'failure'>;
 
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
 const small = 1024 * 1024;
+/** But what was made is noted before anybody hears of it. */
+const longestMade = 32 * 1024 * 1024;
 const json = 'application/json';
 const eventStream = 'text/event-stream';
 
@@ -55,7 +57,7 @@ export function answerNatively(
       return;
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
-    const { head, rest } = await splitBody(response, small);
+    const { head, rest } = await splitBody(response, keepVoice === undefined ? small : longestMade);
     if (rest === undefined) {
       const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
       await settle({ usage, failure, delivered: true });

@@ -1,6 +1,5 @@
 import type { components } from '../../../generated/http.ts';
 import type { NativeRecord } from '../../providers/native/native-record.ts';
-import { nativeTime } from '../../providers/native/task-times.ts';
 import type { VideoFacts, VideoResult } from '../../providers/video-result.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { taskCanceled } from '../../tasks/task-errors.ts';
@@ -13,7 +12,7 @@ export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['N
   return { output: { task_id: id, task_status: 'PENDING' }, request_id: requestId };
 }
 
-/** A task as the native poll shows it, with the provider's times where it told them. */
+/** A task as the native poll shows it. */
 export function renderNativeTask(task: TaskRecord, requestId: string): Schemas['NativeTask'] {
   const { native: record = {} }: VideoResult = task.result ?? {};
   const { output = {}, usage }: NativeRecord = record;
@@ -26,9 +25,13 @@ export function renderNativeTask(task: TaskRecord, requestId: string): Schemas['
 
 function outputOf(task: TaskRecord, told: NativeOutput): Schemas['NativeTaskOutput'] {
   const { id: task_id, state, error } = task;
-  const { submit_time, scheduled_time, end_time } = timesOf(task, told);
-  const begun = { task_id, submit_time, ...(scheduled_time === undefined ? {} : { scheduled_time }) };
-  const ended = { ...begun, end_time };
+  const { createdAt, startedAt, completedAt, updatedAt } = task;
+  const begun = {
+    task_id,
+    submit_time: nativeTime(createdAt),
+    ...(startedAt === null ? {} : { scheduled_time: nativeTime(startedAt) }),
+  };
+  const ended = { ...begun, end_time: nativeTime(completedAt ?? updatedAt) };
   switch (state) {
     case 'queued':
       return { ...begun, task_status: 'PENDING' };
@@ -54,15 +57,7 @@ function madeOf({ facts }: TaskRecord, { orig_prompt, actual_prompt, video_url, 
   };
 }
 
-/** The provider's times or the gateway's, but never some of both: their zones may differ. */
-function timesOf(
-  { createdAt, startedAt, completedAt, updatedAt }: TaskRecord,
-  { submit_time, scheduled_time, end_time }: NativeOutput,
-) {
-  const own = nativeTime(completedAt ?? updatedAt);
-  if (submit_time === undefined || (completedAt !== null && end_time === undefined)) {
-    const scheduled = startedAt === null ? undefined : nativeTime(startedAt);
-    return { submit_time: nativeTime(createdAt), scheduled_time: scheduled, end_time: own };
-  }
-  return { submit_time, scheduled_time, end_time: end_time ?? own };
+/** `YYYY-MM-DD HH:MM:SS.mmm` in UTC, of epoch milliseconds. */
+function nativeTime(time: number): string {
+  return new Date(time).toISOString().replace('T', ' ').replace('Z', '');
 }

@@ -1,7 +1,6 @@
 import { objectField, textField } from '../json.ts';
 import type { VideoResult } from '../video-result.ts';
 import { webAddress } from '../web-address.ts';
-import { toldTimes } from './task-times.ts';
 import type { NativeWork } from './tasks.ts';
 
 /** Files are available so long; the task itself for longer. */
@@ -17,7 +16,7 @@ export const nativeModel3d: NativeWork = {
     const orig_prompt = textField(output, 'orig_prompt');
     const result: VideoResult = {
       native: {
-        output: { ...toldTimes(output), ...(orig_prompt === undefined ? {} : { orig_prompt }), results },
+        output: { ...(orig_prompt === undefined ? {} : { orig_prompt }), results },
       },
     };
     return { result: { ...result }, usage: { units: 1 }, expiresAt: Date.now() + filesMs };

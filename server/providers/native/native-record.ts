@@ -1,9 +1,8 @@
 import type { components } from '../../../generated/http.ts';
-import type { NativeTimes } from './task-times.ts';
 
 /** What is kept of a native answer for the native poll: `native` of a `VideoResult`, without ids. */
 export interface NativeRecord {
-  output?: NativeTimes & {
+  output?: {
     orig_prompt?: string;
     actual_prompt?: string;
     video_url?: string;

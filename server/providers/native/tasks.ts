@@ -3,7 +3,6 @@ import { taskCanceled } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { idField, objectField } from '../json.ts';
 import { toldError } from '../told-error.ts';
-import { toldTimes } from './task-times.ts';
 
 type Output = Readonly<Record<string, unknown>>;
 
@@ -55,23 +54,20 @@ function snapshot(
 ): Snapshot {
   const output = objectField(answer, 'output');
   if (output === undefined) throw badAnswer();
-  const times = { native: { output: toldTimes(output) } };
   switch (output.task_status) {
     case 'PENDING':
     case 'SUSPENDED':
-      return { state: 'queued', result: times };
+      return { state: 'queued' };
     case 'RUNNING':
-      return { state: 'in_progress', progress: halfway, result: times };
+      return { state: 'in_progress', progress: halfway };
     case 'SUCCEEDED': {
       const done = finished(output, answer);
-      return done === undefined
-        ? { state: 'failed', error: failed, result: times }
-        : { state: 'completed', ...done };
+      return done === undefined ? { state: 'failed', error: failed } : { state: 'completed', ...done };
     }
     case 'FAILED':
-      return { state: 'failed', error: toldError(task, channel, output, failed), result: times };
+      return { state: 'failed', error: toldError(task, channel, output, failed) };
     case 'CANCELED':
-      return { state: 'failed', error: taskCanceled, result: times };
+      return { state: 'failed', error: taskCanceled };
     case 'UNKNOWN':
       return { state: 'failed', error: taskLost };
     default:

@@ -2,7 +2,6 @@ import type { components } from '../../../generated/http.ts';
 import { numberField, objectField, textField } from '../json.ts';
 import type { VideoResult } from '../video-result.ts';
 import { webAddress } from '../web-address.ts';
-import { toldTimes } from './task-times.ts';
 import type { NativeWork } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];
@@ -25,7 +24,7 @@ export const nativeVideo: NativeWork = {
         ...(prompts.orig_prompt === undefined ? {} : { orig_prompt: prompts.orig_prompt }),
         ...(usage && { usage, ...factsOf(usage, seconds) }),
       },
-      native: { output: { ...toldTimes(output), ...prompts, video_url }, ...(usage && { usage }) },
+      native: { output: { ...prompts, video_url }, ...(usage && { usage }) },
     };
     return { result: { ...result }, ...(seconds === undefined ? {} : { usage: { units: seconds } }) };
   },

@@ -14,11 +14,11 @@ export interface AssetUpload {
   model: string | null;
 }
 
-/** What the provider tells of an asset. */
+/** What the provider tells of an asset. `ageMs`: how long after its making it came to that, where it tells. */
 export type AssetNews =
   | { status: 'Processing' }
-  | { status: 'Active'; url: string }
-  | { status: 'Failed'; code: string; message: string };
+  | { status: 'Active'; url: string; ageMs?: number | undefined }
+  | { status: 'Failed'; code: string; message: string; ageMs?: number | undefined };
 
 /** Longest id and longest address of a provider that are taken for what they say they are. */
 const longestId = 256;
@@ -62,7 +62,7 @@ export async function askForAsset(
     case 'active': {
       const url = textField(data, 'URL');
       if (url === undefined || url.length > longestUrl || !URL.canParse(url)) throw badAnswer();
-      return { status: 'Active', url };
+      return { status: 'Active', url, ageMs: ageOf(data) };
     }
     case 'failed': {
       const error = objectField(data, 'Error');
@@ -70,11 +70,18 @@ export async function askForAsset(
       const told = (name: string) => words.text(storable(textField(error, name)), longestWords);
       const code = told('Code') || 'AssetFailed';
       const message = told('Message') || 'The provider gave no reason.';
-      return { status: 'Failed', code, message };
+      return { status: 'Failed', code, message, ageMs: ageOf(data) };
     }
     default:
       return { status: 'Processing' };
   }
+}
+
+/** By the provider's own clock, whatever that shows. */
+function ageOf(data: unknown): number | undefined {
+  const told = (name: string) => Date.parse(textField(data, name) ?? '');
+  const age = told('UpdateTime') - told('CreateTime');
+  return age >= 0 ? age : undefined;
 }
 
 /** The overseas account keeps assets of its own, which the model in the query selects. */

@@ -11,16 +11,17 @@ export const saveVoice: Command<VoicesTable, boolean> = async (trx, voice) => {
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 };
 
-/** Notes a new status, or that the voice was made anew. */
+/** Notes a new status; with `from` only if that is the one before. */
 export const touchVoice: Command<
-  { voiceId: string; userId: number; status: string; now: number },
+  { voiceId: string; userId: number; from?: string; status: string; now: number },
   boolean
-> = async (trx, { voiceId, userId, status, now }) => {
+> = async (trx, { voiceId, userId, from, status, now }) => {
   const { numUpdatedRows } = await trx
     .updateTable('voices')
     .set({ status, updated_at: now })
     .where('voice_id', '=', voiceId)
     .where('user_id', '=', userId)
+    .$if(from !== undefined, (query) => query.where('status', '=', String(from)))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 };
