@@ -2,7 +2,11 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** Tests that speak to the two shared targets: the mock and a running gateway. */
-const contract = ['test/contract/**/*.test.ts', 'test/spec/examples.test.ts'];
+const contract = [
+  'test/contract/**/*.test.ts',
+  'test/spec/examples.test.ts',
+  'test/spec/event-limits.test.ts',
+];
 
 export default defineConfig({
   test: {

@@ -1,50 +1,12 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import {
   validateInferenceClientEvent,
   validateRealtimeClientEvent,
 } from '../../generated/event-validators.js';
-import { deref, type Json, type JsonObject, objects, refName } from '../../openapi/tools/document.ts';
-import { limitCases } from '../support/limit-cases.ts';
-import { eventBundle } from '../support/schemas.ts';
-
-interface Case {
-  title: string;
-  field: string;
-  at: JsonObject;
-  beyond: JsonObject;
-}
-
-interface ClientEvent {
-  name: string;
-  channel: string;
-  cases: Case[];
-}
-
-const byNode = new Set<JsonObject>();
-
-/** What clients send over the sockets, with a value at each limit and one beyond. */
-const clientEvents: readonly ClientEvent[] = objects(eventBundle.operations)
-  .filter(([, { action }]) => action === 'receive')
-  .flatMap(([, { channel, messages }]) =>
-    (messages as Json[]).map((message) => {
-      const { $at, payload, examples } = deref(eventBundle, message);
-      const values = (examples as JsonObject[]).map((one) => one.payload ?? null);
-      const pointer = (payload as { $ref: string }).$ref;
-      const { cases, missing } = limitCases(eventBundle, pointer, values, byNode);
-      if (missing.length > 0) throw new Error(`no example comes near ${missing.join(', ')}`);
-      return {
-        name: refName(String($at)),
-        channel: refName((channel as { $ref: string }).$ref),
-        cases: cases.map(({ field, keyword, limit, at, beyond }) => ({
-          title: `${field} ${keyword} ${JSON.stringify(limit)}`,
-          field,
-          at: at as JsonObject,
-          beyond: beyond as JsonObject,
-        })),
-      };
-    }),
-  )
-  .filter(({ cases }) => cases.length > 0);
+import type { JsonObject } from '../../openapi/tools/document.ts';
+import { clientEvents, type EventCase } from '../support/event-limits.ts';
+import { connect } from '../support/socket-client.ts';
+import type { Frame } from '../support/socket-upstream.ts';
 
 const validators: Readonly<Record<string, (event: unknown) => boolean>> = {
   realtime: validateRealtimeClientEvent,
@@ -55,5 +17,92 @@ describe.each(clientEvents)('$name', ({ channel, cases }) => {
   const validate = validators[channel];
   test.each(cases)('$title: takes a value at it and refuses one beyond', ({ at, beyond }) => {
     expect([validate?.(at), validate?.(beyond)]).toEqual([true, false]);
+  });
+});
+
+/** What holds behind the contract for the model alone. */
+const ruleOfModels = /is not a voice of|the model of this connection/;
+
+/** The cases of an event but for its tag, without which it is another event. */
+const casesOf = (name: string): readonly EventCase[] =>
+  (clientEvents.find((one) => one.name === name)?.cases ?? []).filter(
+    ({ field }) => !['type', 'header.action'].includes(field),
+  );
+
+const isRule = (event: Frame) => ruleOfModels.test(JSON.stringify(event));
+
+describe.each(['mock', 'gateway'] as const)('%s', (target) => {
+  const open = (path: string, model: string) => {
+    const { url, key } = inject(target);
+    return connect(`${url}${path}?model=${model}`, { key });
+  };
+
+  test('a realtime session takes events at each limit and refuses those beyond', async () => {
+    const client = await open('/v1/realtime', 'alpha3-tts-instruct-flash-realtime');
+    const problems: string[] = [];
+    let sent = 0;
+    const ask = async (event: JsonObject, field = '') => {
+      sent += 1;
+      client.send({ ...event, ...(field !== 'event_id' && { event_id: `event_${sent}` }) });
+      return client.next(({ type }) => type === 'session.updated' || type === 'error');
+    };
+    const update = { type: 'session.update', session: { voice: 'Aria', mode: 'commit' } };
+    await ask(update);
+    for (const { title, field, at, beyond } of casesOf('SessionUpdate')) {
+      const refused = await ask(beyond, field);
+      const param = (refused.error as { param?: string } | undefined)?.param;
+      if (param !== field) problems.push(`beyond ${title}: ${JSON.stringify(refused)}`);
+      const taken = await ask(at, field);
+      if (taken.type === 'error' && !isRule(taken)) problems.push(`at ${title}: ${JSON.stringify(taken)}`);
+    }
+    await ask(update);
+    for (const { at, beyond } of casesOf('InputTextBufferAppend')) {
+      expect(await ask(beyond)).toMatchObject({ type: 'error', error: { param: 'text' } });
+      // Text is taken without a word, so the next answer is that to the update.
+      client.send(at);
+      expect(await ask(update)).toMatchObject({ type: 'session.updated' });
+    }
+    client.socket.terminate();
+    expect(problems).toEqual([]);
+  });
+
+  test('a duplex session takes frames at each limit and fails a task beyond', async () => {
+    const lastAnswer = async (...frames: JsonObject[]): Promise<Frame> => {
+      const client = await open('/api-ws/v1/inference', 'voxa-v3-flash');
+      let last: Frame = {};
+      for (const frame of frames) {
+        client.send(frame);
+        last = await client.next();
+      }
+      client.socket.terminate();
+      return last;
+    };
+    const headerOf = (frame: Frame) => frame.header as { event?: string; error_message?: string };
+    const problems: string[] = [];
+    const [start] = casesOf('RunTask').map(({ at }) => at);
+    // Without a task id there is no task to fail.
+    const isNameless = ({ field }: EventCase) => field === 'header.task_id';
+    for (const { beyond } of casesOf('RunTask').filter(isNameless)) {
+      const client = await open('/api-ws/v1/inference', 'voxa-v3-flash');
+      client.send(beyond);
+      expect(await client.closed).toMatchObject({ code: 1007 });
+    }
+    for (const { title, field, at, beyond } of casesOf('RunTask').filter((one) => !isNameless(one))) {
+      const { event, error_message = '' } = headerOf(await lastAnswer(beyond));
+      if (event !== 'task-failed' || !error_message.includes(field)) {
+        problems.push(`beyond ${title}: ${event} ${error_message}`);
+      }
+      const taken = await lastAnswer(at);
+      if (headerOf(taken).event !== 'task-started' && !isRule(taken)) {
+        problems.push(`at ${title}: ${JSON.stringify(taken)}`);
+      }
+    }
+    for (const { title, field, beyond } of [...casesOf('ContinueTask'), ...casesOf('FinishTask')]) {
+      const { event, error_message = '' } = headerOf(await lastAnswer(start ?? {}, beyond));
+      if (event !== 'task-failed' || !error_message.includes(field)) {
+        problems.push(`beyond ${title}: ${event} ${error_message}`);
+      }
+    }
+    expect(problems).toEqual([]);
   });
 });
