@@ -164,6 +164,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
 
   describe('whose client hangs up in the middle', () => {
     let waiting: (() => void)[];
+    let logged: number;
     const hold = (output: object) => {
       waiting = [];
       answer = (response) => {
@@ -172,14 +173,18 @@ describe.each(engines)('a custom voice on %s', (engine) => {
       };
     };
     const hangUp = async (path: string, body: object) => {
+      logged = (await logRows(target)).length;
       const client = new AbortController();
       const call = post(target.url, target.key, path, body, { signal: client.signal });
-      await vi.waitFor(() => expect(waiting).toHaveLength(1));
+      await vi.waitFor(() => expect(waiting).toHaveLength(1), { timeout: 10_000 });
       client.abort();
       await expect(call).rejects.toThrow('abort');
     };
     const settled = (quota: number) =>
-      vi.waitFor(async () => expect((await logRows(target)).at(-1)).toMatchObject({ status: 200, quota }));
+      vi.waitFor(
+        async () => expect((await logRows(target)).slice(logged)).toMatchObject([{ status: 200, quota }]),
+        { timeout: 10_000 },
+      );
 
     test('is made, kept and paid all the same', async () => {
       hold({ voice_id });
@@ -197,7 +202,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
       const [release] = waiting;
       answer = (response) => void response.writeHead(500).end();
       release?.();
-      await vi.waitFor(async () => expect(await listed()).toEqual([]));
+      await vi.waitFor(async () => expect(await listed()).toEqual([]), { timeout: 10_000 });
     });
 
     test('belongs to its maker, if it is a beta one', async () => {
@@ -222,7 +227,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
       const client = new AbortController();
       const body = { model: 'voice-enrollment', input: clone };
       const call = post(other.url, other.key, customization, body, { signal: client.signal });
-      await vi.waitFor(() => expect(waiting).toHaveLength(1));
+      await vi.waitFor(() => expect(waiting).toHaveLength(1), { timeout: 10_000 });
       client.abort();
       await expect(call).rejects.toThrow('abort');
       const closed = other.close();

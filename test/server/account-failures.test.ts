@@ -1,0 +1,98 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { Channels } from '../../server/channels/channels.ts';
+import { requestInTurn } from '../../server/channels/failover.ts';
+import { openSocketInTurn } from '../../server/channels/socket.ts';
+import { createLogger } from '../../server/logger.ts';
+import { startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo, startUpstream } from '../support/upstream.ts';
+
+const logger = createLogger('silent');
+const { signal } = new AbortController();
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+/** Times that a channel must fail in a row before it is left out. */
+const tolerated = 3;
+
+describe('what a channel answers', () => {
+  test.each([
+    [401, true],
+    [403, true],
+    [429, true],
+    [500, false],
+    [503, false],
+  ])('%i again and again leaves it healthy: %s', async (status, healthy) => {
+    const upstream = await startUpstream((_request, response) => void response.writeHead(status).end());
+    const channel = new Channel(channelTo(upstream.url), () => 0);
+    opened.push(channel, upstream);
+    for (let times = 0; times < tolerated; times += 1) {
+      const { response } = await requestInTurn(
+        [channel],
+        () => ({ method: 'POST', path: '/x', signal }),
+        logger,
+      );
+      await response.body.dump();
+    }
+    expect(channel.health.healthy).toBe(healthy);
+  });
+
+  test.each([
+    [401, true],
+    [403, true],
+    [429, true],
+    [500, false],
+  ])('%i to a handshake again and again leaves it healthy: %s', async (status, healthy) => {
+    const upstream = await startSocketUpstream();
+    upstream.refuse = status;
+    const channel = new Channel(channelTo(upstream.url), () => 0);
+    opened.push(channel, upstream);
+    for (let times = 0; times < tolerated; times += 1) {
+      const request = { path: '/api-ws/v1/realtime', model: 'm', signal } as const;
+      await expect(openSocketInTurn([channel], request, logger)).rejects.toThrow('provider');
+    }
+    expect(channel.health.healthy).toBe(healthy);
+  });
+});
+
+test('a channel that keeps failing is left out for twice as long each time, a minute at the most', () => {
+  let now = 0;
+  const channels = new Channels([channelTo('http://127.0.0.1:9')], () => now);
+  opened.push(channels);
+  const health = channels.named('recording')?.health;
+  const pauses = Array.from({ length: 8 }, () => {
+    health?.failed();
+    const from = now;
+    while (health?.healthy === false) now += 1_000;
+    return now - from;
+  });
+  expect(pauses).toEqual([0, 0, 5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
+});
+
+test('no more than three accounts are asked for one request, or for one socket', async () => {
+  const upstream = await startUpstream((_request, response) => void response.writeHead(500).end());
+  const sockets = await startSocketUpstream();
+  sockets.refuse = 500;
+  const four = (url: string) =>
+    Array.from({ length: 4 }, (_, index) => new Channel(channelTo(url, { name: `c${index}` }), () => 0));
+  const [calls, connections] = [four(upstream.url), four(sockets.url)];
+  opened.push(...calls, ...connections, upstream, sockets);
+  const { response, channel } = await requestInTurn(
+    calls,
+    () => ({ method: 'POST', path: '/x', signal }),
+    logger,
+  );
+  await response.body.dump();
+  expect([channel.name, upstream.seen.length]).toEqual(['c2', 3]);
+  const request = { path: '/api-ws/v1/realtime', model: 'm', signal } as const;
+  await expect(openSocketInTurn(connections, request, logger)).rejects.toMatchObject({ status: 502 });
+  expect(
+    connections.map(({ health }) => {
+      health.failed();
+      health.failed();
+      return health.healthy;
+    }),
+  ).toEqual([false, false, false, true]);
+});

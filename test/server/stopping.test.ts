@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
+
+let target: TestGateway;
+beforeAll(async () => {
+  target = await startTestGateway();
+});
+afterAll(() => target.close());
+
+test('a gateway that is about to stop is not ready, and takes no socket', async () => {
+  const ready = async () => {
+    const reply = await fetch(`${target.url}/readyz`);
+    return [reply.status, reply.headers.get('retry-after')];
+  };
+  const open = (path: string, model: string) =>
+    connect(`${target.url}/api-ws/v1/${path}?model=${model}`, { key: target.key });
+  expect((await ready())[0]).toBe(200);
+  target.gateway.draining = true;
+  expect(await ready()).toEqual([503, '1']);
+  for (const [path, model] of [
+    ['realtime', 'alpha3-tts-flash-realtime'],
+    ['inference', 'voxa-v2'],
+  ] as const) {
+    await expect(open(path, model)).rejects.toMatchObject({
+      status: 503,
+      body: { error: { code: 'draining' } },
+    });
+  }
+  target.gateway.draining = false;
+  expect((await ready())[0]).toBe(200);
+});
+
+test('a gateway that begins to stop during a handshake takes no socket either', async () => {
+  const { gateway } = target;
+  const { require } = gateway.access;
+  // The last look at the key is over then.
+  gateway.access.require = (...args) => {
+    require.apply(gateway.access, args);
+    gateway.draining = true;
+  };
+  try {
+    await expect(
+      connect(`${target.url}/api-ws/v1/inference?model=voxa-v2`, { key: target.key }),
+    ).rejects.toMatchObject({ status: 503 });
+  } finally {
+    gateway.access.require = require;
+    gateway.draining = false;
+  }
+});
