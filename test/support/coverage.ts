@@ -1,4 +1,6 @@
 import { coverage, isImplemented } from './coverage-table.ts';
+import { documented } from './documented.ts';
+import { unseenCells } from './unseen-cells.ts';
 
 /** `npm run coverage`: how much of the contract is carried out and tested, by area. */
 const areas = coverage();
@@ -27,4 +29,15 @@ if (missing.length > 0)
 const tested = areas.flatMap((one) => one.tested);
 console.log(
   `\n${all.length - missing.length} of ${all.length} implemented, ${tested.length} of ${all.length} contract-tested`,
+);
+
+const answers = all
+  .filter(isImplemented)
+  .flatMap((id) => documented(id).responses)
+  .reduce((sum, { content }) => sum + Math.max(1, content.length), 0);
+const excused = Object.entries(unseenCells).flatMap(([id, cells]) =>
+  Object.entries(cells).map(([cell, reason]) => `  ${id} ${cell}: ${reason}`),
+);
+console.log(
+  `${answers - excused.length} of ${answers} documented answers must be seen; not:\n${excused.join('\n')}`,
 );
