@@ -29,7 +29,7 @@ export type ResponseBody<
 export interface OperationRequest<Op extends OperationId> {
   readonly gateway: Gateway;
   readonly requestId: string;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   readonly startedAt: number;
   /** @throws Error on an operation that needs no key. */
   readonly caller: Caller;

@@ -8,7 +8,7 @@ import type { Timers } from '../timers.ts';
 export interface Connection {
   readonly gateway: Gateway;
   readonly requestId: string;
-  /** Epoch milliseconds. */
+  /** By the monotonic clock. */
   readonly startedAt: number;
   readonly caller: Caller;
   readonly model: CatalogueModel;

@@ -10,7 +10,7 @@ const COUNT = 40;
 
 test.runIf(engines.includes('postgres'))(
   'two gateways on PostgreSQL share the deliveries, and each notice is delivered once',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const place = await Place.make('postgres');
     const [upstream, receiver] = await Promise.all([TaskUpstream.start(false), Receiver.start()]);
@@ -39,7 +39,7 @@ test.runIf(engines.includes('postgres'))(
       );
     };
     try {
-      await vi.waitFor(done, { timeout: 40_000, interval: 50 });
+      await vi.waitFor(done, { timeout: 90_000, interval: 50 });
     } finally {
       for (const node of nodes) node.kill();
       await Promise.all(nodes.map((node) => node.ended()));

@@ -45,7 +45,10 @@ test.runIf(engines.includes('postgres'))(
       left.kill();
       expect(await left.ended()).toEqual([null, 'SIGKILL']);
       upstream.release();
-      await vi.waitFor(async () => expect(await open()).toEqual([]), { timeout: 30_000, interval: 50 });
+      await vi.waitFor(async () => expect(await open()).toEqual([]), {
+        timeout: 45_000,
+        interval: 50,
+      });
     } finally {
       right.kill();
       await right.ended();
