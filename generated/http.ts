@@ -6237,8 +6237,8 @@ export interface components {
          * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
          *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
          *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-         *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-         *     leaves the name free.
+         *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+         *     try takes another name.
          */
         IdempotencyKey: string;
         /** @description The public task id that the create call of the same path family returned. */
@@ -6543,8 +6543,8 @@ export interface operations {
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-                 *     leaves the name free.
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6653,8 +6653,8 @@ export interface operations {
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-                 *     leaves the name free.
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6824,8 +6824,8 @@ export interface operations {
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-                 *     leaves the name free.
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -6970,8 +6970,8 @@ export interface operations {
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-                 *     leaves the name free.
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -7078,8 +7078,8 @@ export interface operations {
                  * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
-                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge, and
-                 *     leaves the name free.
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

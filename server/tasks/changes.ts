@@ -8,7 +8,7 @@ import { jittered, longer, retryPause } from './backoff.ts';
 import type { Snapshot, Submission, TaskUsage } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
-import { submissionInterrupted } from './task-errors.ts';
+import { outcomeUnknown, submissionInterrupted } from './task-errors.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
@@ -136,6 +136,7 @@ export class Changes {
       onlyUnaccepted: task.upstreamId === null,
       result: result === undefined ? null : JSON.stringify(result),
       error: { code: storable(code), message: storable(message) },
+      keepKey: outcomeUnknown.has(code),
       charge: null,
     });
   }

@@ -14,3 +14,9 @@ export const submissionUnconfirmed = {
   code: 'submission_unconfirmed',
   message: 'The provider did not confirm the task in time.',
 };
+
+/** Codes of tasks that a provider may have although it is not known. */
+export const outcomeUnknown: ReadonlySet<string> = new Set([
+  submissionInterrupted.code,
+  submissionUnconfirmed.code,
+]);

@@ -64,9 +64,9 @@ describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (
 });
 
 describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: true }, (engine) => {
-  const repeat = async (site: Site, url: string) => {
+  const order = async (site: Site, url: string, name = 'the first') => {
     const { path, body } = requests[0] ?? { path: '' };
-    const answer = await send(site, url, path, body, { 'idempotency-key': 'the same' });
+    const answer = await send(site, url, path, body, { 'idempotency-key': name });
     return (await answer.json()) as { id: string; status: string; error?: { code: string } };
   };
 
@@ -76,14 +76,14 @@ describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: tr
   ])('at %s, %s', { timeout: 120_000 }, (dieAt, _, told) =>
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
-      await Promise.all([expect(repeat(site, child.url)).rejects.toThrow(), child.killed()]);
+      await Promise.all([expect(order(site, child.url)).rejects.toThrow(), child.killed()]);
       await site.bury();
       const { url, gateway, close } = await site.serve();
       try {
-        let task = await repeat(site, url);
+        let task = await order(site, url);
         if (told !== undefined) {
           expect(task).toMatchObject({ status: 'failed', error: { code: told } });
-          task = await repeat(site, url);
+          task = await order(site, url, 'another');
         }
         const state = async () => {
           const polled = await (await send(site, url, `/v1/videos/${task.id}`)).json();

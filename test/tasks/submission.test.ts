@@ -381,16 +381,22 @@ describe.each(engines)('submitting on %s', (engine) => {
       await rig.expectBooks({ held: 50 });
     });
 
-    test('one that may have reached the upstream is told as failed, and leaves its key for another try', async () => {
-      const lost = await begin('upstream');
-      await rig.bury();
-      expect(await repeat()).toMatchObject({
-        replayed: true,
-        task: { id: lost, state: 'failed', error: { code: 'submission_interrupted' } },
-      });
-      expect(await repeat()).toMatchObject({ replayed: false, task: { state: 'queued' } });
-      await rig.expectBooks({ held: 50 });
-    });
+    test.each(['a repeat', 'a poller'])(
+      'one that may have reached the upstream is told as failed again and again: %s finds it first',
+      async (finder) => {
+        const lost = await begin('upstream');
+        await rig.bury();
+        if (finder === 'a poller') expect(await rig.step(0)).toBe(1);
+        for (const _ of [1, 2]) {
+          expect(await repeat()).toMatchObject({
+            replayed: true,
+            task: { id: lost, state: 'failed', error: { code: 'submission_interrupted' } },
+          });
+        }
+        expect(asked()).toHaveLength(1);
+        await rig.expectBooks({});
+      },
+    );
 
     test('a repeat waits for another process that is submitting', async () => {
       const answered = Promise.withResolvers<Submission>();

@@ -225,6 +225,8 @@ export interface TaskEnd {
   result: string | null;
   /** Null: it is completed. */
   error: { code: string; message: string } | null;
+  /** Its idempotency key stays taken although no upstream is known to have it: one may have. */
+  keepKey?: boolean;
   /** What it used and costs; null gives the reservation back. */
   charge: { quota: number; units: number; inputTokens: number; outputTokens: number } | null;
   /** End of the result's life. */
@@ -240,7 +242,7 @@ export interface TaskEnd {
  */
 export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } | undefined> = async (
   trx,
-  { id, attempt, onlyUnaccepted = false, result, error, charge, expiresAt, now, dueNow },
+  { id, attempt, onlyUnaccepted = false, keepKey = false, result, error, charge, expiresAt, now, dueNow },
 ) => {
   const row = await trx
     .updateTable('tasks')
@@ -249,13 +251,10 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
       error_code: error?.code ?? null,
       error_message: error?.message ?? null,
       request: null,
-      // A request that came to nothing leaves its name for another try.
-      idempotency_key: eb
-        .case()
-        .when('upstream_id', 'is', null)
-        .then(null)
-        .else(eb.ref('idempotency_key'))
-        .end(),
+      // A request that certainly came to nothing leaves its name for another try.
+      idempotency_key: keepKey
+        ? eb.ref('idempotency_key')
+        : eb.case().when('upstream_id', 'is', null).then(null).else(eb.ref('idempotency_key')).end(),
       ...(error === null ? { progress: 100, started_at: eb.fn.coalesce('started_at', eb.val(now)) } : {}),
       ...(result === null ? {} : { result }),
       updated_at: now,
