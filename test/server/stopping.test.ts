@@ -27,6 +27,9 @@ test('a gateway that is about to stop is not ready, and takes no socket', async 
       body: { error: { code: 'draining' } },
     });
   }
+  // Whoever asks: nothing is looked up any more.
+  const nobody = connect(`${target.url}/api-ws/v1/inference?model=voxa-v2`);
+  await expect(nobody).rejects.toMatchObject({ status: 503 });
   target.gateway.draining = false;
   expect((await ready())[0]).toBe(200);
 });
