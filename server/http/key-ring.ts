@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../models/access.ts';
@@ -6,16 +7,18 @@ import { findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
 
 /** How long a key's record is believed, in milliseconds: a revoked key dies within this time on every node. */
 const believed = 1_000;
-const remembered = 10_000;
+/** So many keys are kept at hand. */
+const mostKnown = 10_000;
 
 /** Knows API keys by their hash, and keeps the lately used ones at hand. */
 export class KeyRing {
   readonly #gateway: Pick<Gateway, 'store' | 'clock' | 'timers'>;
   /** `until` is by the monotonic clock, `expires` by the calendar. */
-  readonly #known = new Map<string, { caller: Caller; until: number; expires: number }>();
+  readonly #known: LRUCache<string, { caller: Caller; until: number; expires: number }>;
 
-  constructor(gateway: Pick<Gateway, 'store' | 'clock' | 'timers'>) {
+  constructor(gateway: Pick<Gateway, 'store' | 'clock' | 'timers'>, most: number = mostKnown) {
     this.#gateway = gateway;
+    this.#known = new LRUCache({ max: most });
   }
 
   /** The caller of a key that was checked a moment ago. */
@@ -44,10 +47,6 @@ export class KeyRing {
       group: token.group,
       modelLimits: token.modelLimits,
     };
-    // A Map keeps insertion order: the first key is the one used longest ago.
-    this.#known.delete(hash);
-    const oldest = this.#known.size >= remembered ? this.#known.keys().next().value : undefined;
-    if (oldest !== undefined) this.#known.delete(oldest);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
     this.#known.set(hash, { caller, until, expires });
     return caller;

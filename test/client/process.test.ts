@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startSocketServer } from './socket-server.ts';
 import { startStubServer } from './stub-server.ts';
@@ -30,6 +30,21 @@ function start(args: string[], env: Record<string, string>) {
   });
   return { child, done };
 }
+
+it('an answer that nobody reads keeps no program alive', async () => {
+  const url = await startStubServer((_, response) => {
+    response.writeHead(200, { 'content-type': 'audio/wav' }).end('RIFF');
+  });
+  const program = `
+    const { Unigate } = await import(${JSON.stringify(join(import.meta.dirname, '../../client/index.ts'))});
+    const client = new Unigate({ baseUrl: ${JSON.stringify(url)}, apiKey: 'k', timeout: 2 ** 31 - 1 });
+    const audio = await client.speech.create({ model: 'm', voice: 'v', input: 'Hi.' });
+    console.log(audio.contentType);`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { cwd: folder });
+  onTestFinished(() => void child.kill());
+  const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  expect(stdout).toBe('audio/wav\n');
+});
 
 describe('against a gateway', () => {
   let gateway: TestGateway;

@@ -30,7 +30,7 @@ export const silence: Turn = (request) =>
   });
 
 /** The headers and a first piece of the body, and then nothing until the request is aborted. */
-export function stall(piece: string, headers: Record<string, string> = {}): Turn {
+export function stall(piece: string, headers: Record<string, string> = {}, status = 200): Turn {
   return (request) => {
     const body = new ReadableStream<Uint8Array>({
       start(controller) {
@@ -40,6 +40,6 @@ export function stall(piece: string, headers: Record<string, string> = {}): Turn
         });
       },
     });
-    return new Response(body, { headers });
+    return new Response(body, { status, headers });
   };
 }

@@ -49,6 +49,20 @@ describe('timeout', () => {
     await reader.cancel();
   });
 
+  it('covers the body of a refusal, also of a stream', async () => {
+    const refusal = stall('{"error":', { 'content-type': 'application/json' }, 400);
+    const { client } = stubClient([refusal, refusal, refusal], { timeout: 50 });
+    for (const call of [
+      () => client.speech.create({ ...speech, stream: true }),
+      () => client.speech.events(speech)[Symbol.asyncIterator]().next(),
+      () => client.http.GET('/v1/models', { parseAs: 'stream' }),
+    ]) {
+      const outcome = settled(call());
+      await vi.advanceTimersByTimeAsync(50);
+      expect(await outcome).toBeInstanceOf(TimeoutError);
+    }
+  });
+
   it('of the raw client covers the body, unless it is taken as a stream', async () => {
     const { client } = stubClient([stall('{'), stall('{')], { maxRetries: 0 });
     const whole = settled(client.http.GET('/v1/models', { timeout: 50 }));

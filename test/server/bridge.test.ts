@@ -42,6 +42,8 @@ test('streamed, and as the native events of its siblings', async () => {
   expect((await pcm.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
   const events = await speak({ stream: true, stream_format: 'sse' });
   expect(events.headers.get('content-type')).toContain('text/event-stream');
+  expect(events.headers.get('cache-control')).toBe('no-cache');
+  expect(events.headers.get('x-accel-buffering')).toBe('no');
   const text = await events.text();
   expect(text.startsWith('id:1\nevent:result\n:HTTP_STATUS/200\ndata:{')).toBe(true);
   const data = [...text.matchAll(/^data:(.*)$/gm)].map(([, json]) => JSON.parse(json ?? ''));

@@ -194,6 +194,25 @@ describe('a length out of range is told one range, whichever check finds it', ()
   });
 });
 
+describe('two lengths that disagree are a conflict, whichever is the longer', () => {
+  test.each(
+    [gamma, seedance, eta].flatMap((model) => [
+      [{ ...model, prompt: 'x', seconds: '5', duration: 4 }],
+      [{ ...model, prompt: 'x', seconds: 5, duration: 6 }],
+    ]),
+  )('%j', async (body) => {
+    for (const path of [videos, '/v1/video/generations']) {
+      const reply = await post(target.url, target.key, path, body);
+      expect(await reply.json()).toMatchObject({
+        error: {
+          code: 'invalid_media_combination',
+          message: 'duration: disagrees with seconds, which is 5; give one of them.',
+        },
+      });
+    }
+  });
+});
+
 test('every pattern of a request has words, so that no refusal shows an expression', () => {
   const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as object;
   const forms = formsOf(bundle);

@@ -112,6 +112,7 @@ channels:
     ],
     ['a missing field', 'channels:\n  - name: eu\n    protocol: native\n    models: ["*"]\n', 2, /base_url/],
     ['an unset variable', channel('key: ${NOT_SET}'), 7, /NOT_SET is not set/],
+    ['two keys', channel('key: one\n    key_file: two'), 8, /key and key_file exclude each other/],
     ['an unknown group', channel('groups: [nobody]'), 7, /there is no group nobody/],
     [
       'two channels of one name',

@@ -140,6 +140,9 @@ describe.each(engines)('on %s', (engine) => {
       const reply = await post(target.url, target.key, native, sentence, {
         headers: { 'X-Native-SSE': 'enable' },
       });
+      // Proxies on the way must neither store nor collect events.
+      expect(reply.headers.get('cache-control')).toBe('no-cache');
+      expect(reply.headers.get('x-accel-buffering')).toBe('no');
       const text = await reply.text();
       expect(text.startsWith('id:1\nevent:result\n:HTTP_STATUS/200\ndata:{')).toBe(true);
       expect(await lastRow()).toMatchObject({ state: 'settled', charged: 24 });

@@ -13,6 +13,8 @@ export interface SeenRequest {
 export interface RecordingUpstream {
   url: string;
   seen: SeenRequest[];
+  /** What was to change something: polls of tasks, also of earlier tests', come in between when they are due. */
+  changes(): SeenRequest[];
   close(): Promise<void>;
 }
 
@@ -40,6 +42,7 @@ export async function startUpstream(
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
+    changes: () => seen.filter(({ method }) => method !== 'GET'),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -116,7 +116,8 @@ describe('an uploaded asset', () => {
       status: 400,
       body: { error: { code: 'invalid_request', message: `content.1: there is no asset "${image}".` } },
     });
-    expect([...first.seen, ...second.seen, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
+    const asked = [first, second].flatMap((provider) => [...provider.changes(), ...provider.lookUps()]);
+    expect([...asked, ...(await ledgerRows(target)).slice(before)]).toEqual([]);
   });
 
   test.each([

@@ -209,7 +209,7 @@ describe('at an upstream', () => {
   test.each(['/v1/videos', '/v1/video/generations'])('a request at %s', async (path) => {
     const body = { model: older.id, prompt, seconds: '6', size: '1280x720', images: [anna] };
     const task = await client.create(body, path);
-    expect(upstream.seen[0]).toMatchObject({
+    expect(upstream.changes()[0]).toMatchObject({
       method: 'POST',
       path: '/v1/videos/generations',
       headers: { authorization: 'Bearer upstream-key' },
@@ -222,7 +222,7 @@ describe('at an upstream', () => {
         image: { url: anna },
       },
     });
-    expect(Object.keys(upstream.seen[0]?.body ?? {})).toHaveLength(6);
+    expect(Object.keys(upstream.changes()[0]?.body ?? {})).toHaveLength(6);
     expect(task).toMatchObject({
       status: 'queued',
       model: older.id,
@@ -235,7 +235,7 @@ describe('at an upstream', () => {
 
   test('an edit has a path of its own', async () => {
     await client.create({ model: older.id, prompt, video: { url: walk } });
-    expect(upstream.seen[0]).toMatchObject({
+    expect(upstream.changes()[0]).toMatchObject({
       path: '/v1/videos/edits',
       body: { model: 'own-name', prompt, video: { url: walk } },
     });
@@ -244,7 +244,7 @@ describe('at an upstream', () => {
   test('a model beyond the catalogue that a channel lists', async () => {
     const task = await client.create({ model: 'eta-next', prompt, resolution: '720p' });
     expect(task.model).toBe('eta-next');
-    expect(upstream.seen[0]?.body).toEqual({ model: 'eta-next', prompt, resolution: '720p' });
+    expect(upstream.changes()[0]?.body).toEqual({ model: 'eta-next', prompt, resolution: '720p' });
   });
 
   /** The state that one poll leads to. */

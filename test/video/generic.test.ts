@@ -65,7 +65,8 @@ describe.concurrent('a task from its start to its end', () => {
       progress: 100,
       updated_at: ended.completed_at,
     });
-    expect(ended.completed_at).toBeGreaterThan(made.created_at);
+    // In whole seconds, and the work takes less.
+    expect(ended.completed_at).toBeGreaterThanOrEqual(made.created_at);
     expect(ended.expires_at).toBeGreaterThan(ended.completed_at ?? 0);
     expect(ended.video_url).toMatch(/^http.*\.mp4/);
     expect(ended.url).toBe(ended.video_url);

@@ -46,7 +46,7 @@ describe('a 3D task at a recording upstream', () => {
     [{ prompt: 'A wooden horse.' }, undefined],
   ])('sends %j as it came', async (input, parameters) => {
     await submit(target, model3dPath, { model: 'theta-3d', input, parameters });
-    const [seen] = upstream.seen;
+    const [seen] = upstream.changes;
     expect(seen?.path).toBe(model3dPath);
     expect(seen?.headers['x-native-async']).toBe('enable');
     expect(seen?.body).toEqual({ model: 'vendor-3d', input, ...(parameters && { parameters }) });

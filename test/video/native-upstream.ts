@@ -37,6 +37,11 @@ export class NativeUpstream {
     return this.#recording?.seen ?? [];
   }
 
+  /** What was to change something, without polls. */
+  get changes(): SeenRequest[] {
+    return this.#recording?.changes() ?? [];
+  }
+
   /** Forgets everything, takes tasks, and leaves them pending. */
   reset(): void {
     this.id = randomUUID();

@@ -75,7 +75,7 @@ describe('the books', () => {
     const { key } = await makeKey(rig.gateway, { quota: 49 });
     const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
     expect(response.status).toBe(403);
-    expect(rig.upstream.seen).toEqual([]);
+    expect(rig.upstream.changes()).toEqual([]);
   });
 });
 
@@ -203,7 +203,7 @@ describe('a task that is not finished in time', () => {
       status: 'expired',
       error: null,
     });
-    expect(rig.upstream.seen.at(-1)).toMatchObject({
+    expect(rig.upstream.changes().at(-1)).toMatchObject({
       method: 'DELETE',
       path: `${officialPath}/${rig.upstreamId}`,
     });

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import {
   failure,
@@ -6,6 +7,7 @@ import {
   genericPath,
   modern,
   officialPath,
+  sendJson,
   standard,
   text,
   url,
@@ -86,7 +88,7 @@ describe('a request', () => {
     await rig.create({ model: modern, ...official, callback_url: 'https://app.example/hook' });
     const sent = { model: 'other-name', ...official };
     expect(rig.sent()).toEqual([sent, sent, sent]);
-    const [{ method, path, headers } = { method: '', path: '', headers: {} }] = rig.upstream.seen;
+    const [{ method, path, headers } = { method: '', path: '', headers: {} }] = rig.upstream.changes();
     expect([method, path, headers.authorization]).toEqual(['POST', officialPath, 'Bearer upstream-key']);
     const kept = await rig.gateway.gateway.store.read
       .selectFrom('tasks')
@@ -321,6 +323,28 @@ describe('the list', () => {
     await rig.create({ content: [{ type: 'text', text: '"service_tier":"flex"' }] });
     expect((await list('filter.service_tier=flex')).total).toBe(0);
     expect((await list('filter.service_tier=default')).total).toBe(1);
+  });
+});
+
+describe('a family record', () => {
+  it('is SUBMITTED until the provider has the task, and QUEUED from then on', async () => {
+    const asked = Promise.withResolvers<ServerResponse>();
+    rig.instead.set('POST', (_request, response) => asked.resolve(response));
+    const made = rig.create({}, genericPath);
+    const provider = await asked.promise;
+    const { read } = rig.gateway.gateway.store;
+    const newest = read.selectFrom('tasks').select('id').orderBy('created_at', 'desc').limit(1);
+    const { id } = await newest.executeTakeFirstOrThrow();
+    const record = async () => (await rig.send('GET', `${genericPath}/${id}`)).body.data;
+    expect(await record()).toMatchObject({
+      task_id: id,
+      status: 'SUBMITTED',
+      progress: '10%',
+      start_time: 0,
+    });
+    sendJson(provider, 200, { id: 'cgt-20260301120000-later' });
+    expect(await made).toBe(id);
+    expect(await record()).toMatchObject({ task_id: id, status: 'QUEUED' });
   });
 });
 

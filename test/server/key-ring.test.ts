@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { KeyRing } from '../../server/http/key-ring.ts';
+import { hashKey } from '../../server/store/keys.ts';
+import type { Store } from '../../server/store/store.ts';
+import { makeToken } from '../store/books.ts';
+import { Place } from '../store/engines.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+
+let place: Place;
+let store: Store;
+beforeAll(async () => {
+  place = await Place.make('sqlite');
+  store = await place.open();
+});
+afterAll(() => place.remove());
+
+/** A ring with a clock of its own, and keys that end in so many seconds, or never. */
+async function makeRing(endings: readonly (number | undefined)[], most?: number) {
+  const timers = new ManualTimers();
+  const ring = new KeyRing({ store, timers, clock: () => timers.now }, most);
+  const keys: string[] = [];
+  for (const seconds of endings) {
+    const key = `sk-${crypto.randomUUID()}`;
+    const expiredTime = seconds === undefined ? -1 : timers.now / 1_000 + seconds;
+    await makeToken(store, { keyHash: hashKey(key), expiredTime });
+    keys.push(key);
+  }
+  const [first = '', second = '', third = ''] = keys;
+  const known = () => keys.map((key) => ring.recall(key) !== undefined);
+  return { timers, ring, first, second, third, known };
+}
+
+test('a key that was checked is known for a second', async () => {
+  const { timers, ring, first, known } = await makeRing([undefined]);
+  await ring.check(first);
+  timers.advance(999);
+  expect(known()).toEqual([true]);
+  timers.advance(1);
+  expect(known()).toEqual([false]);
+});
+
+test('a key that ends while it is known ends on time', async () => {
+  const { timers, ring, first, known } = await makeRing([1]);
+  timers.advance(400);
+  await ring.check(first);
+  timers.advance(599);
+  expect(known()).toEqual([true]);
+  timers.advance(1);
+  expect(known()).toEqual([false]);
+  await expect(ring.check(first)).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+});
+
+test('a key that is disabled is forgotten as soon as it is checked', async () => {
+  const { ring, first, known } = await makeRing([undefined]);
+  const { tokenId, userId } = await ring.check(first);
+  await store.run('disableToken', { id: tokenId, userId });
+  await expect(ring.check(first)).rejects.toMatchObject({ status: 401 });
+  expect(known()).toEqual([false]);
+});
+
+test('only so many keys are kept at hand: the one used longest ago makes room', async () => {
+  const { ring, first, second, third, known } = await makeRing([undefined, undefined, undefined], 2);
+  await ring.check(first);
+  await ring.check(second);
+  ring.recall(first);
+  await ring.check(third);
+  expect(known()).toEqual([true, false, true]);
+});
