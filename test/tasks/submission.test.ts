@@ -60,6 +60,16 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.expectBooks({ held: 50 });
   });
 
+  test('no more than three channels are asked for one task', async () => {
+    rig.driver.onSubmit = () => {
+      throw driverError('retryable');
+    };
+    const channels = ['one', 'two', 'one', 'two'].map((name) => rig.channel(name));
+    await expect(rig.submit({ channels })).rejects.toMatchObject({ code: 'retryable' });
+    expect(rig.driver.submitted.map(({ channel }) => channel)).toEqual(['one', 'two', 'one']);
+    await rig.expectBooks({});
+  });
+
   test('when no channel takes it the last word is told', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
       throw refusedBy(429, new Failure(429, channel.name, 'Busy.', { retryAfter: 1 }));
