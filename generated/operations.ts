@@ -21,8 +21,10 @@ export interface OperationFacts {
   /** Not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
-  /** Largest request body in megabytes, where it differs from the setting. */
+  /** Largest request body in megabytes; undefined when the operation takes none. */
   readonly bodyLimitMb?: number;
+  /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
+  readonly textLimitMb?: number;
   /** Headers that are taken in the place of others: name sent -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
@@ -55,6 +57,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   synthesizeSpeech: {
     method: 'post',
@@ -83,6 +86,7 @@ export const operations = {
     errorFamily: 'native',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   generateMultimodalSpeech: {
     method: 'post',
@@ -111,6 +115,7 @@ export const operations = {
     errorFamily: 'native',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   customizeVoice: {
     method: 'post',
@@ -139,6 +144,8 @@ export const operations = {
     errorFamily: 'native',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 16,
+    textLimitMb: 1,
   },
   openInferenceSocket: {
     method: 'get',
@@ -217,6 +224,8 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 64,
+    textLimitMb: 1,
   },
   getVideoGeneration: {
     method: 'get',
@@ -268,6 +277,8 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 64,
+    textLimitMb: 1,
   },
   listVideos: {
     method: 'get',
@@ -390,6 +401,8 @@ export const operations = {
     errorFamily: 'native',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 64,
+    textLimitMb: 1,
   },
   getNativeTask: {
     method: 'get',
@@ -465,6 +478,8 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 64,
+    textLimitMb: 1,
   },
   listOfficialTasks: {
     method: 'get',
@@ -563,6 +578,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   uploadAsset: {
     method: 'post',
@@ -591,6 +607,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   getAsset: {
     method: 'get',
@@ -643,6 +660,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   submitLyrics: {
     method: 'post',
@@ -672,6 +690,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   fetchMusicTask: {
     method: 'get',
@@ -721,6 +740,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   getClip: {
     method: 'get',
@@ -828,6 +848,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   getMusic: {
     method: 'get',
@@ -881,6 +902,8 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 32,
+    textLimitMb: 1,
   },
   submitImageAction: {
     method: 'post',
@@ -910,6 +933,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   fetchImageJob: {
     method: 'get',
@@ -959,6 +983,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   createEmbedding: {
     method: 'post',
@@ -988,6 +1013,7 @@ export const operations = {
     errorFamily: 'generic',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   createMessage: {
     method: 'post',
@@ -1017,6 +1043,8 @@ export const operations = {
     errorFamily: 'messages',
     extension: false,
     security: 'bearer_or_api_key',
+    bodyLimitMb: 32,
+    textLimitMb: 8,
     headerAliases: {
       'anthropic-version': 'compat-version',
     },
@@ -1049,6 +1077,8 @@ export const operations = {
     errorFamily: 'messages',
     extension: true,
     security: 'bearer_or_api_key',
+    bodyLimitMb: 32,
+    textLimitMb: 8,
     headerAliases: {
       'anthropic-version': 'compat-version',
     },
@@ -1078,6 +1108,7 @@ export const operations = {
     errorFamily: 'management',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   listTokens: {
     method: 'get',
@@ -1177,6 +1208,7 @@ export const operations = {
     errorFamily: 'management',
     extension: false,
     security: 'bearer',
+    bodyLimitMb: 1,
   },
   getVerificationSession: {
     method: 'get',

@@ -1,3 +1,4 @@
+import { bodyLimit } from './body-limit.ts';
 import { decisionWhereOpen } from './decision-where-open.ts';
 import { errorFamily } from './error-family.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
@@ -20,6 +21,7 @@ export default function housePlugin() {
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
         'request-bounded': requestBounded,
+        'body-limit': bodyLimit,
       },
       async3: {
         'decision-where-open': decisionWhereOpen('events'),

@@ -40,8 +40,10 @@ export interface OperationFacts {
   /** Not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
-  /** Largest request body in megabytes, where it differs from the setting. */
+  /** Largest request body in megabytes; undefined when the operation takes none. */
   readonly bodyLimitMb?: number;
+  /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
+  readonly textLimitMb?: number;
   /** Headers that are taken in the place of others: name sent -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
@@ -73,6 +75,7 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     extension: node['x-extension'] === true,
     security: security(openapi, node),
     bodyLimitMb: node['x-body-limit-mb'],
+    textLimitMb: node['x-text-limit-mb'],
     headerAliases: headerAliases(openapi, node),
   };
 }

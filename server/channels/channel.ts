@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings.ts';
 import { Health } from './health.ts';
@@ -104,11 +105,13 @@ export class Channel {
       sent[this.#headerNames.get(name.toLowerCase()) ?? name] = value;
     }
     if (body !== undefined) sent['content-type'] = 'application/json';
+    const written = holdsLongText(body) ? await jsonStream(body) : undefined;
+    if (written !== undefined) sent['content-length'] = String(written.length);
     const response = await this.#pool.request({
       method,
       path: this.#basePath + this.upstreamPath(path),
       headers: sent,
-      body: body === undefined ? null : JSON.stringify(body),
+      body: body === undefined ? null : (written?.stream ?? JSON.stringify(body)),
       signal,
     });
     return { status: response.statusCode, headers: response.headers, body: response.body };

@@ -4,7 +4,7 @@ declare module 'busboy' {
   import type { Readable, Writable } from 'node:stream';
 
   interface Limits {
-    /** Bytes of a text part. */
+    /** Bytes of a text part; a longer one is cut, and said to be. */
     fieldSize: number;
     /** Bytes of a file part; what is longer is cut, after the file's event `limit`. */
     fileSize: number;
@@ -13,7 +13,10 @@ declare module 'busboy' {
   }
 
   interface FormReader extends Writable {
-    on(event: 'field', listener: (name: string | undefined, value: string) => void): this;
+    on(
+      event: 'field',
+      listener: (name: string | undefined, value: string, info: { valueTruncated: boolean }) => void,
+    ): this;
     on(event: 'file', listener: (name: string | undefined, file: Readable) => void): this;
     on(event: 'partsLimit' | 'close', listener: () => void): this;
     on(event: 'error', listener: (error: Error) => void): this;

@@ -1,3 +1,4 @@
+import type { Ajv } from 'ajv';
 import type { NextFunction, Request, Response } from 'express';
 import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
 import type {
@@ -8,6 +9,8 @@ import type {
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
+import { bodyLimits } from './body-limits.ts';
+import { countLess } from './count-less.ts';
 import { explain, type Forms, formsOf } from './explain.ts';
 import { formats } from './formats.ts';
 import { lengthFailure } from './length-failure.ts';
@@ -46,6 +49,7 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   }).load();
   new SchemaPreprocessor(apiDoc, options, false as never).preProcess();
   const validator = new RequestValidator(apiDoc, options);
+  for (const ajv of ajvsOf(validator)) countLess(ajv);
   const documented = apiDoc.paths as Record<string, Record<string, OpenAPIV3.OperationObject>>;
   const schemas = new Map(
     routes.map(({ operation, path }) => {
@@ -61,12 +65,14 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       next();
       return;
     }
+    // What is longer is inline media, which was looked at while it came.
+    const longestText = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
     for (const [whole, value] of [
       ['path', params],
       ['query', request.query],
       ['body', request.body],
     ] as const)
-      requirePlain(value, whole);
+      requirePlain(value, whole, longestText);
     // The validator compiles all schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';
@@ -84,6 +90,12 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       next(asFailure(error, operation.id, request.body, forms));
     }
   };
+}
+
+/** Its two schema compilers, which its types keep private. */
+function ajvsOf(validator: RequestValidator): readonly Ajv[] {
+  const { ajv, ajvBody } = validator as unknown as { ajv: Ajv; ajvBody: Ajv };
+  return [ajv, ajvBody];
 }
 
 interface Bundle {

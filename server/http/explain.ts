@@ -47,10 +47,14 @@ function explainNearest(violations: readonly ValidationErrorItem[], forms: Forms
   return `${fieldName(place)}: must be ${nearest.map(({ message }) => typesOf(message)).join(' or ')}`;
 }
 
-/** The deeper, and at one depth the more is right already, the nearer. */
+/** More than any depth. */
+const ofRightType = 1000;
+
+/** What is only out of its range is nearest; else the deeper, and at one depth what is missing before a wrong type. */
 function nearness(violation: ValidationErrorItem): number {
-  const kind = isOfWrongType(violation) ? 0 : isMissing(violation) ? 1 : 2;
-  return placeOf(violation).split('/').length * 3 + kind;
+  const depth = placeOf(violation).split('/').length * 2;
+  if (isOfWrongType(violation)) return depth;
+  return isMissing(violation) ? depth + 1 : ofRightType + depth;
 }
 
 /** Where the schema stands that was violated. */

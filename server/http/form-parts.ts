@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import busboy from 'busboy';
-import { Failure, invalid } from '../failure.ts';
+import { type Failure, invalid } from '../failure.ts';
 import { quoted } from '../models/catalogue.ts';
+import { type BodyLimits, besideMedia, overall, tooLarge } from './body-limits.ts';
 
 /** A part of a form in the order in which it came: text, or the bytes of a file. */
 export interface FormPart {
@@ -9,16 +10,14 @@ export interface FormPart {
   value: string | Buffer;
 }
 
-export interface FormLimits {
-  /** Bytes of the whole body. */
-  bodyBytes: number;
+export interface FormLimits extends BodyLimits {
   fileBytes: number;
+  /** Bytes of one text part, which may be a data URL. */
+  partBytes: number;
   parts: number;
   /** Names of the parts that may be files, one of each. */
   files: ReadonlySet<string>;
 }
-
-const megabyte = 1024 * 1024;
 
 /**
  * Reads a multipart form as it comes.
@@ -26,11 +25,12 @@ const megabyte = 1024 * 1024;
  * @throws Failure 400 when it is broken, 413 when it or a file in it is too large
  */
 export function readParts(request: IncomingMessage, limits: FormLimits): Promise<FormPart[]> {
-  const { bodyBytes, fileBytes } = limits;
+  const { bytes, textBytes, fileBytes, partBytes } = limits;
   return new Promise((resolve, reject) => {
     const parts: FormPart[] = [];
     const reader = openReader(request, limits);
     let size = 0;
+    let textSize = 0;
     const fail = (failure: Failure) => {
       request.unpipe(reader);
       request.off('data', count);
@@ -39,10 +39,13 @@ export function readParts(request: IncomingMessage, limits: FormLimits): Promise
     };
     const count = (piece: Buffer) => {
       size += piece.length;
-      if (size > bodyBytes) fail(tooLarge('body', bodyBytes, 'the limit of this route'));
+      if (size > bytes) fail(tooLarge('body', bytes, overall));
     };
     const files = new Set<string>();
-    reader.on('field', (name = '', value) => {
+    reader.on('field', (name = '', value, { valueTruncated }) => {
+      if (valueTruncated) return fail(tooLarge(fieldName(name), partBytes, ', the limit of a part'));
+      textSize += isDataUrl(value) ? 0 : value.length;
+      if (textSize > textBytes) return fail(tooLarge('body', textBytes, besideMedia));
       parts.push({ name, value });
     });
     reader.on('file', (name = '', file) => {
@@ -52,7 +55,7 @@ export function readParts(request: IncomingMessage, limits: FormLimits): Promise
       if (files.has(name)) return fail(invalid(name, 'must be one file only.'));
       files.add(name);
       const chunks: Buffer[] = [];
-      file.on('limit', () => fail(tooLarge(name, fileBytes, 'the limit of a file')));
+      file.on('limit', () => fail(tooLarge(name, fileBytes, ', the limit of a file')));
       file.on('data', (chunk: Buffer) => chunks.push(chunk));
       file.on('end', () => parts.push({ name, value: Buffer.concat(chunks) }));
     });
@@ -62,30 +65,30 @@ export function readParts(request: IncomingMessage, limits: FormLimits): Promise
     request.on('data', count);
     request.on('error', () => fail(leftEarly()));
     request.on('aborted', () => fail(leftEarly()));
-    if (Number(request.headers['content-length'] ?? 0) > bodyBytes)
-      fail(tooLarge('body', bodyBytes, 'the limit of this route'));
+    if (Number(request.headers['content-length'] ?? 0) > bytes) fail(tooLarge('body', bytes, overall));
     else request.pipe(reader);
   });
 }
 
-function openReader(request: IncomingMessage, { bodyBytes, fileBytes, parts }: FormLimits) {
+function openReader(request: IncomingMessage, { partBytes, fileBytes, parts }: FormLimits) {
   try {
     return busboy({
       headers: request.headers,
       // It speaks of a limit that is reached, not only of one that is passed.
-      limits: { fieldSize: bodyBytes, fileSize: fileBytes + 1, parts: parts + 1 },
+      limits: { fieldSize: partBytes + 1, fileSize: fileBytes + 1, parts: parts + 1 },
     });
   } catch {
     throw invalid('content-type', 'must be multipart/form-data with its boundary.');
   }
 }
 
-function tooLarge(field: string, limit: number, what: string): Failure {
-  return new Failure(413, 'request_too_large', `${field}: is larger than ${limit / megabyte} MB, ${what}.`);
-}
-
 function leftEarly(): Failure {
   return invalid('body', 'the client went away before its end.');
+}
+
+/** A part that is a data URL is inline media, whatever else stands in it. */
+export function isDataUrl(value: string): boolean {
+  return /^data:/i.test(value);
 }
 
 /** The name of a part as a message may show it. */

@@ -1,9 +1,13 @@
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
+import { JsonReader } from './json-reader.ts';
 import { parseJson } from './json-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Schema = { readonly [key: string]: Json };
+
+/** The size of all texts together is looked at where they are read. */
+const unlimited = { bytes: Number.POSITIVE_INFINITY, textBytes: Number.POSITIVE_INFINITY };
 
 /**
  * Gives a form's texts the types that the JSON schema has at their places: numbers, booleans, lists of one, and
@@ -35,8 +39,10 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
   const types = new Set(schemas.flatMap(({ type }) => type ?? []));
   if (types.has('string')) return value;
   const opening = value.trimStart()[0];
-  if ((types.has('object') && opening === '{') || (types.has('array') && opening === '['))
+  if ((types.has('object') && opening === '{') || (types.has('array') && opening === '[')) {
+    new JsonReader(unlimited).take(Buffer.from(value));
     return parseJson(value, fieldName(path.join('.'))) as Json;
+  }
   if (types.has('array')) return convert([value], schemas, root, path);
   if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';
   const numeric = (types.has('integer') || types.has('number')) && /^-?\d{1,15}(\.\d{1,15})?$/.test(value);

@@ -1,14 +1,20 @@
 import type { NextFunction, Request, Response } from 'express';
 import { imageSize } from 'image-size';
 import { invalid } from '../failure.ts';
+import { breath } from '../runtime/breath.ts';
+import { bodyLimits, megabyte } from './body-limits.ts';
 import { nest } from './form-fields.ts';
-import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
+import { type FormLimits, type FormPart, fieldName, isDataUrl, readParts } from './form-parts.ts';
 import { expand, type Json, property, typed } from './form-types.ts';
+import { requirePlain } from './value-problem.ts';
 
-const megabyte = 1024 * 1024;
 /** A file is a picture for a model, and these are the most that the contract allows. */
 const fileBytes = 20 * megabyte;
+/** A data URL of the largest image or audio that a model takes, 30 MB. */
+const partBytes = 41 * megabyte;
 const mostParts = 500;
+/** So many characters are looked at before others have a turn. */
+const slice = 8 * megabyte;
 
 const pictures: ReadonlyMap<string, string> = new Map([
   ['jpg', 'image/jpeg'],
@@ -21,7 +27,7 @@ const pictures: ReadonlyMap<string, string> = new Map([
  * Turns a multipart form into the JSON body that it means, so that from here on there is one kind of request: one
  * contract, one handler.
  */
-export function readForm(contract: object, defaultLimitMb: number) {
+export function readForm(contract: object, settingMb: number) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     const taken = operation?.mediaTypes.request.includes('multipart/form-data');
@@ -37,18 +43,30 @@ export function readForm(contract: object, defaultLimitMb: number) {
         root,
       );
     const limits: FormLimits = {
-      bodyBytes: (operation.bodyLimitMb ?? defaultLimitMb) * megabyte,
+      ...bodyLimits(operation, settingMb),
       fileBytes,
+      partBytes,
       parts: mostParts,
       files: fileNames(schemaOf('multipart/form-data'), root),
     };
     readParts(request, limits)
-      .then((parts) => {
+      .then(async (parts) => {
+        for (const { name, value } of parts) {
+          if (typeof value === 'string' && isDataUrl(value)) await requirePlainMedia(name, value);
+        }
         request.body = typed(nest(parts.map(field)), schemaOf('application/json') ?? {}, root);
         next();
       })
       .catch(next);
   };
+}
+
+/** A JSON body cannot hold control characters as they are, a form can. */
+async function requirePlainMedia(name: string, url: string): Promise<void> {
+  for (let from = 0; from < url.length; from += slice) {
+    requirePlain(url.slice(from, from + slice), fieldName(name));
+    if (url.length > slice) await breath();
+  }
 }
 
 /** The parts that the form's schema describes as bytes. */

@@ -1,15 +1,14 @@
-import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
-import { Failure } from '../failure.ts';
-import { parseJson } from './json-text.ts';
-
-const megabyte = 1024 * 1024;
+import { Failure, invalid } from '../failure.ts';
+import { type BodyLimits, bodyLimits, overall, tooLarge } from './body-limits.ts';
+import { JsonReader } from './json-reader.ts';
 
 /**
- * Reads a JSON body into `request.body`, up to the operation's limit. Only after the key check, so that a
- * stranger cannot make the gateway hold anything.
+ * Reads a JSON body into `request.body`, up to the operation's limit and `settingMb`. Only after the key check, so
+ * that a stranger cannot make the gateway hold anything.
  */
-export function readBody(defaultLimitMb: number) {
+export function readBody(settingMb: number) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     if (operation === undefined || operation.mediaTypes.request.length === 0) {
@@ -20,28 +19,24 @@ export function readBody(defaultLimitMb: number) {
     const hasBody =
       request.headers['transfer-encoding'] !== undefined ||
       Number(request.headers['content-length'] ?? 0) > 0;
-    if (!hasBody)
-      throw new Failure(
-        400,
-        'invalid_request',
-        `body: is required, as ${operation.mediaTypes.request.join(' or ')}.`,
-      );
+    if (!hasBody) throw invalid('body', `is required, as ${operation.mediaTypes.request.join(' or ')}.`);
     requireReadable(request, operation.mediaTypes.request, mediaType);
     // A form is read part by part, by `readForm`.
     if (mediaType !== 'application/json') {
       next();
       return;
     }
-    collect(request, (operation.bodyLimitMb ?? defaultLimitMb) * megabyte)
-      .then((bytes) => {
-        request.body = parse(bytes);
+    collect(request, bodyLimits(operation, settingMb))
+      .then((reader) => reader.end())
+      .then((body) => {
+        request.body = body;
         next();
       })
       .catch(next);
   };
 }
 
-function requireReadable(request: Request, taken: readonly string[], mediaType: string): void {
+function requireReadable(request: IncomingMessage, taken: readonly string[], mediaType: string): void {
   if (!taken.includes(mediaType)) {
     const sent = mediaType === '' ? 'missing' : mediaType.slice(0, 80);
     throw new Failure(415, 'unsupported_media_type', `content-type: is ${sent}; send ${taken.join(' or ')}.`);
@@ -52,40 +47,27 @@ function requireReadable(request: Request, taken: readonly string[], mediaType: 
   }
 }
 
-function collect(request: Request, limit: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new Failure(
-      413,
-      'request_too_large',
-      `body: is larger than ${limit / megabyte} MB, the limit of this route.`,
-    );
+/** Reads a body to its end. */
+function collect(request: IncomingMessage, limits: BodyLimits): Promise<JsonReader> {
   return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > limit) {
-      reject(tooLarge());
+    if (Number(request.headers['content-length'] ?? 0) > limits.bytes) {
+      reject(tooLarge('body', limits.bytes, overall));
       return;
     }
-    const chunks: Buffer[] = [];
+    const reader = new JsonReader(limits);
     let size = 0;
-    request.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > limit) {
+    request.on('data', (piece: Buffer) => {
+      size += piece.length;
+      try {
+        if (size > limits.bytes) throw tooLarge('body', limits.bytes, overall);
+        reader.take(piece);
+      } catch (error) {
         request.removeAllListeners('data');
-        reject(tooLarge());
-        return;
+        reject(error);
       }
-      chunks.push(chunk);
     });
-    request.on('end', () =>
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)),
-    );
+    request.on('end', () => resolve(reader));
     request.on('error', reject);
-    request.on('aborted', () =>
-      reject(new Failure(400, 'invalid_request', 'body: the client went away before its end.')),
-    );
+    request.on('aborted', () => reject(invalid('body', 'the client went away before its end.')));
   });
-}
-
-function parse(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new Failure(400, 'invalid_request', 'body: is not valid UTF-8.');
-  return parseJson(bytes.toString('utf8'), 'body');
 }

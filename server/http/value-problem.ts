@@ -8,18 +8,22 @@ const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
 
 /**
  * Refuses what no field of a request may hold, whatever it is for: control characters and halves of characters, in
- * names too, numbers that are infinite, and objects and lists nested too deep. `whole` is the name of the value.
+ * names too, numbers that are infinite, and objects and lists nested too deep. `whole` is the name of the value; texts
+ * of more than `longest` characters are known to be plain.
  *
  * @throws Failure 400 that names the field
  */
-export function requirePlain(value: unknown, whole: string): void {
-  const problem = valueProblem(value);
+export function requirePlain(value: unknown, whole: string, longest = Number.POSITIVE_INFINITY): void {
+  const problem = valueProblem(value, longest);
   if (problem !== undefined) throw invalid(problem.field === '' ? whole : problem.field, problem.message);
 }
 
 /** What `requirePlain` has against a value; `field` is empty where it is about the whole. */
-export function valueProblem(value: unknown): { field: string; message: string } | undefined {
-  const found = find(value, 0);
+export function valueProblem(
+  value: unknown,
+  longest = Number.POSITIVE_INFINITY,
+): { field: string; message: string } | undefined {
+  const found = find(value, 0, longest);
   return found && { field: (found.path ?? []).toReversed().join('.'), message: found.message };
 }
 
@@ -36,8 +40,8 @@ export function textProblem(text: string): string | undefined {
 /** The path is built on the way back, innermost name first; without one it is about the whole value. */
 type Found = { path?: string[]; message: string };
 
-function find(value: unknown, depth: number): Found | undefined {
-  if (typeof value === 'string') return told(textProblem(value));
+function find(value: unknown, depth: number, longest: number): Found | undefined {
+  if (typeof value === 'string') return value.length > longest ? undefined : told(textProblem(value));
   if (typeof value === 'number') return told(Number.isFinite(value) ? undefined : 'must be a finite number.');
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth > deepest) return { message: `is nested deeper than ${deepest} levels.` };
@@ -46,7 +50,7 @@ function find(value: unknown, depth: number): Found | undefined {
   for (const name in value) {
     if (!list && textProblem(name) !== undefined)
       return told('has a field whose name holds a control character or half of a character.');
-    const found = find(Reflect.get(value, name), depth + 1);
+    const found = find(Reflect.get(value, name), depth + 1, longest);
     if (found === undefined) continue;
     found.path?.push(name);
     return found;

@@ -70,7 +70,7 @@ export class Submitter {
   }
 
   async #create(order: TaskOrder, channel: Channel, driver: TaskDriver): Promise<NewTaskResult> {
-    const row = newTask(this.#env, order, channel, driver);
+    const row = await newTask(this.#env, order, channel, driver);
     try {
       return await this.#env.store.run('createTask', row);
     } catch (error) {

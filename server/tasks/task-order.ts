@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Channel } from '../channels/channel.ts';
 import { price, type Unit } from '../ledger/usage.ts';
 import type { Caller } from '../models/access.ts';
+import { jsonPieces } from '../outbound/json-body.ts';
 import type { NewTask } from '../store/commands/tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
@@ -44,15 +45,15 @@ export interface SubmittedTask {
 }
 
 /** The row of a new task, leased to this process for as long as submitting may take. */
-export function newTask(
+export async function newTask(
   { timing, timers, owner, rate: rateOf, clock }: TaskEnvironment,
   order: TaskOrder,
   channel: Channel,
   driver: TaskDriver,
-): NewTask {
+): Promise<NewTask> {
   const { caller, model, idempotencyKey = null } = order;
-  const request = JSON.stringify(order.request);
   const facts = JSON.stringify(order.facts);
+  const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
   const rate = rateOf(model.id, caller.group);
   const dueNow = timers.monotonic();
   return {
@@ -66,7 +67,7 @@ export function newTask(
     model: model.id,
     unit: model.unit,
     channel: channel.name,
-    request: driver.resubmitSafe ? request : null,
+    request: driver.resubmitSafe ? JSON.stringify(order.request) : null,
     facts,
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
@@ -74,10 +75,7 @@ export function newTask(
     amount: price(order.expectedUnits, rate, 1),
     callbackUrl: order.callbackUrl ?? null,
     idempotencyKey,
-    fingerprint:
-      idempotencyKey === null
-        ? null
-        : fingerprint(order.operation, model.id, request, facts, order.callbackUrl ?? ''),
+    fingerprint,
     // Others are asked right away, and the write that tells before and after apart is spared.
     askedAt: idempotencyKey === null || driver.resubmitSafe ? dueNow : null,
     deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),
@@ -88,8 +86,13 @@ export function newTask(
   };
 }
 
-function fingerprint(...parts: string[]): string {
+/** Tells one request from another. */
+async function fingerprintOf(
+  { operation, model, request, callbackUrl = '' }: TaskOrder,
+  facts: string,
+): Promise<string> {
   const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${part.length}:${part}`);
+  for (const part of [operation, model.id, facts, callbackUrl]) hash.update(`${part.length}:${part}`);
+  for await (const piece of jsonPieces(request)) hash.update(piece);
   return hash.digest('hex');
 }

@@ -23,25 +23,26 @@ export interface RunningGateway {
   remove(): Promise<void>;
 }
 
-/** Starts the gateway as an operator would, with `upstream` as its only channel. */
+/** Starts the gateway as an operator would, with `upstream` behind a channel of each of the protocols. */
 export async function startGateway(
   main: string,
   upstream: string,
   profileFolder: string | undefined,
+  protocols: readonly string[] = ['native'],
 ): Promise<RunningGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-bench-'));
   const dataDir = join(folder, 'data');
   const config = join(folder, 'gateway.yaml');
-  const channel = {
-    name: 'stub',
-    protocol: 'native',
+  const channels = protocols.map((protocol) => ({
+    name: protocol,
+    protocol,
     base_url: upstream,
     key: 'x',
     models: ['*'],
     private_files: true,
-  };
+  }));
   // JSON is YAML.
-  await writeFile(config, JSON.stringify({ sandbox: false, channels: [channel] }));
+  await writeFile(config, JSON.stringify({ sandbox: false, channels }));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const server = await ServerProcess.start({

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
 import { cases } from './cases.ts';
 import { measureHttp } from './http.ts';
 import { here, killAll } from './processes.ts';
@@ -7,7 +8,8 @@ import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
 
 const relayCase = 'relay';
-const caseNames = [...cases.map(({ name }) => name), relayCase];
+const bodiesCase = 'bodies';
+const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase];
 
 const usage = `npm run bench -- [options]
 Measures the gateway against a proxy that checks nothing, and both against the upstream itself.
@@ -56,11 +58,14 @@ async function run(): Promise<string> {
   const chosen = cases.filter(({ name }) => isChosen(name));
   const http = chosen.length > 0 ? await measureHttp(chosen, options) : [];
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
-  if (values.json) return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay }, null, 2);
+  const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
+  if (values.json)
+    return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay, bodies }, null, 2);
   return [
     `${machine()}.`,
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
+    ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
   ].join('\n\n');
 }
 

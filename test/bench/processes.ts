@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { LongestTurn, Question } from './meter.ts';
 
 /** The cores for the process under test and for everything else; undefined where processes cannot be pinned. */
 export const cores: { measured: string; others: string } | undefined = findCores();
@@ -94,7 +95,7 @@ export class ServerProcess {
 
   /** Resolves once the process has printed `listening on <origin>`. */
   static async start(options: StartOptions): Promise<ServerProcess> {
-    const meter = ['--import', new URL('cpu-meter.ts', import.meta.url).href];
+    const meter = ['--import', new URL('meter.ts', import.meta.url).href];
     const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
     const { stdout } = child;
     if (stdout === null) throw new Error('the process has no output');
@@ -114,10 +115,19 @@ export class ServerProcess {
 
   /** CPU time of the process so far, all threads, user and system, in microseconds. */
   async cpuMicroseconds(): Promise<number> {
-    const answer = nextMessage(this.#child);
-    this.#child.send('cpu');
-    const { cpuMicroseconds } = (await answer) as { cpuMicroseconds: number };
+    const { cpuMicroseconds } = await this.#ask<{ cpuMicroseconds: number }>('cpu');
     return cpuMicroseconds;
+  }
+
+  /** The longest turn of its event loop since the last call. */
+  longestTurn(): Promise<LongestTurn> {
+    return this.#ask('turn');
+  }
+
+  async #ask<Answer>(question: Question): Promise<Answer> {
+    const answer = nextMessage(this.#child);
+    this.#child.send(question);
+    return (await answer) as Answer;
   }
 
   /** SIGTERM. @throws Error when the process does not end with 0. */

@@ -171,7 +171,7 @@ describe('errors in front of the operations', () => {
     expect(told.error.message).toMatch(message);
   });
 
-  test.each([101, 200_000])('a body nested %i levels deep is refused', async (depth) => {
+  test.each([101, 45_000])('a body nested %i levels deep is refused', async (depth) => {
     const body = `{"model":"alpha3-tts-flash","extra":${'['.repeat(depth)}${']'.repeat(depth)}}`;
     const response = await post(target.url, target.key, '/v1/audio/speech', body);
     expect([response.status, await response.json()]).toMatchObject([

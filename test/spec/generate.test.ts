@@ -80,6 +80,7 @@ post:
   x-error-family: generic
   x-decision: The body is the public one.
   x-body-limit-mb: 2
+  x-text-limit-mb: 1
   requestBody: { content: { application/json: { schema: { $ref: ../schemas/music/Song.yaml } } } }
   responses:
     '200': { description: ok, content: { application/json: { schema: { $ref: ../schemas/music/Song.yaml } } } }
@@ -199,7 +200,7 @@ describe('the generated files', () => {
     expect(file('operations.ts')).toContain(
       "aliases: ['/sigma/v1/submit/{id}', '/sigma/v1/mv-3.5/submit/{id}']",
     );
-    expect(file('operations.ts')).toContain('bodyLimitMb: 2');
+    expect(file('operations.ts')).toMatch(/bodyLimitMb: 2,\s+textLimitMb: 1,/);
     expect(file('operations.ts')).not.toContain('submitMusicV1');
     expect(file('operations.ts')).toMatch(/getOther: \{.*extension: true,\s+security: 'none'/s);
   });

@@ -136,6 +136,31 @@ const fixtures: Fixture[] = [
     }),
   },
   {
+    rule: 'body-limit',
+    name: 'takes a body with limits, and none without',
+    says: [],
+    document: openapi({
+      operationId: 'createThing',
+      'x-body-limit-mb': 2,
+      'x-text-limit-mb': 0.5,
+      requestBody: jsonBody(json),
+      responses: ok,
+    }),
+  },
+  ...(
+    [
+      [{ requestBody: jsonBody(json) }, /must have x-body-limit-mb/],
+      [{ requestBody: jsonBody(json), 'x-body-limit-mb': 0 }, /must have x-body-limit-mb/],
+      [{ requestBody: jsonBody(json), 'x-body-limit-mb': 2, 'x-text-limit-mb': 2 }, /below x-body-limit-mb/],
+      [{ 'x-body-limit-mb': 1 }, /must have no limit/],
+    ] as const
+  ).map(([operation, says], index) => ({
+    rule: 'body-limit',
+    name: `refuses a missing, senseless or idle limit ${index}`,
+    says: [says],
+    document: openapi({ operationId: 'createThing', responses: ok, ...operation }),
+  })),
+  {
     rule: 'request-bounded',
     name: 'takes lists and integers with bounds, in bodies and parameters',
     says: [],

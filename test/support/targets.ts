@@ -22,7 +22,7 @@ declare module 'vitest' {
     /** A gateway of which the address `control` takes what is to fail. */
     faulty: { target: Target; control: string };
     lesserKeys: LesserKeys;
-    /** Largest request body where an operation sets no other, in megabytes. */
+    /** Largest request body that the operator allows, in megabytes. */
     bodyLimitMb: number;
   }
 }

@@ -1,9 +1,11 @@
 import { type IncomingMessage, request as open } from 'node:http';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Failure } from '../../server/failure.ts';
 import { type FormValue, nest } from '../../server/http/form-fields.ts';
+import { readParts } from '../../server/http/form-parts.ts';
 import { typed } from '../../server/http/form-types.ts';
 import { dataUrl, padded, pictures } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -214,6 +216,7 @@ describe('a generic request as a form', () => {
     });
     target = await startTestGateway({
       sandbox: false,
+      limits: { bodyMb: 24, requestsPerMinute: 0, socketsPerKey: 0 },
       channels: [
         channelTo(upstream.url, { name: 'eta', protocol: 'eta' }),
         channelTo(upstream.url, { name: 'native' }),
@@ -539,7 +542,7 @@ describe('a generic request as a form', () => {
     const announced = { 'content-type': multipart, 'content-length': String(limit + 1) };
     expect((await raw(good, announced, { end: false })).status).toBe(413);
     const body = Buffer.concat([
-      Buffer.from(`${good}--b\r\ncontent-disposition: form-data; name="note"\r\n\r\n`),
+      Buffer.from(`${good}--b\r\ncontent-disposition: form-data; name="image"\r\n\r\ndata:image/png;base64,`),
       Buffer.alloc(limit, 'x'),
     ]);
     const told = await raw(
@@ -549,6 +552,40 @@ describe('a generic request as a form', () => {
     );
     expect([told.status, told.body.error.code]).toEqual([413, 'request_too_large']);
     expect(told.body.error.message).toContain(`${target.gateway.settings.limits.bodyMb} MB`);
+  });
+
+  test('413 for more than 1 MB of texts, data URLs left out', async () => {
+    const picture = `data:image/png;base64,${'QUJD'.repeat(megabyte / 2)}`;
+    expect(await sent(eta(['image', picture]))).toMatchObject({ image: { url: picture } });
+    upstream.seen.length = 0;
+    const half = 'x'.repeat(megabyte / 2);
+    const message = await refused(eta(['note', half], ['image', picture], ['other', half]), 413, 'body');
+    expect(message).toContain('1 MB beside inline media');
+  });
+
+  test('JSON text holds as few values as a JSON body', async () => {
+    const message = await refused(eta(['metadata', `{"x":[${'0,'.repeat(50_000)}0]}`]), 400, 'body');
+    expect(message).toContain('50000 values');
+  });
+
+  test('a control character in a data URL is refused', async () => {
+    await refused(eta(['image', 'data:image/png;base64,AA\0A']), 400, 'image');
+  });
+
+  test('413 for a part beyond the limit of a part', async () => {
+    const form = `${part('image', 'data:,12345')}--b--\r\n`;
+    const request = () =>
+      Object.assign(Readable.from([Buffer.from(form)]), {
+        headers: { 'content-type': multipart },
+      }) as unknown as IncomingMessage;
+    const limits = { bytes: 999, textBytes: 999, fileBytes: 9, parts: 9, files: new Set<string>() };
+    expect(await readParts(request(), { ...limits, partBytes: 11 })).toEqual([
+      { name: 'image', value: 'data:,12345' },
+    ]);
+    await expect(readParts(request(), { ...limits, partBytes: 10 })).rejects.toMatchObject({
+      status: 413,
+      message: expect.stringMatching(/^image: is larger than .* MB, the limit of a part\.$/),
+    });
   });
 
   test('a client that leaves in the middle leaves nothing behind', async () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { invalidParameter, NativeError } from './native-error.ts';
 
 const largestBody = 1024 * 1024;
@@ -18,9 +19,15 @@ export async function readJson(request: IncomingMessage, limit = largestBody): P
     if (length > limit) throw tooLarge(limit);
     parts.push(part);
   }
+  const bytes = Buffer.concat(parts);
+  // The gateway may live in the same process: others have a turn between the steps of long work.
+  const isLarge = length > largestBody;
+  if (isLarge) await setImmediate();
   let body: unknown;
   try {
-    body = JSON.parse(Buffer.concat(parts).toString());
+    const text = bytes.toString();
+    if (isLarge) await setImmediate();
+    body = JSON.parse(text);
   } catch {
     throw invalidParameter('The body is not valid JSON');
   }

@@ -41,7 +41,7 @@ export const messages: Limits = {
   'ThinkingConfig/oneOf/1.type': { const: 'adaptive' },
   'ThinkingConfig/oneOf/2.type': { const: 'disabled' },
   'MessagePrompt.model': { maxLength: 200, minLength: 1 },
-  'MessagePrompt.messages': { maxItems: 10000, minItems: 1 },
+  'MessagePrompt.messages': { maxItems: 5000, minItems: 1 },
   'MessageRequest.max_tokens': { maximum: 2147483647, minimum: 1 },
   'MessageRequest.stream': { default: false },
   'MessageRequest.stop_sequences[]': { minLength: 1 },

@@ -1,0 +1,26 @@
+import { Failure } from '../failure.ts';
+import type { Operation } from './routes.ts';
+
+/** What a body may have at most, in bytes. */
+export interface BodyLimits {
+  /** In all. */
+  bytes: number;
+  /** Beside inline media. */
+  textBytes: number;
+}
+
+export const megabyte = 1024 * 1024;
+
+/** The limits of an operation's body; the operator's own lowers them. */
+export function bodyLimits({ bodyLimitMb, textLimitMb }: Operation, settingMb: number): BodyLimits {
+  const bytes = Math.min(bodyLimitMb ?? settingMb, settingMb) * megabyte;
+  return { bytes, textBytes: Math.min(textLimitMb === undefined ? bytes : textLimitMb * megabyte, bytes) };
+}
+
+/** 413 that names the field and the limit. `what`: beside or of what. */
+export function tooLarge(field: string, bytes: number, what: string): Failure {
+  return new Failure(413, 'request_too_large', `${field}: is larger than ${bytes / megabyte} MB${what}.`);
+}
+
+export const overall = ', the limit of this route';
+export const besideMedia = ' beside inline media, the limit of this route';

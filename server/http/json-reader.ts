@@ -1,0 +1,192 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { invalid } from '../failure.ts';
+import { breath } from '../runtime/breath.ts';
+import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
+import { InlineMedium, isMediaHead, mediaHead } from './inline-medium.ts';
+import { parseJson } from './json-text.ts';
+
+/** Names of fields included. Each costs far more than its bytes once it is parsed. */
+const mostValues = 50_000;
+/** So many bytes of outline take noticeable time. */
+const large = 128 * 1024;
+
+const [space, quote, comma, slash, colon, backslash] = [0x20, 0x22, 0x2c, 0x2f, 0x3a, 0x5c];
+const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
+
+/**
+ * Reads JSON while it comes. Values are counted before they are made. Inline media, which are data URLs and Base64, are
+ * kept apart, so that neither parsing nor anything else takes many megabytes in one go.
+ */
+export class JsonReader {
+  readonly #limits: BodyLimits;
+  /** All that is no inline medium; of each of those the beginning, with a mark behind it. */
+  readonly #outline: Buffer[] = [];
+  #outlineBytes = 0;
+  /** Nobody can guess it, so that no text of the client's is mistaken for it. */
+  readonly #mark = randomUUID();
+  readonly #media: InlineMedium[] = [];
+  #values = 1;
+  /** The byte before began a list or an object. */
+  #opened = false;
+  #inText = false;
+  /** The piece before ended behind a backslash. */
+  #escaped = false;
+  /** How the text at hand begins; undefined when it is known to be no medium. */
+  #head: string | undefined = '';
+  /** The text at hand, once it is known to be one. */
+  #medium: InlineMedium | undefined;
+
+  constructor(limits: BodyLimits) {
+    this.#limits = limits;
+  }
+
+  /** @throws Failure 413 or 400 that names the limit, as soon as it is passed */
+  take(piece: Buffer): void {
+    const quotes = new Finder(piece, quote);
+    const backslashes = new Finder(piece, backslash);
+    /** What was not kept yet, and belongs to the outline. */
+    let from = 0;
+    let at = 0;
+    while (at < piece.length) {
+      if (!this.#inText) {
+        at = this.#readBetween(piece, at);
+      } else if (this.#medium !== undefined) {
+        const end = quotes.from(at);
+        from = at = this.#readMedium(this.#medium, piece, at, end);
+      } else {
+        at = this.#readText(piece, at, Math.min(quotes.from(at), backslashes.from(at)));
+        if (this.#medium === undefined) continue;
+        // A text that turned out to be one.
+        this.#keep(piece.subarray(from, at));
+        from = at;
+      }
+    }
+    if (this.#medium === undefined) this.#keep(piece.subarray(from));
+    const { textBytes } = this.#limits;
+    if (this.#outlineBytes > textBytes) throw tooLarge('body', textBytes, besideMedia);
+  }
+
+  /**
+   * The value. Others have their turn in between when it is large.
+   *
+   * @throws Failure 400 for what is no JSON
+   */
+  async end(): Promise<unknown> {
+    const outline = Buffer.concat(this.#outline);
+    if (!isUtf8(outline)) throw invalid('body', 'is not valid UTF-8.');
+    const value =
+      this.#media.length === 0 ? parseJson(outline.toString('utf8'), 'body') : await this.#join(outline);
+    // Whoever reads on has much to look at.
+    if (outline.length > large) await breath();
+    return value;
+  }
+
+  /** Puts the media back in their places. */
+  async #join(outline: Buffer): Promise<unknown> {
+    const texts = new Map<string, string>();
+    for (const [index, medium] of this.#media.entries())
+      texts.set(`${this.#mark}${index}`, await medium.text());
+    const marked = new RegExp(`${this.#mark}\\d+$`);
+    const value = parseJson(outline.toString('utf8'), 'body', (_name, inner) => {
+      const [mark = ''] = typeof inner === 'string' ? (marked.exec(inner) ?? []) : [];
+      const text = texts.get(mark);
+      texts.delete(mark);
+      return text ?? inner;
+    });
+    if (texts.size > 0) throw invalid('body', 'has a field whose name is an inline medium.');
+    return value;
+  }
+
+  /** What stands between texts. Gives the place behind the quote that begins the next one. */
+  #readBetween(piece: Buffer, from: number): number {
+    let at = from;
+    while (at < piece.length && !this.#inText) {
+      const byte = piece[at] ?? 0;
+      at += 1;
+      // Behind a comma stands one more value, and the first one behind a bracket that is not closed at once; before a
+      // colon a name.
+      const opens = byte === bracket || byte === brace;
+      if (byte === comma || byte === colon || opens) this.#values += 1;
+      else if (byte === quote) this.#inText = true;
+      else if (this.#opened && (byte === closingBracket || byte === closingBrace)) this.#values -= 1;
+      if (byte > space) this.#opened = opens;
+    }
+    if (this.#values > mostValues)
+      throw invalid('body', `has more than ${mostValues} values and names of fields.`);
+    return at;
+  }
+
+  /** Reads a text up to its next escape or its end, or to where it turns out to be a medium. Gives the place behind. */
+  #readText(piece: Buffer, at: number, end: number): number {
+    if (this.#escaped) {
+      this.#escaped = false;
+      // Media hold no other escape than that of a slash, which PHP writes.
+      if (piece[at] === slash) this.#grow('/');
+      else this.#head = undefined;
+      return at + 1;
+    }
+    const room = this.#head === undefined ? Number.POSITIVE_INFINITY : mediaHead - this.#head.length;
+    const until = Math.min(end, at + room);
+    if (this.#head !== undefined) this.#grow(piece.toString('latin1', at, until));
+    if (until < end || until === piece.length || this.#medium !== undefined) return until;
+    if (piece[end] === backslash) this.#escaped = true;
+    else this.#closeText();
+    return end + 1;
+  }
+
+  /** Adds to the beginning of a text, which tells what it is once it is long enough. */
+  #grow(text: string): void {
+    if (this.#head === undefined) return;
+    this.#head += text;
+    if (this.#head.length < mediaHead) return;
+    if (isMediaHead(this.#head)) this.#medium = new InlineMedium(this.#head);
+    this.#head = undefined;
+  }
+
+  /** Gives the place up to which all is read. */
+  #readMedium(medium: InlineMedium, piece: Buffer, at: number, end: number): number {
+    if (medium.take(piece.subarray(at, end), end === piece.length)) {
+      if (end === piece.length) return end;
+      this.#keep(Buffer.from(`${this.#mark}${this.#media.length}`));
+      this.#media.push(medium);
+      this.#medium = undefined;
+      return end;
+    }
+    // It is a text like any other, then.
+    for (const one of medium.pieces) this.#keep(one);
+    this.#escaped = medium.escaped;
+    this.#medium = undefined;
+    return at;
+  }
+
+  #closeText(): void {
+    this.#inText = false;
+    this.#head = '';
+  }
+
+  #keep(piece: Buffer): void {
+    this.#outline.push(piece);
+    this.#outlineBytes += piece.length;
+  }
+}
+
+/** Where a byte comes next, looked for once only: places are asked for in their order. */
+class Finder {
+  readonly #piece: Buffer;
+  readonly #byte: number;
+  #next = -1;
+
+  constructor(piece: Buffer, byte: number) {
+    this.#piece = piece;
+    this.#byte = byte;
+  }
+
+  /** The end of the piece when it comes no more. */
+  from(place: number): number {
+    if (this.#next >= place) return this.#next;
+    const found = this.#piece.indexOf(this.#byte, place);
+    this.#next = found < 0 ? this.#piece.length : found;
+    return this.#next;
+  }
+}

@@ -1,0 +1,19 @@
+import type { AddressInfo } from 'node:net';
+import { createStubServer, wholeAnswer } from '../http-stub.ts';
+
+/** An upstream that takes every task and is never done with one. */
+
+const answer = (body: object) => wholeAnswer('application/json', Buffer.from(JSON.stringify(body)));
+const native = answer({ request_id: 'r', output: { task_id: 'n', task_status: 'RUNNING' } });
+const official = answer({ id: 'o', status: 'running' });
+const eta = answer({ request_id: 'e', status: 'pending' });
+
+const server = createStubServer((head) => {
+  const [, path = ''] = head.split(' ', 2);
+  if (path.startsWith('/api/v3/')) return official;
+  return path.startsWith('/api/') ? native : eta;
+});
+
+server.listen(0, '127.0.0.1', () => {
+  console.log(`listening on http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+});

@@ -1,0 +1,45 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+/** Preloaded into every measured process: answers what it used so far, and how long its event loop stood still. */
+
+export type Question = 'cpu' | 'turn';
+
+/** Of the main thread, in milliseconds. */
+export interface LongestTurn {
+  /** As others waited. */
+  delayMs: number;
+  /** What the thread itself worked in one turn: on a busy machine it waits for the core as well. */
+  cpuMs: number;
+}
+
+const resolution = 1;
+const delays = monitorEventLoopDelay({ resolution });
+let watching = false;
+let longestCpu = 0;
+
+function watch(): void {
+  watching = true;
+  delays.enable();
+  let last = process.threadCpuUsage();
+  setInterval(() => {
+    const now = process.threadCpuUsage();
+    longestCpu = Math.max(longestCpu, now.user + now.system - last.user - last.system);
+    last = now;
+  }, resolution).unref();
+}
+
+process.on('message', (question: Question) => {
+  if (question === 'cpu') {
+    const { user, system } = process.cpuUsage();
+    process.send?.({ cpuMicroseconds: user + system });
+    return;
+  }
+  if (!watching) watch();
+  const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: longestCpu / 1000 };
+  delays.reset();
+  longestCpu = 0;
+  process.send?.(turn);
+});
+process.on('disconnect', () => process.exit(1));
+// It must not keep the process alive.
+process.channel?.unref();

@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import {
+  type OperationFacts,
+  type OperationId,
+  operationIds,
+  operations,
+} from '../../generated/operations.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+
+const megabyte = 1024 * 1024;
+const base64 = (length: number) => 'QUJDRA+/'.repeat(length / 8);
+const picture = (length: number) => `data:image/png;base64,${base64(length)}`;
+
+let upstream: RecordingUpstream;
+let target: TestGateway;
+beforeAll(async () => {
+  upstream = await startUpstream((_request, response) => {
+    response.end('{"request_id":"r","output":{"task_id":"t","task_status":"PENDING"}}');
+  });
+  target = await startTestGateway({ sandbox: false, channels: [channelTo(upstream.url)] });
+});
+beforeEach(() => {
+  upstream.seen.length = 0;
+});
+afterAll(async () => {
+  await target.close();
+  await upstream.close();
+});
+
+interface Told {
+  status: number;
+  body: { error?: { code: string; message: string }; message?: string; output?: { task_id: string } };
+}
+
+async function send(id: OperationId, body: string, headers: Record<string, string> = {}): Promise<Told> {
+  const response = await fetch(target.url + operations[id].path, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${target.key}`,
+      'content-type': 'application/json',
+      'compat-version': '2023-06-01',
+      ...headers,
+    },
+    body,
+  });
+  return { status: response.status, body: (await response.json()) as Told['body'] };
+}
+
+const submitted = () => upstream.seen.filter(({ method }) => method === 'POST');
+const gamma = (url: string, more: object = {}) =>
+  JSON.stringify({ model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] }, ...more });
+
+describe('the size of a body', () => {
+  const takesBody = operationIds.filter((id) => operations[id].mediaTypes.request.length > 0);
+
+  test('routes that take no inline media take 1 MB', () => {
+    const larger = takesBody.filter((id) => limitsOf(id)[0] !== 1);
+    expect(Object.fromEntries(larger.map((id) => [id, limitsOf(id)]))).toEqual({
+      customizeVoice: [16, 1],
+      createVideo: [64, 1],
+      createVideoGeneration: [64, 1],
+      synthesizeVideo: [64, 1],
+      createOfficialTask: [64, 1],
+      submitImageModal: [32, 1],
+      createMessage: [32, 8],
+      countMessageTokens: [32, 8],
+    });
+  });
+
+  // The larger limits are held by the tests of each operation, before a byte is sent.
+  test.each(takesBody.filter((id) => limitsOf(id)[0] === 1))('%s refuses the byte beyond', async (id) => {
+    const body = (size: number) => `{${' '.repeat(size - 2)}}`;
+    const told = await send(id, body(megabyte + 1));
+    expect([told.status, messageOf(told)]).toEqual([
+      413,
+      'body: is larger than 1 MB, the limit of this route.',
+    ]);
+    expect((await send(id, body(megabyte))).status).not.toBe(413);
+  });
+
+  test.each(takesBody.filter((id) => limitsOf(id)[1] !== undefined))('%s counts media apart', async (id) => {
+    const [, most = 0] = limitsOf(id);
+    const body = (size: number) => `{"a":"${picture(256 * 1024)}"${' '.repeat(size)}}`;
+    const told = await send(id, body(most * megabyte));
+    expect([told.status, messageOf(told)]).toEqual([
+      413,
+      `body: is larger than ${most} MB beside inline media, the limit of this route.`,
+    ]);
+    // What is kept of a medium, and the names around it.
+    expect((await send(id, body(most * megabyte - 1024))).status).toBe(400);
+  });
+
+  test('the operator’s limit is kept where it is lower', async () => {
+    const small = await startTestGateway({
+      sandbox: false,
+      channels: [],
+      limits: { bodyMb: 0.5, requestsPerMinute: 0, socketsPerKey: 0 },
+    });
+    try {
+      for (const path of [operations.createSpeech.path, operations.synthesizeVideo.path]) {
+        const response = await fetch(small.url + path, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${small.key}`, 'content-type': 'application/json' },
+          body: gamma(picture(megabyte / 2)),
+        });
+        expect([response.status, await response.text()]).toEqual([413, expect.stringContaining('0.5 MB')]);
+      }
+    } finally {
+      await small.close();
+    }
+  });
+});
+
+describe('many small things', () => {
+  test.each<[string, OperationId, string]>([
+    ['items of content', 'createOfficialTask', '{"content":[PART]}'],
+    ['empty lists', 'createVideo', '[PART]'],
+    ['fields', 'createSpeech', '{"a":[{PART}]}'],
+  ])('%s are refused before they are made', async (_, id, around) => {
+    const parts: Readonly<Record<string, string>> = { createVideo: '[]', createSpeech: '"a":0' };
+    const part = parts[id] ?? '{"type":"text","text":"a"}';
+    const told = await send(id, around.replace('PART', Array(50_000).fill(part).join()));
+    expect([told.status, messageOf(told)]).toEqual([
+      400,
+      'body: has more than 50000 values and names of fields.',
+    ]);
+  });
+
+  test('fewer are held to the contract', async () => {
+    const content = Array(9000).fill({ type: 'text', text: 'a' });
+    const told = await send(
+      'createOfficialTask',
+      JSON.stringify({ model: 'epsilon-delta-2-0-260128', content }),
+    );
+    expect([told.status, messageOf(told)]).toEqual([400, expect.stringMatching(/^content: .*100 items/)]);
+  });
+});
+
+describe('a large body', () => {
+  const large = picture(4 * megabyte);
+
+  test('reaches the provider as it was sent', async () => {
+    const escaped = gamma(large, { parameters: { extra: '한😀' } }).replaceAll('/', '\\/');
+    expect((await send('synthesizeVideo', escaped)).status).toBe(200);
+    const [seen] = submitted();
+    expect(seen?.body).toEqual(JSON.parse(escaped));
+    expect(Number(seen?.headers['content-length'])).toBe(Buffer.byteLength(JSON.stringify(seen?.body)));
+  });
+
+  test('is told from another one by its idempotency key', async () => {
+    const key = { 'idempotency-key': 'large' };
+    const first = await send('synthesizeVideo', gamma(large), key);
+    const again = await send('synthesizeVideo', gamma(large).replaceAll('/', '\\/'), key);
+    expect([first.status, again.body.output?.task_id]).toEqual([200, first.body.output?.task_id]);
+    const other = await send('synthesizeVideo', gamma(`${large}AAAA`), key);
+    expect([other.status, other.body.error?.code]).toEqual([400, 'idempotency_key_reused']);
+    expect(submitted()).toHaveLength(1);
+  });
+
+  test('has its longest texts counted without looking at each character', async () => {
+    const speech = (input: string) => JSON.stringify({ model: 'voxa-v3-flash', voice: 'x', input });
+    // Two units of a text are one character here.
+    expect(messageOf(await send('createSpeech', speech('😀'.repeat(20_001))))).toMatch(/^input: .*20000/);
+    expect(messageOf(await send('createSpeech', speech('x'.repeat(40_001))))).toMatch(/^input: .*20000/);
+    expect(messageOf(await send('createSpeech', speech('😀'.repeat(20_000))))).not.toMatch(
+      /^input: .*more than/,
+    );
+    expect(messageOf(await send('createSpeech', speech('')))).toMatch(/^input: .*fewer than 1/);
+  });
+});
+
+function limitsOf(id: OperationId): readonly (number | undefined)[] {
+  const { bodyLimitMb, textLimitMb }: OperationFacts = operations[id];
+  return [bodyLimitMb, textLimitMb];
+}
+
+function messageOf({ body }: Told): string {
+  return body.error?.message ?? body.message ?? '';
+}
