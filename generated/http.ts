@@ -18,7 +18,8 @@ export interface paths {
          *
          *     The gateway never transcodes: a format that the model cannot produce is refused. An answer ends when the
          *     provider's own does: one that breaks off, or that is no audio, is a 502, or a broken connection once bytes are
-         *     out, and costs nothing.
+         *     out, and costs nothing. The whole call, other providers that are tried and the client's reading included, may take
+         *     30 minutes, or what the operator sets; then it is a 504, or a broken connection.
          */
         post: operations["createSpeech"];
         delete?: never;
@@ -40,6 +41,9 @@ export interface paths {
          * Speak a text on the native route of the voxa and alpha-audio models.
          * @description Body and answer are the provider's own. Without the streaming header the answer is JSON with a signed URL of
          *     the audio, which lives for 24 hours. With it, sentence events carry Base64 audio and the last event the usage.
+         *
+         *     The whole call, other providers that are tried and the client's reading included, may take 30 minutes, or what the
+         *     operator sets; then it is a 504, or a broken connection once bytes are out.
          */
         post: operations["synthesizeSpeech"];
         delete?: never;
@@ -65,6 +69,9 @@ export interface paths {
          *
          *     Instruct fields are refused on other models, VC and VD models refuse system voices, and realtime models are
          *     refused here: they speak on the realtime socket.
+         *
+         *     The whole call, other providers that are tried and the client's reading included, may take 30 minutes, or what the
+         *     operator sets; then it is a 504, or a broken connection once bytes are out.
          */
         post: operations["generateMultimodalSpeech"];
         delete?: never;

@@ -46,7 +46,12 @@ export interface ConfigurationFile {
     idle_in_transaction_timeout_ms?: number;
   };
   callbacks?: { allow_private?: boolean; secret?: string };
-  limits?: { body_mb?: number; requests_per_minute?: number; sockets_per_key?: number };
+  limits?: {
+    body_mb?: number;
+    requests_per_minute?: number;
+    sockets_per_key?: number;
+    speech_seconds?: number;
+  };
 }
 
 const check = new Ajv({ allowUnionTypes: true, allErrors: true }).compile<ConfigurationFile>(schema);

@@ -48,7 +48,7 @@ export interface RunningGateway {
 
 /** After the patience with clients, books may wait so much longer for a store that is away, in milliseconds. */
 const storePatience = 5_000;
-/** Longest silence on a client's connection, in milliseconds. */
+/** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
 
 /** Starts everything in the order in which it depends on each other. */

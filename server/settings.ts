@@ -52,6 +52,8 @@ export interface Settings {
   channels: readonly ChannelSettings[];
   callbacks: { allowPrivate: boolean; secret: string | undefined };
   limits: { bodyMb: number; requestsPerMinute: number; socketsPerKey: number };
+  /** Milliseconds that a speech call may take in all. */
+  speechMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -119,6 +121,7 @@ export function readSettings(environment: Environment): Settings {
       requestsPerMinute: file.limits?.requests_per_minute ?? 0,
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
+    speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
   };
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Gateway } from '../gateway.ts';
@@ -42,6 +43,11 @@ export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) 
     const left = new AbortController();
     response.once('close', () => {
       if (!response.writableFinished) left.abort();
+    });
+    // Nothing has come or gone for long. That ends the connection of a client that neither sends nor reads; one that
+    // waits for us does so as long as our own time limits let it.
+    response.on('timeout', (socket: Socket) => {
+      if (!request.complete || response.writableLength > 0) socket.destroy();
     });
     const requestId = newRequestId(clock());
     request.call = {

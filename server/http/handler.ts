@@ -43,6 +43,8 @@ export interface OperationRequest<Op extends OperationId> {
 
 /** Ways to answer. Each may be used once. */
 export interface Reply<Op extends OperationId> {
+  /** Whether something waits for the client to read it. */
+  readonly behind: boolean;
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */
   empty(status: 204): void;

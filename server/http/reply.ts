@@ -23,6 +23,9 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
     response.flushHeaders();
   };
   return {
+    get behind() {
+      return response.writableLength > 0;
+    },
     json(status, body) {
       start(status, 'application/json; charset=utf-8');
       response.end(JSON.stringify(body));

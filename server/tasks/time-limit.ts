@@ -30,7 +30,7 @@ export async function withinLimit<T>(
 }
 
 /** The upstream took longer than it may. It has the code of a connection that went silent. */
-class TimeLimitError extends Error {
+export class TimeLimitError extends Error {
   readonly code = 'UND_ERR_BODY_TIMEOUT';
 
   constructor(ms: number) {

@@ -26,6 +26,7 @@ test('without any configuration the sandbox serves every model to the group defa
     prices: { '*': 1 },
     channels: [],
     limits: { bodyMb: 64, requestsPerMinute: 0, socketsPerKey: 0 },
+    speechMs: 1_800_000,
     database: {
       connections: 10,
       connectTimeoutMs: 10_000,
@@ -72,6 +73,8 @@ channels:
   expect(settings.sandbox).toBe(false);
   const slow = withFile('sandbox: { task_seconds: 2.5 }\n').read();
   expect([slow.sandbox, slow.sandboxTaskMs]).toEqual([true, 2_500]);
+  expect(withFile('limits: { speech_seconds: 90 }\n').read().speechMs).toBe(90_000);
+  expect(withFile('limits: { speech_seconds: 0 }\n').read).toThrow(/:1: limits.speech_seconds /);
   expect(settings.channels[0]).toEqual({
     name: 'eu',
     protocol: 'native',

@@ -21,9 +21,9 @@ export function answerWithFile(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
-  { gateway: { logger }, caller, signal }: OperationRequest<OperationId>,
+  { gateway: { logger }, caller }: OperationRequest<OperationId>,
 ): SpeechAnswer {
-  return async (answered, metering, watch) => {
+  return async (answered, metering, course) => {
     const { response, channel } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
@@ -44,9 +44,9 @@ export function answerWithFile(
       channel,
       user: caller.userId,
       logger,
-      signal,
+      signal: course.signal,
     });
-    watch({ usage, delivered: true });
+    course.progress = { usage, delivered: true };
     const headers = size === undefined ? undefined : { 'content-length': size };
     await reply.stream(200, mediaType, settledBeforeTheEnd(body, settle), headers);
   };
@@ -58,13 +58,13 @@ export function answerWithAudio(
   model: CatalogueModel,
   format: AudioFormat,
 ): SpeechAnswer {
-  return async (answered, metering, watch) => {
+  return async (answered, metering, course) => {
     const { response } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
     await requireEvents(response);
     const audio = new EventAudio(model.unit, words);
-    watch(audio);
+    course.progress = audio;
     const pieces = decoded(answered, audio, metering);
     // A refusal in the first event still becomes an error with a status.
     const first = await pieces.next();

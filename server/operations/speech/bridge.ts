@@ -11,13 +11,14 @@ import type { SpeechJob, SpeechRun } from './speak.ts';
 
 /** Speaks over the duplex socket: for models without an HTTP route. Answers with bytes, or with native events. */
 export function overSocket(
-  { gateway, signal }: OperationRequest<OperationId>,
+  { gateway }: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   { model, native }: SpeechJob,
   format: AudioFormat,
   events: boolean,
 ): SpeechRun {
   return async (channels, metering, course) => {
+    const { signal } = course;
     const opened = await openSocketInTurn(
       channels,
       { path: '/api-ws/v1/inference', model: model.id, signal },

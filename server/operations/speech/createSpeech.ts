@@ -60,7 +60,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   };
   const { format } = native;
   if (native.route === 'inference') {
-    await speak(request, job, overSocket(request, reply, job, format, wish.streaming === 'events'));
+    await speak(request, reply, job, overSocket(request, reply, job, format, wish.streaming === 'events'));
     return;
   }
   const answer = {
@@ -70,6 +70,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   }[wish.streaming]();
   await speak(
     request,
+    reply,
     job,
     overHttp(request, job, speechPaths[native.route], wish.streaming !== 'no', answer),
   );

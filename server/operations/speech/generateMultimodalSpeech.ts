@@ -51,6 +51,7 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
   const events = request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
+    reply,
     job,
     overHttp(request, job, speechPaths.multimodal, events, answerNatively(reply, { model, events })),
   );
@@ -67,7 +68,7 @@ function clone(
     const ownRequest: Request = { ...request, signal };
     const answer = answerNatively(reply, { model: job.model, events: false, keepVoice });
     const run = overHttp(ownRequest, job, speechPaths.multimodal, false, answer);
-    return speak(ownRequest, job, (channels, ...rest) => run(channels.slice(0, 1), ...rest));
+    return speak(ownRequest, reply, job, (channels, ...rest) => run(channels.slice(0, 1), ...rest));
   });
 }
 

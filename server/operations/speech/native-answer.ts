@@ -38,7 +38,7 @@ export function answerNatively(
   reply: Reply<OperationId>,
   { model, events, keepVoice }: NativeSpeech,
 ): SpeechAnswer {
-  return async (answered, metering, watch) => {
+  return async (answered, metering, course) => {
     const { response, channel } = answered;
     if (response.status !== 200) {
       await passRejection(answered, reply, metering);
@@ -52,7 +52,7 @@ export function answerNatively(
     if (events) {
       await requireEvents(response);
       const seen = new EventWatch(model.unit, words);
-      watch(seen);
+      course.progress = seen;
       await pass(reply, eventStream, response.body, seen, settle);
       return;
     }
@@ -65,7 +65,7 @@ export function answerNatively(
       return;
     }
     const seen = new JsonWatch(response.headers, judgeIt);
-    watch(seen);
+    course.progress = seen;
     await pass(reply, json, Readable.from(joinBody({ head, rest })), seen, settle);
   };
 }

@@ -4,12 +4,13 @@ import type { Channel } from '../../channels/channel.ts';
 import { type Answered, requestInTurn, unanswered } from '../../channels/failover.ts';
 import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
-import type { OperationRequest } from '../../http/handler.ts';
+import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Metering, type Usage } from '../../ledger/metering.ts';
 import { countCharacters, mostSpeechTokens } from '../../ledger/usage.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import type { NativeSpeechRequest } from '../../providers/native/speech-request.ts';
+import { TimeLimitError, withinLimit } from '../../tasks/time-limit.ts';
 
 /** A speech request that is ready to go upstream. */
 export interface SpeechJob {
@@ -29,8 +30,10 @@ export interface Progress {
   readonly delivered: boolean;
 }
 
-/** How far a call has come. */
+/** How far a call has come, and how long it may go on. */
 export interface Course {
+  /** Aborted when the client leaves, or the time for all of it is over. */
+  readonly signal: AbortSignal;
   /** Name of the channel that took it; empty before. */
   channel: string;
   progress: Progress | undefined;
@@ -43,11 +46,7 @@ export interface Course {
 export type SpeechRun = (channels: readonly Channel[], metering: Metering, course: Course) => Promise<void>;
 
 /** Sends the answer of an HTTP upstream out, as `SpeechRun` says. */
-export type SpeechAnswer = (
-  answered: Answered,
-  metering: Metering,
-  watch: (progress: Progress) => void,
-) => Promise<void>;
+export type SpeechAnswer = (answered: Answered, metering: Metering, course: Course) => Promise<void>;
 
 /** @throws Failure 404 or 403 when the model does not exist or the key may not use it. */
 export function modelFor(request: OperationRequest<OperationId>, id: string): CatalogueModel {
@@ -58,15 +57,16 @@ export function modelFor(request: OperationRequest<OperationId>, id: string): Ca
 
 /**
  * Speaks: checks what depends on the model, holds quota, and lets `run` do the work. Whatever goes wrong gives the
- * quota back; a client that leaves in the middle pays for what the upstream has counted by then, or for the whole
- * text where the upstream counts it when it takes it.
+ * quota back; a client that leaves in the middle, or does not read until the time is over, pays for what the upstream
+ * has counted by then, or for the whole text where the upstream counts it when it takes it.
  */
 export async function speak(
   request: OperationRequest<OperationId>,
+  reply: Reply<OperationId>,
   job: SpeechJob,
   run: SpeechRun,
 ): Promise<void> {
-  const { gateway, caller, signal } = request;
+  const { gateway, caller, signal: client } = request;
   const { model } = job;
   checkSpeech(model, job.speech);
   const { voice, fields } = job.speech;
@@ -81,27 +81,29 @@ export async function speak(
     expectedUnits: expectedUnits(job),
     startedAt: request.startedAt,
   });
-  const course: Course = { channel: '', progress: undefined };
+  const { timers, settings } = gateway;
+  let course: Course = { signal: client, channel: '', progress: undefined };
   try {
-    await run(gateway.channels.order(channels), metering, course);
+    await withinLimit(timers, settings.speechMs, client, (signal) => {
+      course = { ...course, signal };
+      return run(gateway.channels.order(channels), metering, course);
+    });
   } catch (error) {
     const { channel, progress } = course;
-    const left = signal.aborted;
-    if (left && progress?.delivered) {
-      const outcome = { channel, status: 499, errorCode: 'client_closed_request' };
-      await metering.charge(progress.usage ?? metering.expected, outcome);
-      throw error;
-    }
+    // The provider's slowness is not the client's to pay, but what waits for the client was made for it.
+    const left = client.aborted || (error instanceof TimeLimitError && reply.behind);
     const failure = error instanceof Failure ? error : unanswered(error);
     const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
-    await metering.refund({ channel, status, errorCode: code });
+    const outcome = { channel, status, errorCode: code };
+    if (left && progress?.delivered) await metering.charge(progress.usage ?? metering.expected, outcome);
+    else await metering.refund(outcome);
     throw failure;
   }
 }
 
 /** Asks the channels in turn over HTTP at `path`, for events or for one JSON answer, and passes the answer on. */
 export function overHttp(
-  { gateway, caller, signal }: OperationRequest<OperationId>,
+  { gateway, caller }: OperationRequest<OperationId>,
   { model, native }: SpeechJob,
   path: string,
   events: boolean,
@@ -116,14 +118,12 @@ export function overHttp(
         ...(events ? { headers: { 'X-Native-SSE': 'enable' } } : {}),
         body: { ...native.body, model: channel.upstreamModel(model.id) },
         user: caller.userId,
-        signal,
+        signal: course.signal,
       }),
       gateway.logger,
     );
     course.channel = answered.channel.name;
-    await answer(answered, metering, (progress) => {
-      course.progress = progress;
-    });
+    await answer(answered, metering, course);
   };
 }
 

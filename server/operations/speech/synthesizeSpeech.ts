@@ -28,6 +28,7 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
   const events = request.headers['x-native-sse'] === 'enable';
   await speak(
     request,
+    reply,
     job,
     overHttp(request, job, speechPaths.synthesizer, events, answerNatively(reply, { model, events })),
   );
