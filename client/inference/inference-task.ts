@@ -107,7 +107,9 @@ export class InferenceTask {
   takeEvent(event: InferenceServerEvent, size: number): void {
     this.#intake.pushEvent(event, size);
     const { header, payload } = event;
-    if ('usage' in payload && payload.usage) this.#usage = payload.usage;
+    // It counts from the start of the task, so a smaller figure is an older one.
+    if ('usage' in payload && payload.usage && unitsOf(payload.usage) >= unitsOf(this.#usage))
+      this.#usage = payload.usage;
     if (header.event === 'task-started') {
       this.#line.settle();
       this.#start();
@@ -145,4 +147,8 @@ export class InferenceTask {
   ): Promise<void> {
     return this.#line.send({ header: { action, task_id: this.id, streaming: 'duplex' }, payload });
   }
+}
+
+function unitsOf(usage: SpeechUsage | undefined): number {
+  return usage?.characters ?? (usage?.input_tokens ?? 0) + (usage?.output_tokens ?? 0);
 }

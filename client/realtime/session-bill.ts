@@ -2,15 +2,26 @@ import type { RealtimeTokenUsage, RealtimeUsage, ResponseDone } from '../../gene
 
 /**
  * The usage of a session from the reports of its responses: characters count from the start of the session, so the
- * last figure is the bill; tokens are of one response, so the bill is the sum over the response ids.
+ * last figure is the bill; tokens are of one response, so the bill is the sum over the response ids. It never shrinks,
+ * whatever order the reports come in.
  */
 export class SessionBill {
   #characters: number | undefined;
   readonly #tokens = new Map<string, RealtimeTokenUsage>();
 
-  add({ response: { id, usage } }: ResponseDone): void {
-    if ('characters' in usage) this.#characters = Math.max(this.#characters ?? 0, usage.characters);
-    else this.#tokens.set(id, usage);
+  add({
+    response: { id, usage },
+  }: {
+    response: Pick<ResponseDone['response'], 'id'> & { usage?: RealtimeUsage };
+  }): void {
+    // A provider may leave it out, though the contract has it.
+    if (usage === undefined) return;
+    if ('characters' in usage) {
+      this.#characters = Math.max(this.#characters ?? 0, usage.characters);
+      return;
+    }
+    const before = this.#tokens.get(id);
+    if (before === undefined || tokensOf(before) < tokensOf(usage)) this.#tokens.set(id, usage);
   }
 
   /** Undefined as long as nothing was reported. */
@@ -33,4 +44,8 @@ export class SessionBill {
       },
     };
   }
+}
+
+function tokensOf({ input_tokens: input, output_tokens: output }: RealtimeTokenUsage): number {
+  return input + output;
 }

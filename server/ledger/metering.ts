@@ -2,21 +2,19 @@ import type { Unit } from '../../generated/catalogue.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Caller } from '../models/access.ts';
+import type { Usage } from './usage.ts';
 
-/** What an upstream reported, in the model's own unit. */
-export interface Usage {
-  units: number;
-  inputTokens: number;
-  outputTokens: number;
-}
+export type { Usage } from './usage.ts';
 
 export interface MeteredCall {
   requestId: string;
   caller: Caller;
   operation: string;
   model: { id: string; unit: Unit };
-  /** Most units the call is expected to use. */
+  /** Most units the call is expected to use; they are held. */
   expectedUnits: number;
+  /** What it probably uses, where that is less. */
+  likely?: Usage;
   /** By the monotonic clock. */
   startedAt: number;
 }
@@ -81,6 +79,8 @@ export class Metering {
 
   /** The expected usage, for an answer that was delivered but never said what it used. */
   get expected(): Usage {
+    const { likely } = this.#call;
+    if (likely !== undefined) return likely;
     return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 

@@ -11,9 +11,9 @@ const slowest = { text: 0.5, blank: 0.1, letter: 0.4, w: 0.6, sign: 1, eastAsian
 /** The most that words such as "slowly, sadly" stretch speech. */
 const slowestManner = 2.5;
 
-/** Blanks; Latin letters, of which one has a long name; digits and signs; kana, common ideographs, hangul; others. */
+/** Blanks; letters, of which one has a long name; digits, signs and line ends; kana, common ideographs, hangul; others. */
 const kinds =
-  /(\s)|([A-VX-Za-vx-z])|([Ww])|([\u0021-\u007e])|([\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])|[^]/gu;
+  /([^\S\n])|([A-VX-Za-vx-z])|([Ww])|([\u0021-\u007e\n])|([\u3041-\u30ff\u4e00-\u9fff\uac00-\ud7a3])|[^]/gu;
 
 /**
  * Seconds that no engine is expected to exceed in speaking a text, whatever its script: numbers are read out, signs

@@ -23,6 +23,11 @@ export class TextHold {
     this.#call = call;
   }
 
+  /** Units that are held. */
+  get covered(): number {
+    return this.#covered;
+  }
+
   /** Holds enough for `units` in all. False when the key's quota does not cover them, or the books are closed. */
   cover(units: number): Promise<boolean> {
     return this.#inTurn(async () => {

@@ -1,5 +1,12 @@
 import { longestSpeech, type Pace } from './speech-time.ts';
 
+/** What an upstream reported, in the model's own unit. */
+export interface Usage {
+  units: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
 /** What a model is metered in. */
 export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
@@ -95,33 +102,12 @@ export function mostSpeechTokens(text: string, pace?: Pace): number {
   return Buffer.byteLength(text) + audioTokens(longestSpeech(text, pace));
 }
 
-/** What a text that comes bit by bit takes at the most, in the model's unit. */
-export class TextEstimate {
-  readonly #unit: Unit;
-  readonly #options: CountOptions & { pace?: Pace };
-  #units = 0;
+/** Bytes of UTF-8 that are spoken in a second, in most scripts. */
+const bytesPerSecond = 12;
 
-  constructor(unit: Unit, options: CountOptions & { pace?: Pace } = {}) {
-    this.#unit = unit;
-    this.#options = options;
-  }
-
-  /** Units of all the text so far. */
-  get units(): number {
-    return this.#units;
-  }
-
-  /** Each bit may be spoken on its own, which has a least price in tokens. */
-  add(text: string): void {
-    if (text === '') return;
-    this.#units +=
-      this.#unit === 'tokens'
-        ? mostSpeechTokens(text, this.#options.pace)
-        : countCharacters(text, this.#options);
-  }
-
-  /** What is left of the text so far is spoken now, perhaps apart from what was spoken before. */
-  cut(): void {
-    if (this.#unit === 'tokens' && this.#units > 0) this.#units += 1 + audioTokens(0);
-  }
+/** Input and output tokens that speaking a text probably takes: for a provider that does not tell. */
+export function likelySpeechTokens(text: string): Usage {
+  const inputTokens = estimateTextTokens(text);
+  const outputTokens = audioTokens(Buffer.byteLength(text) / bytesPerSecond);
+  return { units: inputTokens + outputTokens, inputTokens, outputTokens };
 }

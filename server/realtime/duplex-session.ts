@@ -67,6 +67,7 @@ export class DuplexSession extends SocketSession {
     if (action === 'continue-task' && !(await this.#take(frame))) return;
     this.#go(move.next);
     this.relay.toUpstream(this.#named(read, data));
+    if (action === 'continue-task') this.#task?.sent(frame.payload.input.text ?? '');
   }
 
   async #run(frame: RunTask, id: string): Promise<void> {
@@ -117,16 +118,16 @@ export class DuplexSession extends SocketSession {
     return false;
   }
 
-  /** Counts a text in and holds quota for it. False when the task has failed over it. */
+  /** Checks a text and holds quota for it. False when the task has failed over it. */
   async #take({ payload }: ContinueTask): Promise<boolean> {
     const task = this.#task;
     const text = payload.input.text ?? '';
-    const problem = task?.add(text);
+    const problem = task?.check(text);
     if (problem !== undefined) {
       await this.#failTask(problem);
       return false;
     }
-    if (text !== '' && !(await task?.cover())) {
+    if (text !== '' && !(await task?.cover(text))) {
       if (!this.over) {
         const message = "The key's remaining quota does not cover this text.";
         await this.#failTask(taskFailureFrom(new Failure(403, 'insufficient_user_quota', message)));
@@ -151,7 +152,7 @@ export class DuplexSession extends SocketSession {
     if (task === undefined) return;
     if (this.#state !== 'running') this.heard();
     if (binary) {
-      task.spoke();
+      task.heard(data.length);
       this.relay.client.send(data, true);
       return;
     }
@@ -170,7 +171,7 @@ export class DuplexSession extends SocketSession {
   /** The bill is paid before the end is told; only then may the next task come. */
   async #finished(task: SpeechTask, data: Buffer): Promise<void> {
     this.#state = 'finishing';
-    await task.close({ channel: this.relay.channelName, status: 200 });
+    await task.finish({ channel: this.relay.channelName, status: 200 });
     if (this.over) return;
     this.#task = undefined;
     this.#go('idle');

@@ -1,59 +1,84 @@
+import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
-import { TextEstimate } from '../ledger/usage.ts';
+import { field } from '../providers/json.ts';
+import { audioSeconds, base64Share } from './audio-time.ts';
 import type { Connection } from './connection.ts';
-import { SessionUsage } from './session-usage.ts';
+import type { JsonObject } from './frames.ts';
+import { SessionUsage, sum } from './session-usage.ts';
+import { failed, type Outcome } from './socket-session.ts';
 
 /** The provider counts kana and hangul twice as well. */
 const counting = { eastAsian: true };
+const standardForm = { format: 'pcm', sample_rate: 24_000, bit_rate: 128 };
 
-/** A session's place in the books: quota is held for its text, and what the provider reports is paid. */
+/**
+ * A session's place in the books: quota is held for its text, and what the provider reports is paid, with what was
+ * heard beyond that.
+ */
 export class SessionBooks {
-  readonly #unit: Connection['model']['unit'];
   readonly #hold: TextHold;
   readonly #usage: SessionUsage;
-  readonly #estimate: TextEstimate;
-  /** Units of the text that was covered. */
-  #covered = 0;
+  readonly #text: SpokenText;
 
   constructor({ gateway, requestId, caller, model, startedAt }: Connection) {
-    this.#unit = model.unit;
-    this.#hold = new TextHold(gateway, {
-      requestId,
-      caller,
-      operation: 'openRealtimeSocket',
-      model,
-      startedAt,
-    });
+    const call = { requestId, caller, operation: 'openRealtimeSocket', model, startedAt };
+    this.#hold = new TextHold(gateway, call);
     this.#usage = new SessionUsage(model.unit);
-    this.#estimate = new TextEstimate(model.unit, counting);
+    this.#text = new SpokenText(model.unit, counting);
   }
 
-  /** Holds quota for one more text. False when the key's quota does not cover it. */
-  async cover(text: string): Promise<boolean> {
-    this.#estimate.add(text);
-    const alone = new TextEstimate(this.#unit, counting);
-    alone.add(text);
-    // What was reported may be more than was expected; the new text comes on top of either.
-    const units = Math.max(this.#estimate.units, (this.#usage.total?.units ?? 0) + alone.units);
-    if (!(await this.#hold.cover(units))) return false;
-    this.#covered = units;
-    return true;
+  /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
+  cover(text: string): Promise<boolean> {
+    // A figure above what is held will not be paid, so nothing is held for it.
+    const reported = Math.min(this.#usage.total?.units ?? 0, this.#hold.covered);
+    return this.#hold.cover(this.#text.most(text, reported));
   }
 
-  /** The text that follows is spoken on its own. */
-  cut(): void {
-    this.#estimate.cut();
+  /** The text went to the provider. */
+  sent(text: string): void {
+    this.#text.add(text);
+  }
+
+  /** The provider is to speak, or speaks, what it has got so far. */
+  begun(): void {
+    this.#text.keep();
+  }
+
+  /** The provider has dropped the text that it had not begun on. */
+  cleared(): void {
+    this.#text.clear();
+  }
+
+  /** So much Base64 audio of that form went to the client. */
+  heard(length: number, settings: JsonObject): void {
+    const form = { ...settings, format: settings.response_format };
+    this.#text.hear(audioSeconds(length * base64Share, form, standardForm));
+  }
+
+  /** All the audio of a part of a response is out, and this was its text. */
+  named(text: unknown): void {
+    if (typeof text === 'string' && text !== '') this.#text.name(text);
   }
 
   /** Takes the `response` of a `response.done`. */
   note(response: unknown): void {
-    this.#usage.note(response);
+    if (!this.#usage.note(response)) {
+      const status = field(response, 'status');
+      if (status === 'failed') {
+        this.#text.forget();
+        return;
+      }
+      // A provider that completed a response and told nothing is paid for its text.
+      if (status === 'completed') this.#text.complete();
+      this.#usage.assume(response, this.#text.unreported);
+    }
+    const { total } = this.#usage;
+    if (total !== undefined) this.#text.report(total);
   }
 
-  /** Charges what was reported. A provider that completed a response and told nothing is paid for the text. */
-  close(outcome: { channel: string; status: number; errorCode?: string }): Promise<void> {
-    const { total, silent } = this.#usage;
-    const expected = { units: this.#covered, inputTokens: 0, outputTokens: 0 };
-    return this.#hold.close(total ?? (silent ? expected : undefined), outcome);
+  /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
+  close(outcome: Outcome & { channel: string }): Promise<void> {
+    const { total } = this.#usage;
+    return this.#hold.close(failed(outcome) ? total : sum(total, this.#text.unreported), outcome);
   }
 }

@@ -11,25 +11,28 @@ export class SessionUsage {
   readonly #unit: Unit;
   readonly #byResponse = new Map<string, Usage>();
   #total: Usage | undefined;
-  #silent = false;
 
   constructor(unit: Unit) {
     this.#unit = unit;
   }
 
-  /** Takes the `response` of a `response.done`. */
-  note(response: unknown): void {
+  /** Takes the `response` of a `response.done`. False when it tells no usage. */
+  note(response: unknown): boolean {
     const usage = readUsage(this.#unit, field(response, 'usage'));
-    if (usage === undefined) {
-      if (field(response, 'status') === 'completed') this.#silent = true;
-      return;
-    }
-    if (this.#unit !== 'tokens') {
-      // Cumulative: it never shrinks, whatever order the reports come in.
-      if (usage.units >= (this.#total?.units ?? 0)) this.#total = usage;
-      return;
-    }
-    const id = field(response, 'id');
+    if (usage === undefined) return false;
+    if (this.#unit === 'tokens') this.#noteResponse(field(response, 'id'), usage);
+    // Cumulative: it never shrinks, whatever order the reports come in.
+    else if (usage.units >= (this.#total?.units ?? 0)) this.#total = usage;
+    return true;
+  }
+
+  /** Takes what was heard of a response that ended without a figure. */
+  assume(response: unknown, usage: Usage): void {
+    if (this.#unit === 'tokens') this.#noteResponse(field(response, 'id'), usage);
+    else this.#total = sum(this.#total, usage, 1);
+  }
+
+  #noteResponse(id: unknown, usage: Usage): void {
     if (typeof id !== 'string') {
       this.#total = sum(this.#total, usage, 1);
       return;
@@ -44,14 +47,9 @@ export class SessionUsage {
   get total(): Usage | undefined {
     return this.#total;
   }
-
-  /** Whether a response was completed without telling what it took. */
-  get silent(): boolean {
-    return this.#silent;
-  }
 }
 
-function sum(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1): Usage {
+export function sum(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1 = 1): Usage {
   return {
     units: (left?.units ?? 0) + sign * (right?.units ?? 0),
     inputTokens: (left?.inputTokens ?? 0) + sign * (right?.inputTokens ?? 0),

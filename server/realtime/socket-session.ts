@@ -13,6 +13,11 @@ export interface Outcome {
   errorCode?: string;
 }
 
+/** Whether the provider or the gateway failed, and not the client: what was heard and not reported is free then. */
+export function failed({ status }: Outcome): boolean {
+  return status === 429 || status >= 500;
+}
+
 /**
  * What both protocols share: a relay that ends once, whoever ends it, with its books closed before the client is
  * told; an alarm for silence; and a key that is looked at again and again.

@@ -4,6 +4,7 @@ import type { Channel } from '../channels/channel.ts';
 import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
 import { voicesIn } from '../providers/native/voice-places.ts';
+import { envelope } from './audio-time.ts';
 import type { Connection } from './connection.ts';
 import { inner, isAudioDelta, type JsonObject, readServerEvent } from './frames.ts';
 import { SeenIds } from './seen-ids.ts';
@@ -87,7 +88,8 @@ export class SpeechSession extends SocketSession {
 
   #take(event: OtherEvent, data: Buffer): void | Promise<void> {
     if (event.type === 'input_text_buffer.append' && event.text !== '') return this.#append(event, data);
-    if (event.type === 'input_text_buffer.commit') this.#books.cut();
+    if (event.type === 'input_text_buffer.commit' || event.type === 'session.finish') this.#books.begun();
+    if (event.type === 'input_text_buffer.clear') this.#books.cleared();
     this.#forward(event, data);
   }
 
@@ -128,12 +130,14 @@ export class SpeechSession extends SocketSession {
     return false;
   }
 
-  #forward(event: ClientEvent, data: Buffer | string): void {
+  /** False when the event may not come any more. */
+  #forward(event: ClientEvent, data: Buffer | string): boolean {
     const move = clientMoves[this.#state][event.type];
-    if ('refused' in move) return;
+    if ('refused' in move) return false;
     const nothing = event.type === 'input_text_buffer.append' && event.text === '';
     if (!nothing) this.#state = move.next;
     this.relay.toUpstream(data);
+    return true;
   }
 
   async #update(event: SessionUpdate, data: Buffer): Promise<void> {
@@ -176,7 +180,7 @@ export class SpeechSession extends SocketSession {
       const message = "The key's remaining quota does not cover this text.";
       return this.#fatal('insufficient_user_quota', message, event.event_id);
     }
-    this.#forward(event, data);
+    if (this.#forward(event, data)) this.#books.sent(event.text);
   }
 
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
@@ -184,6 +188,7 @@ export class SpeechSession extends SocketSession {
     const { client } = this.relay;
     if (!this.#greeted) return this.#greet(data, binary);
     if (!binary && isAudioDelta(data)) {
+      this.#books.heard(data.length - envelope, this.#settings);
       client.send(data, false);
       return;
     }
@@ -198,10 +203,18 @@ export class SpeechSession extends SocketSession {
       case 'session.updated':
         client.send(this.#ownModel(event, data), false);
         return;
+      case 'response.created':
+        this.#books.begun();
+        break;
+      case 'response.audio.delta':
+        this.#books.heard(String(event.delta).length, this.#settings);
+        break;
+      case 'response.content_part.done':
+        this.#books.named(inner(event, 'part').text);
+        break;
       case 'response.done':
         this.#books.note(event.response);
-        client.send(data, false);
-        return;
+        break;
       case 'session.finished':
         return this.end({ status: 200 }, () => {
           client.send(data, false);
@@ -210,8 +223,8 @@ export class SpeechSession extends SocketSession {
       case 'error':
         return this.#providerError(inner(event, 'error'));
       default:
-        client.send(data, false);
     }
+    client.send(data, false);
   }
 
   /** The first frame of the first upstream: a greeting, or a refusal, which ends the session. */

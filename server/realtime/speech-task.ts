@@ -1,19 +1,25 @@
 import type { RunTask } from '../../generated/events.ts';
-import type { Usage } from '../ledger/metering.ts';
+import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
-import { countCharacters, TextEstimate } from '../ledger/usage.ts';
+import { countCharacters, type Usage } from '../ledger/usage.ts';
 import { readUsage } from '../providers/native/usage.ts';
+import { type AudioForm, audioSeconds } from './audio-time.ts';
 import type { Connection } from './connection.ts';
 import { inner, type JsonObject } from './frames.ts';
 import { longestTask, longestText } from './limits.ts';
+import { sum } from './session-usage.ts';
+import { failed, type Outcome } from './socket-session.ts';
 import { invalidParameter, type TaskFailure } from './task-errors.ts';
+
+const standardForm = { format: 'mp3', sample_rate: 22_050, bit_rate: 32 };
 
 /** One task of a duplex socket: its text, its usage and its place in the books. */
 export class SpeechTask {
   readonly id: string;
   readonly #unit: Connection['model']['unit'];
   readonly #ssml: boolean;
-  readonly #estimate: TextEstimate;
+  readonly #form: AudioForm;
+  readonly #text: SpokenText;
   readonly #hold: TextHold;
   #texts = 0;
   #characters = 0;
@@ -25,8 +31,9 @@ export class SpeechTask {
     const { gateway, caller, model } = connection;
     this.id = header.task_id;
     this.#unit = model.unit;
+    this.#form = payload.parameters;
     this.#ssml = payload.parameters.enable_ssml === true;
-    this.#estimate = new TextEstimate(model.unit, { ssml: this.#ssml, pace: payload.parameters });
+    this.#text = new SpokenText(model.unit, { ssml: this.#ssml, pace: payload.parameters });
     const startedAt = gateway.timers.monotonic();
     this.#hold = new TextHold(gateway, {
       requestId,
@@ -37,8 +44,8 @@ export class SpeechTask {
     });
   }
 
-  /** Counts a text in. What is wrong with it, when it breaks a limit. */
-  add(text: string): TaskFailure | undefined {
+  /** What is wrong with one more text, when it breaks a limit. */
+  check(text: string): TaskFailure | undefined {
     if (text === '') return undefined;
     const field = 'payload.input.text';
     this.#texts += 1;
@@ -50,33 +57,48 @@ export class SpeechTask {
       return invalidParameter(`${field}: must have at most ${longestText} billing characters.`);
     if (this.#characters > longestTask)
       return invalidParameter(`${field}: one task takes at most ${longestTask} billing characters.`);
-    this.#estimate.add(text);
     return undefined;
   }
 
-  /** Holds quota for all the text so far. False when the key's quota does not cover it. */
-  cover(): Promise<boolean> {
-    return this.#hold.cover(Math.max(this.#estimate.units, this.#usage?.units ?? 0));
+  /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
+  cover(text: string): Promise<boolean> {
+    // A figure above what is held will not be paid, so nothing is held for it.
+    const reported = Math.min(this.#usage?.units ?? 0, this.#hold.covered);
+    return this.#hold.cover(this.#text.most(text, reported));
   }
 
-  /** Takes what a server frame reports: a figure that counts from the start of the task. */
+  /** The text went to the provider. */
+  sent(text: string): void {
+    this.#text.add(text);
+    this.#text.keep();
+  }
+
+  /** Takes what a server frame tells: a figure that counts from the start of the task, or what is spoken next. */
   note(frame: JsonObject): void {
-    const usage = readUsage(this.#unit, inner(frame, 'payload').usage);
-    if (usage !== undefined && usage.units >= (this.#usage?.units ?? 0)) this.#usage = usage;
+    const payload = inner(frame, 'payload');
+    const usage = readUsage(this.#unit, payload.usage);
+    if (usage !== undefined && usage.units >= (this.#usage?.units ?? 0)) {
+      this.#usage = usage;
+      this.#text.report(usage);
+    }
+    const { type, original_text: text } = inner(payload, 'output');
+    if (type === 'sentence-begin') this.#text.announce(typeof text === 'string' ? text : undefined);
   }
 
-  /** Audio went to the client. */
-  spoke(): void {
+  /** So many bytes of audio went to the client. */
+  heard(bytes: number): void {
     this.#audio = true;
+    this.#text.hear(audioSeconds(bytes, this.#form, standardForm));
   }
 
-  /**
-   * Charges what was reported. A finished task that spoke and told nothing is paid for its text; any other is
-   * free then.
-   */
-  close(outcome: { channel: string; status: number; errorCode?: string }): Promise<void> {
-    const untold = this.#audio && outcome.errorCode === undefined && outcome.status === 200;
-    const expected = { units: this.#estimate.units, inputTokens: 0, outputTokens: 0 };
-    return this.#hold.close(this.#usage ?? (untold ? expected : undefined), outcome);
+  /** Charges what was reported. A provider that finished and never told anything is paid for the text it spoke. */
+  finish(outcome: Outcome & { channel: string }): Promise<void> {
+    if (this.#usage === undefined && this.#audio) this.#text.complete();
+    return this.close(outcome);
+  }
+
+  /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
+  close(outcome: Outcome & { channel: string }): Promise<void> {
+    return this.#hold.close(failed(outcome) ? this.#usage : sum(this.#usage, this.#text.unreported), outcome);
   }
 }

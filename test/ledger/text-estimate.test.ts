@@ -1,42 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { longestSpeech } from '../../server/ledger/speech-time.ts';
-import { mostSpeechTokens, TextEstimate } from '../../server/ledger/usage.ts';
-
-describe('a text that comes bit by bit', () => {
-  test('has as many characters as its bits', () => {
-    const estimate = new TextEstimate('characters');
-    expect(estimate.units).toBe(0);
-    estimate.add('Good ');
-    estimate.add('早안');
-    expect(estimate.units).toBe(5 + 2 + 1);
-  });
-
-  test('counts as it is told', () => {
-    const wide = new TextEstimate('characters', { eastAsian: true });
-    wide.add('早안');
-    expect(wide.units).toBe(4);
-    const ssml = new TextEstimate('characters', { ssml: true });
-    ssml.add('<speak>hi</speak>');
-    expect(ssml.units).toBe(2);
-  });
-
-  test('takes in tokens what each bit may take on its own', () => {
-    const estimate = new TextEstimate('tokens');
-    estimate.add('');
-    estimate.cut();
-    expect(estimate.units).toBe(0);
-    estimate.add('Good ');
-    estimate.add('早');
-    expect(estimate.units).toBe(mostSpeechTokens('Good ') + mostSpeechTokens('早'));
-  });
-
-  test('takes the least price once more where it is cut, for what is left then', () => {
-    const estimate = new TextEstimate('tokens');
-    estimate.add('a');
-    estimate.cut();
-    expect(estimate.units).toBe(mostSpeechTokens('a') + 51);
-  });
-});
+import { likelySpeechTokens } from '../../server/ledger/usage.ts';
 
 describe('the longest that a text takes to be spoken', () => {
   test.each([
@@ -44,6 +8,7 @@ describe('the longest that a text takes to be spoken', () => {
     ['Hello', 0.5 + 5 * 0.4],
     ['www', 0.5 + 3 * 0.6],
     ['7!', 0.5 + 2],
+    ['\n', 0.5 + 1],
     ['a b', 0.5 + 0.4 + 0.1 + 0.4],
     ['早こ안', 0.5 + 3 * 1.2],
     ['😀é', 0.5 + 2 * 2.8],
@@ -65,4 +30,10 @@ describe('the longest that a text takes to be spoken', () => {
   ])('%j stretches it %d times', (pace, factor) => {
     expect(longestSpeech('Hello', pace)).toBeCloseTo(longestSpeech('Hello') * factor);
   });
+});
+
+test('what a text probably takes: a token for 4 bytes, and 50 a second of audio with a floor', () => {
+  expect(likelySpeechTokens('Hi')).toEqual({ units: 51, inputTokens: 1, outputTokens: 50 });
+  expect(likelySpeechTokens('x'.repeat(240))).toEqual({ units: 1060, inputTokens: 60, outputTokens: 1000 });
+  expect(likelySpeechTokens('早'.repeat(80))).toEqual({ units: 1060, inputTokens: 60, outputTokens: 1000 });
 });

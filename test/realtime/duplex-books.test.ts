@@ -181,10 +181,10 @@ describe.each(engines)('the books of a task on %s', (engine) => {
     return id;
   };
 
-  test('a client that vanishes in the middle pays what was reported', async () => {
+  test('a client that vanishes in the middle pays what was reported, and what was heard beyond it', async () => {
     await midAudio();
     client.socket.terminate();
-    expect(await settled()).toMatchObject([{ state: 'settled', charged: 27 }]);
+    expect(await settled()).toMatchObject([{ state: 'settled', charged: (9 + 23) * 3 }]);
     expect(await logs()).toMatchObject([{ status: 499, error_code: 'client_closed_request' }]);
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
   });
@@ -235,11 +235,89 @@ describe.each(engines)('the books of a task on %s', (engine) => {
     expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);
   });
 
+  /** A provider that sends frames as told, on a text. */
+  const sending = (
+    send: (id: string, tell: (payload: object) => void, speak: (bytes: number) => void) => void,
+  ): Script => ({
+    frame(connection, frame) {
+      const { action, task_id: id } = frame.header as { action: string; task_id: string };
+      if (action === 'run-task') connection.send(event(id, 'task-started', {}));
+      if (action !== 'continue-task') return;
+      send(
+        id,
+        (payload) => connection.send(event(id, 'result-generated', payload)),
+        (bytes) => connection.socket.send(Buffer.alloc(bytes)),
+      );
+      connection.send(event(id, 'result-generated', { output: { type: 'end' } }));
+    },
+  });
+  const ended = () => client.next(({ payload }) => JSON.stringify(payload).includes('"end"'));
+  const sentences = 'First one here. Then the second. And at last the third one.';
+  const begin = (text?: string) => ({
+    output: {
+      type: 'sentence-begin',
+      sentence: { index: 0, words: [] },
+      ...(text === undefined ? {} : { original_text: text }),
+    },
+  });
+
+  test.each([
+    ['audio of a named sentence costs that sentence', {}, ['First one here. ', 99_999], 16],
+    ['audio of two named sentences costs both', {}, ['First one here. ', 9, 'Then the second. ', 9], 33],
+    [
+      'a sentence that is named and not heard costs nothing',
+      {},
+      ['First one here. ', 9, 'Then the second. '],
+      16,
+    ],
+    ['nameless audio that has begun costs its sentence', {}, [undefined, 3], 16],
+    ['a second and a half of MP3 costs two sentences', {}, [undefined, 12_000], 33],
+    ['and of PCM', { format: 'pcm', sample_rate: 48_000 }, [undefined, 144_000], 33],
+    ['and of Opus', { format: 'opus', bit_rate: 64 }, [undefined, 12_000], 33],
+    ['a minute costs all the text', {}, [480_000], 59],
+  ] as const)('%s', async (_name, parameters, steps, units) => {
+    await open(
+      sending((_id, tell, speak) => {
+        for (const step of steps) {
+          if (typeof step === 'number') speak(step);
+          else tell(begin(step));
+        }
+      }),
+    );
+    say(await start(parameters), sentences);
+    await ended();
+    client.socket.terminate();
+    expect(await settled()).toMatchObject([{ charged: units * 3 }]);
+  });
+
+  test('new text is held on top of what was reported, even where that is more than was expected', async () => {
+    await open(sending((_id, tell) => tell({ usage: { characters: 400 } })));
+    const id = await start();
+    say(id, 'ten chars.');
+    await ended();
+    expect(await rows()).toMatchObject([{ reserved: 1500 }]);
+    say(id, 'x'.repeat(300));
+    await ended();
+    expect(await rows()).toMatchObject([{ reserved: 3000 }]);
+  });
+
+  test('no more is paid than is held, whatever is told', async () => {
+    await open(
+      sending((_id, tell) => tell({ usage: { characters: 999_999_999 } })),
+      1500,
+    );
+    say(await start(), 'ten chars.');
+    await ended();
+    client.socket.terminate();
+    expect(await settled()).toMatchObject([{ reserved: 1500, charged: 1500 }]);
+    expect(await remainingQuota(target, token.id)).toBe(0);
+  });
+
   test('a broken rule in the middle is settled too', async () => {
     await midAudio();
     client.send('garbage');
     await client.closed;
-    expect(await rows()).toMatchObject([{ state: 'settled', charged: 27 }]);
+    expect(await rows()).toMatchObject([{ state: 'settled', charged: 96 }]);
     expect(await logs()).toMatchObject([{ status: 400, error_code: 'InvalidParameter' }]);
   });
 });

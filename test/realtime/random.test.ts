@@ -35,6 +35,8 @@ describe.each(engines)('any order of frames on %s', (engine) => {
   let errors: string[];
   /** Largest figure that the upstream has reported, by task; a session has one. */
   let reported: Map<string, number>;
+  /** Characters that the upstream has got, by task. */
+  let given: Map<string, number>;
   let random: () => number;
 
   beforeAll(async () => {
@@ -61,6 +63,9 @@ describe.each(engines)('any order of frames on %s', (engine) => {
     const figures = [...text.matchAll(/"characters":(\d+)/g)].map(([, figure]) => Number(figure));
     for (const figure of figures) reported.set(task(), Math.max(reported.get(task()) ?? 0, figure));
   };
+  const noteText = (task: string, text: unknown) => {
+    if (typeof text === 'string') given.set(task, (given.get(task) ?? 0) + text.length);
+  };
   const watched = (connection: UpstreamConnection, note: (text: string) => void): UpstreamConnection => ({
     ...connection,
     send(frame) {
@@ -77,7 +82,10 @@ describe.each(engines)('any order of frames on %s', (engine) => {
       () => connection.socket.terminate(),
     )();
 
-  /** The socket is at its end, and so are its books: each entry closed once, for no more than was reported. */
+  /**
+   * The socket is at its end, and so are its books: each entry closed once, for no more than was held, nor than was
+   * reported and could be heard.
+   */
   const balanced = async (token: { id: number }, quota: number, validate: EventValidator<unknown>) => {
     client.socket.terminate();
     expect(closeCodes).toContain((await client.closed).code);
@@ -91,7 +99,8 @@ describe.each(engines)('any order of frames on %s', (engine) => {
       .execute();
     for (const row of rows) {
       const task = row.request_id === requestId ? '' : row.request_id.slice(requestId.length + 1);
-      expect(row.charged ?? 0).toBeLessThanOrEqual(reported.get(task) ?? 0);
+      const spoken = (reported.get(task) ?? 0) + (given.get(task) ?? 0);
+      expect(row.charged ?? 0).toBeLessThanOrEqual(Math.min(row.reserved, spoken));
       expect(row.state).toBe(row.charged === null ? 'refunded' : 'settled');
     }
     const spent = rows.reduce((sum, { charged }) => sum + (charged ?? 0), 0);
@@ -112,6 +121,7 @@ describe.each(engines)('any order of frames on %s', (engine) => {
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
+      given = new Map();
       const quota = pick(0, 15, 60, 10_000);
       const token = await makeKey(target, { quota });
       const play = realtimeScript({ pieces: below(3) });
@@ -128,6 +138,7 @@ describe.each(engines)('any order of frames on %s', (engine) => {
         },
         frame(connection, frame) {
           const one = wrapped.get(connection);
+          noteText('', frame.text);
           const fate = random();
           if (one === undefined || fate < 0.03) return;
           if (fate < 0.05) mischief(connection);
@@ -195,6 +206,7 @@ describe.each(engines)('any order of frames on %s', (engine) => {
     let spent = 0;
     for (let round = 0; round < rounds; round += 1) {
       reported = new Map();
+      given = new Map();
       const quota = pick(0, 15, 60, 10_000);
       const token = await makeKey(target, { quota });
       const play = inferenceScript();
@@ -210,6 +222,7 @@ describe.each(engines)('any order of frames on %s', (engine) => {
             ),
             { socket: connection.socket },
           );
+          noteText(numbers.get(id) ?? '', (frame.payload as { input: { text?: string } }).input.text);
           const fate = random();
           if (fate < 0.03) return;
           if (fate < 0.05) mischief(connection);

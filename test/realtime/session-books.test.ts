@@ -226,19 +226,19 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     await client.next((event) => event.event_id === 'late');
   };
 
-  test('a client that vanishes in the middle pays what was reported', async () => {
+  test('a client that vanishes in the middle pays what was reported, and what was heard beyond it', async () => {
     await midAudio();
     client.socket.terminate();
-    expect(await settled()).toMatchObject({ state: 'settled', charged: 18 });
+    expect(await settled()).toMatchObject({ state: 'settled', charged: (9 + 23) * 2 });
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
-    expect(await remainingQuota(target, token.id)).toBe(100_000 - 18);
-    expect(await log()).toMatchObject([{ status: 499, error_code: 'client_closed_request', units: 9 }]);
+    expect(await remainingQuota(target, token.id)).toBe(100_000 - 64);
+    expect(await log()).toMatchObject([{ status: 499, error_code: 'client_closed_request', units: 32 }]);
   });
 
   test('a client that says goodbye in the middle pays the same', async () => {
     await midAudio();
     client.socket.close(1000);
-    expect(await settled()).toMatchObject({ state: 'settled', charged: 18 });
+    expect(await settled()).toMatchObject({ state: 'settled', charged: 64 });
     expect(await log()).toMatchObject([{ status: 200, error_code: null }]);
   });
 
@@ -291,6 +291,133 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     await client.closed;
     return row();
   };
+
+  /** A provider that speaks as told, on an append. */
+  const speaking = (speak: (emit: (type: string, fields?: object) => void) => void): Script => ({
+    ...realtimeScript(),
+    frame(connection, frame) {
+      if (frame.type === 'session.update') realtimeUpdate(connection, frame);
+      if (frame.type !== 'input_text_buffer.append') return;
+      let events = 0;
+      speak((type, fields = {}) => {
+        events += 1;
+        connection.send({ event_id: `s${events}`, type, ...fields });
+      });
+      connection.send({ event_id: 'end', type: 'input_text_buffer.cleared' });
+    },
+  });
+  /** What is charged to a client that leaves after a text and what the provider made of it. */
+  const leftAfter = async (text: string, speak: Parameters<typeof speaking>[0], model = flash) => {
+    await open(model, speaking(speak));
+    await configure('server_commit');
+    send('input_text_buffer.append', { text });
+    await client.next((event) => event.event_id === 'end');
+    client.socket.terminate();
+    return (await settled())?.charged;
+  };
+  const sentences = 'First one here. Then the second. And at last the third one.';
+  /** A delta with so many seconds of PCM at 24 kHz. */
+  const seconds = (length: number) => ({ delta: Buffer.alloc(48_000 * length).toString('base64') });
+  const done = (status: string, usage?: object) => ({ response: { id: 'r', status, usage } });
+
+  test.each([
+    ['audio that has just begun costs its sentence', 0.01, 16],
+    ['audio of a second and a half costs two sentences', 1.5, 33],
+    ['audio of a minute costs all the text', 60, 59],
+  ])('%s', async (_name, length, units) => {
+    const charged = await leftAfter(sentences, (emit) => emit('response.audio.delta', seconds(length)));
+    expect(charged).toBe(units * 2);
+  });
+
+  test('audio whose text the provider has named costs that text', async () => {
+    const charged = await leftAfter(sentences, (emit) => {
+      emit('response.audio.delta', seconds(60));
+      emit('response.content_part.done', { part: { type: 'audio', text: 'First one here. ' } });
+    });
+    expect(charged).toBe(16 * 2);
+  });
+
+  test('a response that was cut short and not reported costs what was heard of it', async () => {
+    const charged = await leftAfter(sentences, (emit) => {
+      emit('response.audio.delta', seconds(0.1));
+      emit('response.done', done('incomplete'));
+    });
+    expect(charged).toBe(16 * 2);
+  });
+
+  test('cut short and not reported, each costs its tokens, whatever comes after', async () => {
+    const charged = await leftAfter(
+      sentences,
+      (emit) => {
+        emit('response.audio.delta', seconds(2));
+        emit('response.done', done('incomplete'));
+        emit('response.done', {
+          response: { id: 'r2', status: 'completed', usage: { input_tokens: 1, output_tokens: 50 } },
+        });
+      },
+      legacy,
+    );
+    // Two sentences of 33 bytes and two seconds, and what was reported.
+    expect(charged).toBe(9 + 100 + 51);
+  });
+
+  test('a response that the provider failed over and did not report costs nothing', async () => {
+    const charged = await leftAfter(sentences, (emit) => {
+      emit('response.audio.delta', seconds(2));
+      emit('response.done', done('failed'));
+    });
+    expect(charged).toBeNull();
+  });
+
+  test('text that was cleared before it was spoken costs nothing', async () => {
+    const script = realtimeScript();
+    await open(flash, {
+      ...script,
+      frame(connection, frame) {
+        if (frame.type !== 'input_text_buffer.commit') script.frame?.(connection, frame);
+        else connection.send({ event_id: 'late', type: 'response.audio.delta', delta: 'AAAA' });
+      },
+    });
+    await configure();
+    send('input_text_buffer.append', { text: 'x'.repeat(300) });
+    send('input_text_buffer.clear');
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    send('input_text_buffer.commit');
+    await client.next((event) => event.event_id === 'late');
+    client.socket.terminate();
+    expect(await settled()).toMatchObject({ charged: 20 });
+  });
+
+  test('new text is held on top of what was reported, even where that is more than was expected', async () => {
+    await open(
+      flash,
+      speaking((emit) => emit('response.done', done('completed', { characters: 400 }))),
+    );
+    await configure('server_commit');
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    await client.next((event) => event.event_id === 'end');
+    expect(await row()).toMatchObject({ reserved: 1000 });
+    send('input_text_buffer.append', { text: 'x'.repeat(300) });
+    await client.next((event) => event.event_id === 'end');
+    expect(await row()).toMatchObject({ reserved: 2000 });
+  });
+
+  test('nothing is held for a figure that could not be paid, and no more is paid than is held', async () => {
+    const before = target.gateway.ledger.overruns;
+    await open(
+      flash,
+      speaking((emit) => emit('response.done', done('completed', { characters: 999_999_999 }))),
+      1000,
+    );
+    await configure('server_commit');
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    await client.next((event) => event.event_id === 'end');
+    client.socket.terminate();
+    expect(await settled()).toMatchObject({ reserved: 1000, charged: 1000 });
+    expect(await remainingQuota(target, token.id)).toBe(0);
+    expect(await log()).toMatchObject([{ units: 500, quota: 1000 }]);
+    expect(target.gateway.ledger.overruns).toBe(before + 1);
+  });
 
   test('a figure that shrinks is passed over', async () => {
     expect(await reported(flash, { usage: { characters: 18 } }, { usage: { characters: 9 } })).toMatchObject({

@@ -6,7 +6,7 @@ import { channelsForVoices, type NamedVoice } from '../../channels/voice-route.t
 import { Failure } from '../../failure.ts';
 import type { OperationRequest, Reply } from '../../http/handler.ts';
 import { Metering, type Usage } from '../../ledger/metering.ts';
-import { countCharacters, mostSpeechTokens } from '../../ledger/usage.ts';
+import { countCharacters, likelySpeechTokens, mostSpeechTokens } from '../../ledger/usage.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../../models/speech-rules.ts';
 import type { NativeSpeechRequest } from '../../providers/native/speech-request.ts';
@@ -79,6 +79,7 @@ export async function speak(
     operation: job.operation,
     model,
     expectedUnits: expectedUnits(job),
+    ...(model.unit === 'tokens' ? { likely: likelySpeechTokens(job.speech.text) } : {}),
     startedAt: request.startedAt,
   });
   const { timers, settings } = gateway;

@@ -1,0 +1,184 @@
+import type { Pace } from './speech-time.ts';
+import {
+  audioTokens,
+  type CountOptions,
+  countCharacters,
+  mostSpeechTokens,
+  type Unit,
+  type Usage,
+} from './usage.ts';
+
+/** How quickly text is spoken, a second: characters, and text tokens of 4 bytes each. */
+const pace = { characters: 12, tokens: 3 };
+/** A sentence with the signs and blanks after it. */
+const sentences = /[^.!?。！？…\n]+[.!?。！？…\s]*|[.!?。！？…\s]+/g;
+/** Ends that are kept at the most; of more, some are left out, so far apart that all have room. */
+const mostEnds = 4096;
+const leastGap = 16;
+
+/** The end of a sentence or of a text: where it stands, and the most units that all text up to it takes. */
+interface End {
+  at: number;
+  most: number;
+}
+
+/**
+ * The text that went to a provider bit by bit: how much of it no report covers yet, and how much of that was heard.
+ * A provider reports late, and a client may leave before.
+ */
+export class SpokenText {
+  readonly #unit: Unit;
+  readonly #options: CountOptions & { pace?: Pace };
+  /** Ends beyond what was reported. Places are counted in characters or text tokens. */
+  #ends: End[] = [];
+  /** Room between two ends. */
+  #gap = 0;
+  #given: End = { at: 0, most: 0 };
+  #reported: End = { at: 0, most: 0 };
+  /** Up to here a report covers the text for certain. */
+  #covered: End = { at: 0, most: 0 };
+  /** The last figure, as the provider counts. */
+  #figure = 0;
+  /** What a `clear` leaves. */
+  #kept: End = { at: 0, most: 0 };
+  /** Text beyond what was reported that the provider named as heard. */
+  #named = 0;
+  #announced: number | undefined;
+  /** Seconds of audio that no report covers, and of these the ones whose text is not known. */
+  #seconds = 0;
+  #nameless = 0;
+  #inNamed = false;
+
+  constructor(unit: Unit, options: CountOptions & { pace?: Pace } = {}) {
+    this.#unit = unit;
+    this.#options = options;
+  }
+
+  /** One more text went to the provider. */
+  add(text: string): void {
+    if (text === '') return;
+    const { at, most } = this.#given;
+    this.#given = { at, most: most + this.#mostUnits(text) };
+    const parts = this.#options.ssml ? [text] : (text.match(sentences) ?? []);
+    for (const [index, part] of parts.entries()) {
+      const last = index === parts.length - 1;
+      this.#given = { at: this.#given.at + this.#measure(part), most: this.#given.most };
+      // Where a text is reported in part, the rest of it may still take all.
+      this.#push(last ? this.#given : { at: this.#given.at, most });
+    }
+    if (this.#ends.length <= mostEnds) return;
+    this.#gap = Math.max(leastGap, this.#gap * 2);
+    for (const end of this.#ends.splice(0)) this.#push(end);
+  }
+
+  #push(end: End): void {
+    const begin = this.#ends.at(-2) ?? this.#reported;
+    const last = this.#ends.at(-1);
+    if (last !== undefined && last.at - begin.at < this.#gap) this.#ends.pop();
+    this.#ends.push(end);
+  }
+
+  /** The provider has begun on what was given so far, or was told to. */
+  keep(): void {
+    this.#kept = this.#given;
+  }
+
+  /** The provider has thrown away what it had not begun on. */
+  clear(): void {
+    this.#given = this.#kept.at > this.#reported.at ? this.#kept : this.#reported;
+    this.#ends = this.#ends.filter(({ at }) => at <= this.#given.at);
+  }
+
+  /** The audio that follows speaks this text; undefined: it is not told which. */
+  announce(text: string | undefined): void {
+    this.#announced = text === undefined ? undefined : this.#measure(text);
+    this.#inNamed = false;
+  }
+
+  /** Audio went to the client. */
+  hear(seconds: number): void {
+    this.#seconds += seconds;
+    if (this.#announced !== undefined) {
+      this.#named += this.#announced;
+      this.#announced = undefined;
+      this.#inNamed = true;
+    }
+    if (!this.#inNamed) this.#nameless += seconds;
+  }
+
+  /** What was heard without a name spoke this text. */
+  name(text: string): void {
+    this.#named += this.#measure(text);
+    this.#nameless = 0;
+  }
+
+  /** All that the provider was told to speak was spoken. */
+  complete(): void {
+    this.#named = Math.max(this.#named, this.#kept.at - this.#reported.at);
+    this.#nameless = 0;
+  }
+
+  /**
+   * A figure for all so far covers what was heard. A provider may count a little otherwise, so what it counted since
+   * the last one is taken to reach to the nearest end of a sentence.
+   */
+  report({ units, inputTokens }: Usage): void {
+    const figure = this.#unit === 'tokens' ? inputTokens : units;
+    const at = this.#reported.at + Math.max(0, figure - this.#figure);
+    this.#figure = Math.max(figure, this.#figure);
+    const after = this.#ends.findIndex((end) => end.at > at);
+    const [low = this.#reported, high] =
+      after < 0 ? [this.#ends.at(-1)] : [this.#ends[after - 1], this.#ends[after]];
+    // Less than a unit is a matter of rounding.
+    this.#covered = high !== undefined && high.at - at < 1 ? high : low;
+    this.#reported = high !== undefined && high.at - at < at - low.at ? high : low;
+    this.#ends = this.#ends.filter((end) => end.at > this.#reported.at);
+    if (this.#ends.length === 0) this.#gap = 0;
+    this.forget();
+  }
+
+  /** What was heard without a report is not to be paid: the provider failed over it. */
+  forget(): void {
+    this.#named = 0;
+    this.#seconds = 0;
+    this.#nameless = 0;
+    this.#announced = undefined;
+    this.#inNamed = false;
+  }
+
+  /** The most units that all comes to with one more text, when so many were reported. */
+  most(text: string, reported: number): number {
+    const more = this.#mostUnits(text);
+    if (this.#unit !== 'tokens') return Math.max(this.#given.at, reported) + more;
+    return reported + this.#given.most - this.#covered.most + more;
+  }
+
+  /** What was heard and not reported: of a sentence that has begun, all. */
+  get unreported(): Usage {
+    const text = Math.ceil(this.#heardUpTo() - this.#reported.at);
+    if (this.#unit !== 'tokens') {
+      const left = this.#given.at - this.#figure;
+      // With what was told it is no more than was given, unless the provider counts higher.
+      return { units: left < 0 ? text : Math.min(text, left), inputTokens: 0, outputTokens: 0 };
+    }
+    const output = this.#seconds > 0 || text > 0 ? audioTokens(this.#seconds) : 0;
+    return { units: text + output, inputTokens: text, outputTokens: output };
+  }
+
+  #heardUpTo(): number {
+    const known = Math.min(this.#reported.at + this.#named, this.#given.at);
+    if (this.#nameless === 0) return Math.max(known, this.#reported.at);
+    const at = known + this.#nameless * (this.#unit === 'tokens' ? pace.tokens : pace.characters);
+    return this.#ends.find((end) => end.at >= at)?.at ?? this.#given.at;
+  }
+
+  #measure(text: string): number {
+    return this.#unit === 'tokens' ? Buffer.byteLength(text) / 4 : countCharacters(text, this.#options);
+  }
+
+  #mostUnits(text: string): number {
+    return this.#unit === 'tokens'
+      ? mostSpeechTokens(text, this.#options.pace)
+      : countCharacters(text, this.#options);
+  }
+}

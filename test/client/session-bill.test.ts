@@ -1,0 +1,65 @@
+import { expect, test } from 'vitest';
+import { InferenceTask } from '../../client/inference/inference-task.ts';
+import { SessionBill } from '../../client/realtime/session-bill.ts';
+import type { InferenceServerEvent } from '../../generated/events.ts';
+
+const tokens = (input: number, output: number) => ({
+  input_tokens: input,
+  output_tokens: output,
+  total_tokens: input + output,
+  input_tokens_details: { text_tokens: input },
+  output_tokens_details: { text_tokens: 0, audio_tokens: output },
+});
+
+test('a bill in characters is the largest figure, whatever order the reports come in', () => {
+  const bill = new SessionBill();
+  expect(bill.usage).toBeUndefined();
+  for (const [characters, total] of [
+    [9, 9],
+    [18, 18],
+    [4, 18],
+    [0, 18],
+  ] as const) {
+    bill.add({ response: { id: 'r', usage: { characters } } });
+    expect(bill.usage).toEqual({ characters: total });
+  }
+});
+
+test('a bill in tokens is the sum over the responses, each with its largest figure', () => {
+  const bill = new SessionBill();
+  for (const [id, usage] of [
+    ['r1', tokens(1, 50)],
+    ['r1', tokens(1, 70)],
+    ['r2', tokens(3, 50)],
+    ['r1', tokens(1, 60)],
+  ] as const)
+    bill.add({ response: { id, usage } });
+  expect(bill.usage).toEqual(tokens(4, 120));
+});
+
+test('a report without usage changes nothing', () => {
+  const bill = new SessionBill();
+  bill.add({ response: { id: 'r' } });
+  expect(bill.usage).toBeUndefined();
+});
+
+test.each([
+  [{ characters: 9 }, { characters: 18 }, { characters: 4 }],
+  [tokens(1, 50), tokens(2, 70), tokens(2, 60)],
+])('the usage of a task counts from its start and never shrinks: %j', (first, largest, late) => {
+  const line = {
+    holdable: false,
+    hold() {},
+    fail() {},
+    owe() {},
+    settle() {},
+    send: async () => {},
+    requestId: undefined,
+  };
+  const task = new InferenceTask(line as unknown as ConstructorParameters<typeof InferenceTask>[0]);
+  for (const usage of [first, largest, late]) {
+    const header = { task_id: task.id, event: 'result-generated', attributes: {} };
+    task.takeEvent({ header, payload: { output: {}, usage } } as unknown as InferenceServerEvent, 1);
+  }
+  expect(task.usage).toEqual(largest);
+});
