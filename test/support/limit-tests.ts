@@ -14,6 +14,8 @@ const rulesOfModels = [
   /gives mp3, wav, pcm, opus without streaming/,
   /speed: must be from 0\.5 to 2 for this model/,
   /takes audio only together with an image or a video/,
+  // Reference videos take of the 30 seconds.
+  /must be at most \d+ here: input video and output/,
   /extend needs a source video/,
   // An eta video has the length -1 only when it is an edit.
   /(seconds|duration): must be 1 to 15/,
