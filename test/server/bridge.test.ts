@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ledgerRows, post } from './books.ts';
 
@@ -51,8 +51,26 @@ test('streamed, and as the native events of its siblings', async () => {
     expect.arrayContaining(['sentence-begin', 'sentence-synthesis', 'sentence-end']),
   );
   expect(data.some(({ output }) => output.audio.data.length > 100)).toBe(true);
+  // No address stands in them, so none ends.
+  expect(text).not.toContain('expires_at');
   expect(data.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters } });
   expect((await ledgerRows(target)).map(({ state }) => state)).not.toContain('open');
+});
+
+test('a client that leaves in the middle pays for what it was sent', async () => {
+  const input = 'And so on and on. '.repeat(200);
+  const leaving = new AbortController();
+  const body = { model: 'voxa-v1', input, voice: 'voxanna', response_format: 'pcm', stream: true };
+  const reply = await post(target.url, target.key, '/v1/audio/speech', body, { signal: leaving.signal });
+  await reply.body?.getReader().read();
+  leaving.abort();
+  await vi.waitFor(async () =>
+    expect((await ledgerRows(target)).at(-1)).toMatchObject({
+      state: 'settled',
+      charged: expect.any(Number),
+    }),
+  );
+  expect((await ledgerRows(target)).at(-1)?.charged).toBeGreaterThan(0);
 });
 
 test('a refusal of the provider is a 4xx, a broken socket a 502; neither is charged', async () => {

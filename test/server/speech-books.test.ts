@@ -292,6 +292,41 @@ describe.each(engines)('on %s', (engine) => {
       expect(await leaveAfterAudio(undefined)).toMatchObject([{ state: 'settled', charged: characters * 3 }]);
     });
 
+    test.each<[string, object, typeof answer]>([
+      [
+        'file',
+        {},
+        (request, response) => {
+          if (request.path === '/file.mp3') {
+            response.write(Buffer.alloc(300_000, 1));
+            return;
+          }
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(finished(5)));
+        },
+      ],
+      [
+        'stream',
+        { stream: true },
+        (_request, response) => {
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          response.write(audioEvent(1, 5));
+        },
+      ],
+    ])('pays for a %s of the standard route', async (_, body, upstreamAnswer) => {
+      answer = upstreamAnswer;
+      const leaving = new AbortController();
+      const before = (await ledgerRows(target)).length;
+      const request = { model: 'voxa-v3-flash', input: 'Good day.', voice: 'v1', ...body };
+      const reply = await post(target.url, target.key, speech, request, { signal: leaving.signal });
+      expect(reply.status).toBe(200);
+      await reply.body?.getReader().read();
+      leaving.abort();
+      await vi.waitFor(async () =>
+        expect((await ledgerRows(target)).slice(before)).toMatchObject([{ state: 'settled', charged: 15 }]),
+      );
+    });
+
     test('pays nothing before the first audio', async () => {
       answer = () => {};
       const leaving = new AbortController();

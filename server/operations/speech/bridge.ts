@@ -59,7 +59,7 @@ async function* asEvents(
   settle: () => Promise<void>,
 ): AsyncGenerator<Buffer> {
   const requestId = randomUUID();
-  const facts = { id: `audio_${requestId}`, expires_at: 0 };
+  const facts = { id: `audio_${requestId}` };
   let count = 0;
   const event = (output: object): Buffer => {
     count += 1;
