@@ -20,6 +20,8 @@ export class Customers {
   #open = false;
   #running: Promise<void>[] = [];
   #failure: Error | undefined;
+  /** What customers wait for at the moment. */
+  readonly #waiting = new Set<string>();
 
   constructor(url: string, key: string) {
     this.#url = url;
@@ -30,19 +32,22 @@ export class Customers {
     this.#open = true;
     const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
     const events = { 'X-Native-SSE': 'enable' };
-    this.#running = [
-      () => this.#post('/v1/audio/speech', speech),
-      () => this.#post('/v1/audio/speech', { ...speech, stream: true, response_format: 'pcm' }),
-      () => this.#post(native, stream, events),
-      () => this.#post(native, stream, events),
-      () => this.#post('/v1/videos', video),
-      () => this.#session(),
-    ].map(async (ask) => {
+    const wishes: Readonly<Record<string, () => Promise<unknown>>> = {
+      'a file': () => this.#post('/v1/audio/speech', speech),
+      'a stream': () => this.#post('/v1/audio/speech', { ...speech, stream: true, response_format: 'pcm' }),
+      events: () => this.#post(native, stream, events),
+      'more events': () => this.#post(native, stream, events),
+      'a video': () => this.#post('/v1/videos', video),
+      'a session': () => this.#session(),
+    };
+    this.#running = Object.entries(wishes).map(async ([name, ask]) => {
       while (this.#open) {
+        this.#waiting.add(name);
         await ask().catch((error: unknown) => {
           this.#failure ??= error instanceof Error ? error : new Error(String(error));
           this.#open = false;
         });
+        this.#waiting.delete(name);
       }
     });
   }
@@ -50,24 +55,39 @@ export class Customers {
   /** Resolves when so many more were told this. @throws what a customer must never see */
   async more(outcome: Told['outcome'], count: number): Promise<void> {
     const enough = this.#count(outcome) + count;
+    const late = performance.now() + patience;
     while (this.#count(outcome) < enough) {
+      if (performance.now() > late)
+        throw new Error(`nobody was told ${outcome}; they wait for ${this.#asked()}`);
       if (this.#failure !== undefined) throw this.#failure;
       await pause();
     }
   }
 
+  /** One more comes while the database is away. Those before may all be waiting for it, with something to be paid. */
+  async oneMore(): Promise<void> {
+    const outcome = await this.#post('/v1/audio/speech', speech);
+    if (outcome !== 'refused') throw new Error('a database that is away was not missed');
+  }
+
   /** Resolves when nobody waits for anything any more. @throws what a customer must never see */
   async stop(): Promise<void> {
     this.#open = false;
-    await Promise.all(this.#running);
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error(`they still wait for ${this.#asked()}`)), patience);
+    await Promise.race([Promise.all(this.#running), late.promise]).finally(() => clearTimeout(timer));
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #asked(): string {
+    return [...this.#waiting].join(', ');
   }
 
   #count(outcome: Told['outcome']): number {
     return this.told.filter((one) => one.outcome === outcome).length;
   }
 
-  async #post(path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
+  async #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Told['outcome']> {
     const response = await fetch(this.#url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },
@@ -77,12 +97,13 @@ export class Customers {
     const bytes = Buffer.from(await response.arrayBuffer());
     if (response.status === 200) {
       this.told.push({ requestId, outcome: 'done' });
-      return;
+      return 'done';
     }
     if (response.status !== 503 || response.headers.get('retry-after') === null || !isAway(bytes.toString()))
       throw new Error(`${path} was answered with ${response.status}: ${bytes.toString()}`);
     this.told.push({ requestId, outcome: 'refused' });
     await pause();
+    return 'refused';
   }
 
   /** A realtime session of one text. */
@@ -110,6 +131,9 @@ export class Customers {
     else if (spoke) this.told.push({ requestId, outcome: 'broken' });
   }
 }
+
+/** Longer than the slowest machine needs, in milliseconds. */
+const patience = 60_000;
 
 const isAway = (text: string) => text.includes('store_unavailable');
 

@@ -24,8 +24,7 @@ export interface Site {
   serve(): Promise<RunningGateway>;
   /** As when the gateways that were killed have been missed by now, which takes some seconds on PostgreSQL. */
   bury(): Promise<void>;
-  /** `database`: its part of the database, too; default: true. */
-  remove(how?: { database: boolean }): Promise<void>;
+  remove(): Promise<void>;
 }
 
 /** Quota of the site's key. */
@@ -84,10 +83,10 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     async bury() {
       if (engine === 'postgres') await run(`delete from ${schema}.gateways`);
     },
-    async remove({ database: dropped } = { database: true }) {
+    async remove() {
       await sandbox.close();
       await rm(dataDir, { recursive: true });
-      if (engine === 'postgres' && dropped) await run(`drop schema ${schema} cascade`);
+      if (engine === 'postgres') await run(`drop schema ${schema} cascade`);
     },
   };
 }

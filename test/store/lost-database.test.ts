@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { persist } from '../../server/store/persist.ts';
+import { Commits } from '../../server/store/postgres/commits.ts';
 import { standardLimits } from '../../server/store/postgres/limits.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -80,6 +81,23 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     expect(await settled).toEqual({ charged: 4 });
     await expectSettledOnce();
     expect(told).toEqual([true, false]);
+  });
+
+  test.each([
+    ['commit', true],
+    ['rollback', false],
+  ])('waits for a transaction that is still under way to %s', async (end, made) => {
+    const commits = new Commits();
+    const planned = commits.next();
+    await onServer(async (client) => {
+      await client.query(`set search_path to ${place.options.schema}; begin; ${planned.note}`);
+      const answer = commits.wasMade(store.read, planned);
+      const waits =
+        "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";
+      await vi.waitFor(async () => expect((await client.query(waits)).rowCount).toBeGreaterThan(0));
+      await client.query(end);
+      expect(await answer).toBe(made);
+    });
   });
 
   test('asks again what a broken connection did not answer', async () => {

@@ -5,6 +5,7 @@ import { migration as assets } from './0004-assets.ts';
 import { migration as deliveries } from './0005-deliveries.ts';
 import { migration as listsAndRetention } from './0006-lists-and-retention.ts';
 import { migration as gateways } from './0007-gateways.ts';
+import { migration as commits } from './0008-commits.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -16,4 +17,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0005-deliveries', run: deliveries },
   { name: '0006-lists-and-retention', run: listsAndRetention },
   { name: '0007-gateways', run: gateways },
+  { name: '0008-commits', run: commits },
 ];

@@ -6,8 +6,9 @@ import { Probe, probeLimit } from '../probe.ts';
 import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
+import { Commits } from './commits.ts';
 import { standardLimits } from './limits.ts';
-import { SessionPool } from './session-pool.ts';
+import { type Connections, openConnections, SessionPool } from './session-pool.ts';
 import { inTransaction } from './transaction.ts';
 
 /** int8, and numeric, which is what a sum of int8 is: both stay below 2^53 here. */
@@ -16,6 +17,15 @@ const numbers = new Set([20, 1700]);
 /** What keeps tasks going has connections of its own: a rush of requests must not make polls late. */
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
+
+/** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
+const repeatable: ReadonlySet<CommandName> = new Set([
+  'beat',
+  'freeOrphans',
+  'claimTasks',
+  'recordPolls',
+  'claimDeliveries',
+]);
 
 /** A server that says nothing at all is given up so much later than its own time limit, in milliseconds. */
 const silenceMargin = 2_000;
@@ -32,9 +42,9 @@ export async function openPostgresStore(
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
-  const pools: pg.Pool[] = [];
+  const opened: Connections[] = [];
   const connect = (config: pg.PoolConfig) => {
-    const pool = new pg.Pool({
+    const connections = openConnections({
       connectionString: databaseUrl,
       ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
       keepAlive: true,
@@ -46,15 +56,15 @@ export async function openPostgresStore(
       },
       ...config,
     });
-    pools.push(pool);
-    return pool;
+    opened.push(connections);
+    return connections;
   };
   const reach = new Reach(onReach);
-  const kyselyOver = (pool: pg.Pool, readOnly = false) =>
+  const kyselyOver = (connections: Connections, readOnly = false) =>
     new Kysely<Database>({
-      dialect: new PostgresDialect({ pool: new SessionPool(pool, reach, { readOnly }) }),
+      dialect: new PostgresDialect({ pool: new SessionPool(connections, reach, { readOnly }) }),
     });
-  const end = () => Promise.all(pools.splice(0).map((pool) => pool.end()));
+  const end = () => Promise.all(opened.splice(0).map(({ pool }) => pool.end()));
 
   try {
     // A migration takes the time that it takes.
@@ -69,8 +79,8 @@ export async function openPostgresStore(
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     query_timeout: statementTimeoutMs + silenceMargin,
   };
-  const pool = connect({ ...limits, max: postgres.connections });
-  const db = kyselyOver(pool);
+  const connections = connect({ ...limits, max: postgres.connections });
+  const db = kyselyOver(connections);
   const pollingDb = kyselyOver(connect({ ...limits, max: pollingConnections }));
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
   const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
@@ -79,17 +89,23 @@ export async function openPostgresStore(
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
   });
 
+  const commits = new Commits();
+  await commits.forget(db);
+
   const over = new AbortController();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
   return {
     engine: 'postgres',
-    read: kyselyOver(pool, true),
+    read: kyselyOver(connections, true),
     run<Name extends CommandName>(name: Name, args: Args<Name>) {
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
       const command = commandNamed(name);
-      const result = inTransaction(polling.has(name) ? pollingDb : db, over.signal, (trx) =>
-        command(trx, args),
+      const result = inTransaction(
+        polling.has(name) ? pollingDb : db,
+        repeatable.has(name) ? undefined : commits,
+        over.signal,
+        (trx) => command(trx, args),
       );
       running.add(result);
       const done = () => running.delete(result);
@@ -104,6 +120,8 @@ export async function openPostgresStore(
     close() {
       closed ??= Promise.allSettled(running).then(async () => {
         over.abort();
+        // One that cannot be asked keeps them for a while.
+        await commits.forget(db).catch(() => {});
         await end();
       });
       return closed;

@@ -13,40 +13,52 @@ export class Conflict extends StoreUnavailable {}
 /** So often a read that a broken connection cut off is asked again, each time over another connection. */
 const repeats = 2;
 
+/** Connections, and which of them have broken. */
+export interface Connections {
+  readonly pool: pg.Pool;
+  readonly broken: WeakSet<pg.PoolClient>;
+}
+
+/** Makes no connection before one is needed. */
+export function openConnections(config: pg.PoolConfig): Connections {
+  const pool = new pg.Pool(config);
+  const broken = new WeakSet<pg.PoolClient>();
+  // The pool listens only to its idle clients: one that breaks in use would end the process.
+  pool.on('connect', (client) => client.on('error', () => broken.add(client)));
+  // An idle client that breaks is replaced at the next use.
+  pool.on('error', () => {});
+  return { pool, broken };
+}
+
 /** A pool as Kysely takes it, which tells failures of the database from those of the program. */
 export class SessionPool implements PostgresPool {
   readonly options = {};
-  readonly #pool: pg.Pool;
+  readonly #connections: Connections;
   readonly #repeats: number;
   readonly #reach: Reach;
-  readonly #broken = new WeakSet<pg.PoolClient>();
 
   /** `readOnly`: only single queries that read go over it, so they may be asked twice. */
-  constructor(pool: pg.Pool, reach: Reach, { readOnly = false } = {}) {
-    this.#pool = pool;
+  constructor(connections: Connections, reach: Reach, { readOnly = false } = {}) {
+    this.#connections = connections;
     this.#reach = reach;
     this.#repeats = readOnly ? repeats : 0;
-    // The pool listens only to its idle clients: one that breaks in use would end the process.
-    pool.on('connect', (client) => client.on('error', () => this.#broken.add(client)));
-    // An idle client that breaks is replaced at the next use.
-    pool.on('error', () => {});
   }
 
   /** @throws StoreUnavailable when the database cannot be reached, or no connection becomes free in time. */
   async connect(): Promise<PostgresPoolClient> {
-    const session = new Session(() => this.#open(), this.#broken, this.#repeats);
+    const session = new Session(() => this.#open(), this.#connections.broken, this.#repeats);
     await session.open();
     // Kysely's type has cursors, too, which nothing here uses.
     return session as unknown as PostgresPoolClient;
   }
 
   end(): Promise<void> {
-    return this.#pool.end();
+    return this.#connections.pool.end();
   }
 
   async #open(): Promise<pg.PoolClient> {
     try {
-      const client = await this.#pool.connect();
+      const client = await this.#connections.pool.connect();
       this.#reach.found();
       return client;
     } catch (error) {
