@@ -30,7 +30,7 @@ export interface Site {
 /** Quota of the site's key. */
 const quota = 1_000_000;
 /** Milliseconds that the upstream takes for a task. */
-const taskTime = 300;
+const taskTime = 500;
 
 /** `server`: address of the PostgreSQL database to make a schema in. */
 export async function makeSite(engine: Engine, server = databaseUrl): Promise<Site> {

@@ -94,7 +94,9 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
       const answer = commits.wasMade(store.read, planned);
       const waits =
         "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";
-      await vi.waitFor(async () => expect((await client.query(waits)).rowCount).toBeGreaterThan(0));
+      await vi.waitFor(async () => expect((await client.query(waits)).rowCount).toBeGreaterThan(0), {
+        timeout: 15_000,
+      });
       await client.query(end);
       expect(await answer).toBe(made);
     });
