@@ -1,13 +1,12 @@
 import express, { type Express } from 'express';
+import { KeyRing } from './accounts/key-ring.ts';
 import type { Gateway } from './gateway.ts';
-import { authenticate } from './http/authenticate.ts';
+import { authenticate, limitRate } from './http/authenticate.ts';
 import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
 import { dispatch } from './http/dispatch.ts';
 import { readForm } from './http/form.ts';
-import { KeyRing } from './http/key-ring.ts';
-import { limitRate } from './http/rate-limit.ts';
 import { readBody } from './http/read-body.ts';
 import { renderFailure } from './http/render-failure.ts';
 import { route } from './http/route.ts';

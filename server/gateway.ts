@@ -1,14 +1,14 @@
+import type { RateLimit } from './accounts/rate-limit.ts';
 import type { Channels } from './channels/channels.ts';
-import type { RateLimit } from './http/rate-limit.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import type { Logger } from './logger.ts';
+import type { Prices } from './ledger/prices.ts';
 import type { ModelAccess } from './models/access.ts';
-import type { Prices } from './models/prices.ts';
 import type { Creations } from './runtime/creations.ts';
-import type { Settings } from './settings.ts';
+import type { Logger } from './runtime/logger.ts';
+import type { Timers } from './runtime/timers.ts';
+import type { Settings } from './settings/settings.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
-import type { Timers } from './timers.ts';
 
 /** Everything an operation works with. */
 export interface Gateway {

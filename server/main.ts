@@ -1,7 +1,7 @@
-import { createLogger } from './logger.ts';
+import { createLogger } from './runtime/logger.ts';
+import { startFailure } from './runtime/start-failure.ts';
 import { type RunningGateway, serve } from './serve.ts';
-import { readSettings, secretsIn } from './settings.ts';
-import { startFailure } from './start-failure.ts';
+import { readSettings, secretsIn } from './settings/settings.ts';
 
 try {
   const settings = readSettings(process.env);

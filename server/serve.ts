@@ -4,30 +4,32 @@ import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
+import { RateLimit } from './accounts/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
-import { SettingsError } from './configuration.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
+import { renderOfficialTask } from './formats/official.ts';
 import type { Gateway } from './gateway.ts';
-import { RateLimit } from './http/rate-limit.ts';
+import { contractDocuments } from './http/contract-documents.ts';
+import { InferenceSession } from './inference/session.ts';
 import { Ledger } from './ledger/ledger.ts';
-import type { Logger } from './logger.ts';
+import { Prices } from './ledger/prices.ts';
 import { ModelAccess } from './models/access.ts';
-import { Prices } from './models/prices.ts';
-import { contractDocuments } from './operations/service/contract-documents.ts';
-import { renderOfficialTask } from './operations/video/official-task.ts';
 import { drivers } from './providers/drivers.ts';
-import { acceptSockets } from './realtime/accept-sockets.ts';
-import { opensSocket } from './realtime/handshake.ts';
-import type { OpenSockets } from './realtime/open-sockets.ts';
+import { RealtimeSession } from './realtime/session.ts';
 import { Creations } from './runtime/creations.ts';
 import { Heartbeat } from './runtime/heartbeat.ts';
-import { sandboxChannels } from './sandbox-channels.ts';
-import type { Settings } from './settings.ts';
+import type { Logger } from './runtime/logger.ts';
+import { systemTimers, type Timers } from './runtime/timers.ts';
+import { SettingsError } from './settings/configuration.ts';
+import { sandboxChannels } from './settings/sandbox-channels.ts';
+import type { Settings } from './settings/settings.ts';
+import { acceptSockets } from './sockets/accept.ts';
+import { opensSocket } from './sockets/handshake.ts';
+import type { OpenSockets } from './sockets/open-sockets.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
-import { openStore } from './store/store.ts';
+import { openStore } from './store/open-store.ts';
 import { Tasks } from './tasks/tasks.ts';
-import { systemTimers, type Timers } from './timers.ts';
 
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
@@ -143,7 +145,10 @@ export async function serve(
             { cert: settings.tls.certificate, key: settings.tls.key, shouldUpgradeCallback: opensSocket },
             app,
           );
-    const sockets = acceptSockets(server, gateway, timers);
+    const sockets = acceptSockets(server, gateway, timers, {
+      realtime: (connection, socket, channels) => new RealtimeSession(connection, socket, channels),
+      inference: (connection, socket) => new InferenceSession(connection, socket),
+    });
     server.timeout = silence;
     server.listen(settings.port, settings.host);
     await once(server, 'listening');

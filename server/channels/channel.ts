@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
-import type { ChannelSettings } from '../settings.ts';
+import type { ChannelSettings } from '../settings/settings.ts';
 import { Health } from './health.ts';
 
 export interface UpstreamRequest {

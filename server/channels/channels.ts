@@ -1,6 +1,6 @@
-import type { ChannelProtocol } from '../configuration.ts';
 import { matcher } from '../models/pattern.ts';
-import type { ChannelSettings } from '../settings.ts';
+import type { ChannelProtocol } from '../settings/configuration.ts';
+import type { ChannelSettings } from '../settings/settings.ts';
 import { Channel } from './channel.ts';
 
 interface Entry {

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts';
-import type { Logger } from '../logger.ts';
 import { BusyError } from '../outbound/slots.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
 
 /** At the most so many accounts are asked for one request. */

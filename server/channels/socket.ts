@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 import { Failure } from '../failure.ts';
-import type { Logger } from '../logger.ts';
-import { systemTimers, type Timers } from '../timers.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { Channel } from './channel.ts';
 
 export interface SocketRequest {

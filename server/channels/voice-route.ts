@@ -1,6 +1,6 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { Failure, invalid } from '../failure.ts';
-import type { Caller } from '../models/access.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
 import { findVoices } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';

@@ -1,6 +1,6 @@
 import { invalid } from '../failure.ts';
 import { isPrivateAddress } from '../outbound/public-addresses.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 
 const longest = 2048;
 

@@ -1,7 +1,7 @@
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
-import { systemTimers, type Timers } from '../timers.ts';
 import { type DeliveryTiming, standardTiming } from './timing.ts';
 
 /** What deliveries are run with. */

@@ -1,6 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
+import type { KeyRing } from '../accounts/key-ring.ts';
+import type { RateLimit } from '../accounts/rate-limit.ts';
 import { Failure } from '../failure.ts';
-import type { KeyRing } from './key-ring.ts';
 
 /** Checks the key before a byte of the body is read. Operations without security pass. */
 export function authenticate(keys: Pick<KeyRing, 'recall' | 'check'>) {
@@ -21,6 +22,15 @@ export function authenticate(keys: Pick<KeyRing, 'recall' | 'check'>) {
       request.call.caller = caller;
       next();
     }, next);
+  };
+}
+
+/** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
+export function limitRate(limit: RateLimit) {
+  return (request: Request, _response: Response, next: NextFunction): void => {
+    const { caller } = request.call;
+    if (caller !== undefined) limit.take(caller.tokenId);
+    next();
   };
 }
 

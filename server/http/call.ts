@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
+import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Caller } from '../models/access.ts';
 import type { Operation } from './routes.ts';
 
 /** What the gateway knows about a request beside what the client sent. */

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { operations } from '../../generated/http.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
-import type { Caller } from '../models/access.ts';
 
 type Contract<Op extends OperationId> = operations[Op];
 

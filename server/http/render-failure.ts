@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
 import { Failure } from '../failure.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../runtime/logger.ts';
 
 /** Longest body that is read only to be dropped, in bytes. */
 const droppedRest = 16 * 1024 * 1024;

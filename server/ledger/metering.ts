@@ -1,10 +1,21 @@
 import type { Unit } from '../../generated/catalogue.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
-import type { Gateway } from '../gateway.ts';
-import type { Caller } from '../models/access.ts';
-import type { Usage } from './usage.ts';
+import type { Usage } from '../models/usage.ts';
+import type { Logger } from '../runtime/logger.ts';
+import type { Timers } from '../runtime/timers.ts';
+import type { Ledger } from './ledger.ts';
+import type { Prices } from './prices.ts';
 
-export type { Usage } from './usage.ts';
+export type { Usage } from '../models/usage.ts';
+
+/** What a call's place in the books is kept with. */
+export interface Books {
+  readonly ledger: Ledger;
+  readonly prices: Prices;
+  readonly logger: Logger;
+  readonly timers: Timers;
+}
 
 export interface MeteredCall {
   requestId: string;
@@ -21,25 +32,25 @@ export interface MeteredCall {
 
 /** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
 export class Metering {
-  readonly #gateway: Gateway;
+  readonly #books: Books;
   readonly #call: MeteredCall;
   /** Units and quota held. */
   #units: number;
   #held: number;
   #closed = false;
 
-  private constructor(gateway: Gateway, call: MeteredCall, held: number) {
-    this.#gateway = gateway;
+  private constructor(books: Books, call: MeteredCall, held: number) {
+    this.#books = books;
     this.#call = call;
     this.#units = call.expectedUnits;
     this.#held = held;
   }
 
   /** @throws Failure 403 when the key's quota does not cover the expected units; nothing is held then. */
-  static async open(gateway: Gateway, call: MeteredCall): Promise<Metering> {
+  static async open(books: Books, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const amount = gateway.prices.quota(model.id, caller.group, call.expectedUnits);
-    const outcome = await gateway.ledger.reserve({
+    const amount = books.prices.quota(model.id, caller.group, call.expectedUnits);
+    const outcome = await books.ledger.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId },
       model: model.id,
@@ -55,7 +66,7 @@ export class Metering {
       );
     }
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
-    return new Metering(gateway, call, amount);
+    return new Metering(books, call, amount);
   }
 
   /**
@@ -66,9 +77,9 @@ export class Metering {
     if (this.#closed) return false;
     const { requestId, model, caller } = this.#call;
     const from = this.#held;
-    const to = Math.max(from, this.#gateway.prices.quota(model.id, caller.group, units));
+    const to = Math.max(from, this.#books.prices.quota(model.id, caller.group, units));
     if (to > from) {
-      const outcome = await this.#gateway.ledger.extend({ requestId, from, to });
+      const outcome = await this.#books.ledger.extend({ requestId, from, to });
       if (outcome === 'insufficient_quota') return false;
       if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
       this.#held = to;
@@ -94,7 +105,7 @@ export class Metering {
     this.#closed = true;
     const charged = this.#cost(usage.units);
     const log = this.#log(this.#bounded(usage), outcome);
-    const { ledger, logger } = this.#gateway;
+    const { ledger, logger } = this.#books;
     try {
       if (!(await ledger.settle({ requestId, charged, log })))
         logger.error({ requestId }, 'the reservation was closed before it was settled');
@@ -109,14 +120,14 @@ export class Metering {
     if (this.#closed) return;
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
-    await this.#gateway.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+    await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
   }
 
   /** Quota for what a provider told; a figure that has no price costs all that is held. */
   #cost(units: number): number {
     const { model, caller } = this.#call;
     try {
-      return this.#gateway.prices.quota(model.id, caller.group, units);
+      return this.#books.prices.quota(model.id, caller.group, units);
     } catch (error) {
       if (error instanceof RangeError) return Number.MAX_SAFE_INTEGER;
       throw error;
@@ -146,7 +157,7 @@ export class Metering {
       units: usage.units,
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
-      durationMs: this.#gateway.timers.monotonic() - this.#call.startedAt,
+      durationMs: this.#books.timers.monotonic() - this.#call.startedAt,
     };
   }
 }

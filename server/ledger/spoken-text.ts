@@ -1,4 +1,4 @@
-import type { Pace } from './speech-time.ts';
+import type { Pace } from '../models/speech-time.ts';
 import {
   audioTokens,
   type CountOptions,
@@ -6,7 +6,7 @@ import {
   mostSpeechTokens,
   type Unit,
   type Usage,
-} from './usage.ts';
+} from '../models/usage.ts';
 
 /** How quickly text is spoken, a second: characters, and text tokens of 4 bytes each. */
 const pace = { characters: 12, tokens: 3 };

@@ -1,6 +1,5 @@
 import { Failure } from '../failure.ts';
-import type { Gateway } from '../gateway.ts';
-import { type MeteredCall, Metering, type Usage } from './metering.ts';
+import { type Books, type MeteredCall, Metering, type Usage } from './metering.ts';
 
 /** Held at a time, in units: word by word, every bit of text would cost a write. */
 const step = 500;
@@ -10,7 +9,7 @@ const step = 500;
  * text. It ends by `close`, once.
  */
 export class TextHold {
-  readonly #gateway: Gateway;
+  readonly #books: Books;
   readonly #call: Omit<MeteredCall, 'expectedUnits'>;
   #metering: Metering | undefined;
   #covered = 0;
@@ -18,8 +17,8 @@ export class TextHold {
   /** Ends when all that was asked before has been done: a hold must not be opened behind the back of `close`. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(gateway: Gateway, call: Omit<MeteredCall, 'expectedUnits'>) {
-    this.#gateway = gateway;
+  constructor(books: Books, call: Omit<MeteredCall, 'expectedUnits'>) {
+    this.#books = books;
     this.#call = call;
   }
 
@@ -59,7 +58,7 @@ export class TextHold {
   async #hold(units: number): Promise<boolean> {
     if (this.#metering !== undefined) return this.#metering.cover(units);
     try {
-      this.#metering = await Metering.open(this.#gateway, { ...this.#call, expectedUnits: units });
+      this.#metering = await Metering.open(this.#books, { ...this.#call, expectedUnits: units });
       return true;
     } catch (error) {
       if (error instanceof Failure && error.code === 'insufficient_user_quota') return false;

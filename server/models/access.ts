@@ -1,17 +1,8 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import { matcher } from './pattern.ts';
-
-/** Whose key it is and what it may use: the part of a key's record that the core needs. */
-export interface Caller {
-  tokenId: number;
-  userId: number;
-  tokenName: string;
-  group: string;
-  /** Model patterns of the key itself; null when the group alone decides. */
-  modelLimits: readonly string[] | null;
-}
 
 /** Says which models a caller may use, by group and by the key's own limits. */
 export class ModelAccess {

@@ -1,7 +1,7 @@
 import { type CatalogueModel, families } from '../../generated/catalogue.ts';
 import { type Failure, invalid } from '../failure.ts';
-import { estimateTextTokens } from '../ledger/usage.ts';
 import { quoted, systemVoices } from './catalogue.ts';
+import { estimateTextTokens } from './usage.ts';
 
 /** A text to speak, with the names its fields have on the route it came by, for the messages. */
 export interface SpeechText {

@@ -1,14 +1,14 @@
 import type { OperationId } from '../../generated/operations.ts';
+import { type Routed, resolveReferences } from '../assets/resolve-references.ts';
 import { checkCallbackUrl } from '../deliveries/callback-url.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
-import { channelProtocol, type TaskModel } from '../models/task-model.ts';
 import { hostsIn } from '../providers/provider-words.ts';
 import { failureWithPublicIds } from '../providers/public-ids.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../settings/settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
-import { type Routed, resolveReferences } from './assets/resolve-references.ts';
+import { channelProtocol, type TaskModel } from '../tasks/task-model.ts';
 
 /** A request for a task, translated for the protocol of its model. */
 export interface TaskPlan {

@@ -1,4 +1,4 @@
-import { systemTimers, type Timers } from '../timers.ts';
+import { systemTimers, type Timers } from '../runtime/timers.ts';
 
 export interface SlotOptions {
   /** Of all users together. */

@@ -1,4 +1,4 @@
-import type { Timers } from '../timers.ts';
+import type { Timers } from './timers.ts';
 
 /** Longest time for one, in milliseconds: more than a provider may be silent. */
 const limit = 180_000;

@@ -1,8 +1,8 @@
-import type { Logger } from '../logger.ts';
 import type { Beat, Freed } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
-import type { Alarm, Timers } from '../timers.ts';
+import type { Logger } from './logger.ts';
+import type { Alarm, Timers } from './timers.ts';
 
 export interface HeartbeatOptions {
   store: Store;

@@ -1,10 +1,8 @@
 import type { Kysely } from 'kysely';
+import type { PostgresLimits } from '../settings/database.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
-import { openPostgresStore } from './postgres/engine.ts';
-import type { PostgresLimits } from './postgres/limits.ts';
 import type { OnReach } from './reach.ts';
 import type { Database } from './schema.ts';
-import { openSqliteStore } from './sqlite/engine.ts';
 
 export interface Store {
   readonly engine: 'sqlite' | 'postgres';
@@ -38,16 +36,4 @@ export interface StoreOptions {
   postgres?: PostgresLimits;
   /** Told when the database, or the room on the disk, is gone, and when it is back. */
   onReach?: OnReach;
-}
-
-/**
- * Opens the store and brings its schema up to date.
- *
- * @throws when the data folder is in use by another gateway, the database does not answer, or it was written
- *   by a newer version.
- */
-export function openStore({ dataDir, databaseUrl, ...options }: StoreOptions): Promise<Store> {
-  return databaseUrl === undefined
-    ? openSqliteStore(dataDir, options)
-    : openPostgresStore(databaseUrl, options);
 }

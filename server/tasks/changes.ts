@@ -1,5 +1,5 @@
 import type { Failure } from '../failure.ts';
-import { price } from '../ledger/usage.ts';
+import { price } from '../models/usage.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { persist } from '../store/persist.ts';

@@ -1,8 +1,8 @@
 import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
-import type { Logger } from '../logger.ts';
 import { BusyError } from '../outbound/slots.ts';
+import type { Logger } from '../runtime/logger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */

@@ -1,8 +1,8 @@
 import type { Channel } from '../channels/channel.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../runtime/logger.ts';
+import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
-import { systemTimers, type Timers } from '../timers.ts';
 import type { TaskDriver } from './driver.ts';
 import { standardTiming, type TaskTiming } from './timing.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
-import { price, type Unit } from '../ledger/usage.ts';
-import type { Caller } from '../models/access.ts';
+import { price, type Unit } from '../models/usage.ts';
 import { jsonPieces } from '../outbound/json-body.ts';
 import type { NewTask } from '../store/commands/tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';

@@ -1,4 +1,4 @@
-import type { Timers } from '../timers.ts';
+import type { Timers } from '../runtime/timers.ts';
 
 /**
  * Runs something that takes a signal, and gives up on it after `ms` or when `outer` is aborted, whether or not it

@@ -9,12 +9,13 @@ import { parseArgs } from 'node:util';
 import pg from 'pg';
 import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
 import { hashKey } from '../../server/store/keys.ts';
-import { openStore, type Store } from '../../server/store/store.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Store } from '../../server/store/store.ts';
 import type { TaskDriver } from '../../server/tasks/driver.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
-import { systemTimers } from '../../server/timers.ts';
 import { channelTo } from '../support/upstream.ts';
 import { cores } from './processes.ts';
 

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import type { DeliveryOptions } from '../../server/deliveries/environment.ts';
-import { renderOfficialTask } from '../../server/operations/video/official-task.ts';
+import { renderOfficialTask } from '../../server/formats/official.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SettingsError } from '../../server/configuration.ts';
-import { startFailure } from '../../server/start-failure.ts';
-import { openStore, type Store } from '../../server/store/store.ts';
+import { startFailure } from '../../server/runtime/start-failure.ts';
+import { SettingsError } from '../../server/settings/configuration.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Store } from '../../server/store/store.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 let folder: string;

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
-import { openStore, type Store } from '../../server/store/store.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from '../store/books.ts';
 import { Cluster, serverPrograms } from '../store/cluster.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';

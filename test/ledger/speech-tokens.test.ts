@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { longestSpeech } from '../../server/ledger/speech-time.ts';
 import { SpokenText } from '../../server/ledger/spoken-text.ts';
-import { mostSpeechTokens } from '../../server/ledger/usage.ts';
+import { longestSpeech } from '../../server/models/speech-time.ts';
+import { mostSpeechTokens } from '../../server/models/usage.ts';
 import { Meter } from '../../server/sandbox/billing.ts';
 import { combine, deliveryOf, plainDelivery } from '../../server/sandbox/delivery.ts';
 import { languageTypes } from '../../server/sandbox/language.ts';

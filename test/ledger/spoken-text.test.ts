@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SpokenText } from '../../server/ledger/spoken-text.ts';
-import { mostSpeechTokens } from '../../server/ledger/usage.ts';
+import { mostSpeechTokens } from '../../server/models/usage.ts';
 
 const characters = (units: number) => ({ units, inputTokens: 0, outputTokens: 0 });
 const tokens = (inputTokens: number, outputTokens: number) => ({

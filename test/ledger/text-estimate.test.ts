@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { longestSpeech } from '../../server/ledger/speech-time.ts';
-import { likelySpeechTokens } from '../../server/ledger/usage.ts';
+import { longestSpeech } from '../../server/models/speech-time.ts';
+import { likelySpeechTokens } from '../../server/models/usage.ts';
 
 describe('the longest that a text takes to be spoken', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countCharacters, price } from '../../server/ledger/usage.ts';
+import { countCharacters, price } from '../../server/models/usage.ts';
 
 describe('countCharacters', () => {
   test.each([

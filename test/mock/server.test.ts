@@ -1,8 +1,9 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OperationId } from '../../generated/operations.ts';
+import { type Answer, jsonOf, type Target } from '../support/answer.ts';
 import { documented } from '../support/documented.ts';
-import { type Answer, exchange, jsonOf, type Target, type Variation } from '../support/exchange.ts';
+import { exchange, type Variation } from '../support/exchange.ts';
 import { checked, expectOutside, expectRefusal } from '../support/expectations.ts';
 import { looksLike } from '../support/media-signatures.ts';
 import { type Mock, startMock } from './server.ts';

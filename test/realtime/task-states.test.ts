@@ -6,7 +6,7 @@ import {
   taskEventMoves,
   taskMoves,
   taskStates,
-} from '../../server/realtime/task-states.ts';
+} from '../../server/inference/states.ts';
 
 /** One row a state: run, continue, finish; `!` is out of order. */
 const client = {

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readSettings } from '../../server/settings.ts';
+import { readSettings } from '../../server/settings/settings.ts';
 import { connect } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';

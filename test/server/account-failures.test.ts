@@ -3,7 +3,7 @@ import { Channel } from '../../server/channels/channel.ts';
 import { Channels } from '../../server/channels/channels.ts';
 import { requestInTurn } from '../../server/channels/failover.ts';
 import { openSocketInTurn } from '../../server/channels/socket.ts';
-import { createLogger } from '../../server/logger.ts';
+import { createLogger } from '../../server/runtime/logger.ts';
 import { startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo, startUpstream } from '../support/upstream.ts';
 

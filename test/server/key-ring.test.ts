@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KeyRing } from '../../server/http/key-ring.ts';
+import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from '../store/books.ts';

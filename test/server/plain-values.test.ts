@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isObject, type Json } from '../../openapi/tools/document.ts';
 import { valueProblem } from '../../server/http/value-problem.ts';
 import { engines } from '../store/engines.ts';
+import { jsonOf } from '../support/answer.ts';
 import { type DocumentedOperation, documentedOperations } from '../support/documented.ts';
-import { exchange, jsonOf } from '../support/exchange.ts';
+import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 describe('what no field may hold', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readSettings } from '../../server/settings.ts';
+import { readSettings } from '../../server/settings/settings.ts';
 import { startTestGateway } from '../support/gateway.ts';
 
 test('PUBLIC_URL is the server of the OpenAPI document that is served', async () => {

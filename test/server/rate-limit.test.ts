@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RateLimit } from '../../server/http/rate-limit.ts';
+import { RateLimit } from '../../server/accounts/rate-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 

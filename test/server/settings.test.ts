@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readSettings } from '../../server/settings.ts';
+import { readSettings } from '../../server/settings/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'unigate-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,5 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { isObject, type Json, text } from '../../openapi/tools/document.ts';
+import { jsonOf } from '../support/answer.ts';
 import {
   bundle,
   type DocumentedOperation,
@@ -7,7 +8,7 @@ import {
   type Located,
 } from '../support/documented.ts';
 import { streamProblems } from '../support/event-stream.ts';
-import { exchange, jsonOf } from '../support/exchange.ts';
+import { exchange } from '../support/exchange.ts';
 import { schemaProblems } from '../support/schemas.ts';
 import { violations } from '../support/wire.ts';
 

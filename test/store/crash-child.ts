@@ -1,5 +1,5 @@
 import { Ledger } from '../../server/ledger/ledger.ts';
-import { openStore } from '../../server/store/store.ts';
+import { openStore } from '../../server/store/open-store.ts';
 import { LOG, makeToken } from './books.ts';
 
 // Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
-import { openStore } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
 import { databaseUrl, engines, onServer, Place } from './engines.ts';
 

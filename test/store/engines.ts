@@ -3,7 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { openStore, type Store, type StoreOptions } from '../../server/store/store.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Store, StoreOptions } from '../../server/store/store.ts';
 
 export type Engine = Store['engine'];
 

@@ -2,10 +2,10 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { standardLimits } from '../../server/settings/database.ts';
 import type { LogEntry } from '../../server/store/commands/ledger.ts';
-import { standardLimits } from '../../server/store/postgres/limits.ts';
+import { openStore } from '../../server/store/open-store.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
-import { openStore } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
 import { databaseUrl, engines, onServer, Place } from './engines.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Answer, Target } from './answer.ts';
 import type { DocumentedOperation } from './documented.ts';
-import type { Answer, Target } from './exchange.ts';
 import { unseenCells } from './unseen-cells.ts';
 import { mediaTypeOf } from './wire.ts';
 

@@ -1,8 +1,9 @@
 import { describe, inject } from 'vitest';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import type { Answer } from './answer.ts';
 import { testCells } from './cells.ts';
 import { documented } from './documented.ts';
-import { type Answer, exchange, type Variation } from './exchange.ts';
+import { exchange, type Variation } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { testFaults } from './faults.ts';
 import { testLimits } from './limit-tests.ts';

@@ -1,14 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
+import type { Answer, Target } from './answer.ts';
 import { noteCell, noteExample } from './cells.ts';
 import type { DocumentedOperation, Media } from './documented.ts';
-
-export interface Target {
-  /** Address without a slash at the end. */
-  url: string;
-  key: string;
-  /** A gateway, not the mock. */
-  isGateway?: boolean;
-}
 
 /** What a request has that the documented one has not. */
 export interface Variation {
@@ -29,15 +22,6 @@ export interface Variation {
 }
 
 type Change = Json | undefined | { readonly [field: string]: Change };
-
-export interface Answer {
-  status: number;
-  headers: Headers;
-  body: Buffer;
-}
-
-/** @throws Error when the body is not JSON. */
-export const jsonOf = ({ body }: Answer): unknown => JSON.parse(body.toString('utf8'));
 
 /** A request as the contract documents it, varied, and the answer to it. */
 export async function exchange(

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { type Answer, jsonOf } from './answer.ts';
 import type { DocumentedOperation } from './documented.ts';
-import { type Answer, jsonOf } from './exchange.ts';
 import { excerpt, violations } from './wire.ts';
 
 /** What the gateway's own refusal must say. */

@@ -1,7 +1,8 @@
 import { expect, inject, test, vi } from 'vitest';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import { type Answer, jsonOf, type Target } from './answer.ts';
 import { type DocumentedOperation, documented } from './documented.ts';
-import { type Answer, exchange, jsonOf, type Target, type Variation } from './exchange.ts';
+import { exchange, type Variation } from './exchange.ts';
 import { checked, type Expected, expectRefusal } from './expectations.ts';
 import type { Faults } from './faulty-gateway.ts';
 import { limitSeeds } from './limit-seeds.ts';

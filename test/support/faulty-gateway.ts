@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
-import type { Target } from './exchange.ts';
+import type { Target } from './answer.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 import { channelTo } from './upstream.ts';

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Gateway } from '../../server/gateway.ts';
-import { createLogger, type Logger } from '../../server/logger.ts';
+import { createLogger, type Logger } from '../../server/runtime/logger.ts';
+import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
 import { serve } from '../../server/serve.ts';
-import { readSettings, type Settings } from '../../server/settings.ts';
+import { readSettings, type Settings } from '../../server/settings/settings.ts';
 import { generateKey } from '../../server/store/keys.ts';
-import { systemTimers, type Timers } from '../../server/timers.ts';
 import { databaseUrl, type Engine, onServer } from '../store/engines.ts';
 
 export interface TestGateway {

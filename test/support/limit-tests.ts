@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Json, JsonObject } from '../../openapi/tools/document.ts';
+import { type Answer, jsonOf, type Target } from './answer.ts';
 import { bundle, type DocumentedOperation, type Parameter } from './documented.ts';
-import { type Answer, exchange, jsonOf, type Target, type Variation, written } from './exchange.ts';
+import { exchange, type Variation, written } from './exchange.ts';
 import { checked, fieldsOf } from './expectations.ts';
 import { type LimitCase, limitCases } from './limit-cases.ts';
 import { limitSeeds } from './limit-seeds.ts';

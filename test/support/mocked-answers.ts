@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { jsonOf, type Target } from './answer.ts';
 import type { DocumentedOperation, Example } from './documented.ts';
-import { exchange, jsonOf, type Target } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { excerpt } from './wire.ts';
 

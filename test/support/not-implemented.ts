@@ -1,6 +1,7 @@
 import { test } from 'vitest';
+import type { Target } from './answer.ts';
 import { type DocumentedOperation, documentedOperations } from './documented.ts';
-import { exchange, type Target } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked, expectRefusal } from './expectations.ts';
 
 /** Tests that a good request is understood on each path, and refused only because nothing carries it out yet. */

@@ -1,7 +1,8 @@
 import { expect, inject, test } from 'vitest';
 import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
+import type { Target } from './answer.ts';
 import type { DocumentedOperation } from './documented.ts';
-import { exchange, type Target, type Variation } from './exchange.ts';
+import { exchange, type Variation } from './exchange.ts';
 import { checked, type Expected, expectOutside, expectRefusal } from './expectations.ts';
 import { announceBody } from './send-head.ts';
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { type IncomingMessage, request as open } from 'node:http';
+import type { Answer, Target } from './answer.ts';
 import { noteCell } from './cells.ts';
 import type { DocumentedOperation } from './documented.ts';
-import { type Answer, pathOf, type Target, type Variation } from './exchange.ts';
+import { pathOf, type Variation } from './exchange.ts';
 
 type Heads = Readonly<Record<string, string | undefined>>;
 

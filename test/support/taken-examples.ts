@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Target } from './answer.ts';
 import { wasTaken } from './cells.ts';
 import type { DocumentedOperation } from './documented.ts';
-import { exchange, type Target } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { faulty } from './faults.ts';
 import { excerpt } from './wire.ts';

@@ -1,7 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { startMock } from '../mock/server.ts';
-import type { Target } from './exchange.ts';
+import type { Target } from './answer.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ChannelSettings } from '../../server/settings.ts';
+import type { ChannelSettings } from '../../server/settings/settings.ts';
 
 export interface SeenRequest {
   method: string;

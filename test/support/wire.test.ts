@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Answer } from './answer.ts';
 import { documented } from './documented.ts';
-import type { Answer } from './exchange.ts';
 import { violations } from './wire.ts';
 
 const speech = documented('createSpeech');

@@ -1,6 +1,6 @@
+import type { Answer } from './answer.ts';
 import type { DocumentedHeader, DocumentedOperation, Media } from './documented.ts';
 import { streamProblems } from './event-stream.ts';
-import type { Answer } from './exchange.ts';
 import { looksLike } from './media-signatures.ts';
 import { schemaProblems } from './schemas.ts';
 

@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { hashKey } from '../../server/store/keys.ts';
-import { openStore, type StoreOptions } from '../../server/store/store.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { StoreOptions } from '../../server/store/store.ts';
 import { type NodeOptions, openNode } from './node.ts';
 
 export interface ChildOptions extends Omit<NodeOptions, 'token'> {

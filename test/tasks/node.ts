@@ -3,11 +3,11 @@ import { pino } from 'pino';
 import { Channels } from '../../server/channels/channels.ts';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import { Heartbeat, type HeartbeatOptions } from '../../server/runtime/heartbeat.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskOrder } from '../../server/tasks/task-order.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
-import { systemTimers } from '../../server/timers.ts';
 import { channelTo } from '../support/upstream.ts';
 import { httpDriver } from './http-driver.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { refreshed } from '../../server/operations/assets/refresh-asset.ts';
+import { refreshed } from '../../server/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
 import { makeKey } from '../server/books.ts';
 import { databaseUrl, engines, Place } from '../store/engines.ts';

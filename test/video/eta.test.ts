@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseConfiguration } from '../../server/configuration.ts';
 import { Failure } from '../../server/failure.ts';
-import type { TaskModel } from '../../server/models/task-model.ts';
 import { etaDriver } from '../../server/providers/eta/tasks.ts';
 import { etaFromGeneric } from '../../server/providers/eta/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+import { parseConfiguration } from '../../server/settings/configuration.ts';
 import { findTaskById } from '../../server/store/queries/tasks.ts';
 import { DriverError } from '../../server/tasks/driver.ts';
+import type { TaskModel } from '../../server/tasks/task-model.ts';
 import { ledgerRows, logRows } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';

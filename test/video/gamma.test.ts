@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
-import type { TaskModel } from '../../server/models/task-model.ts';
 import { gammaFromGeneric, gammaFromNative } from '../../server/providers/native/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+import type { TaskModel } from '../../server/tasks/task-model.ts';
 
 type Fields = Partial<GenericVideoRequest>;
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { systemTimers } from '../../server/timers.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { schemaProblems } from '../support/schemas.ts';

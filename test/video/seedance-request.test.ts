@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Failure } from '../../server/failure.ts';
-import type { TaskModel } from '../../server/models/task-model.ts';
 import { seedanceFromGeneric, seedanceFromOfficial } from '../../server/providers/official/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+import type { TaskModel } from '../../server/tasks/task-model.ts';
 
 const standard = 'epsilon-delta-2-0-260128';
 const fast = 'epsilon-delta-2-0-fast-260128';

@@ -1,10 +1,10 @@
 import type { components } from '../../../generated/http.ts';
+import { refreshed } from '../../assets/refresh-asset.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
-import { refreshed } from './refresh-asset.ts';
 
 /** One of the caller's own assets; what others have is not there. */
 export const getAsset: Handler<'getAsset'> = async ({ path, gateway, caller }, reply) => {

@@ -1,3 +1,5 @@
+import { homeModels } from '../../assets/overseas-model.ts';
+import { stampedId } from '../../assets/stamped-id.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
@@ -7,8 +9,6 @@ import { persist } from '../../store/persist.ts';
 import { latestAssetChannel } from '../../store/queries/assets.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { asDriverError, logDriverError } from '../../tasks/driver.ts';
-import { homeModels } from './overseas-model.ts';
-import { stampedId } from './stamped-id.ts';
 
 type Request = OperationRequest<'uploadAsset'>;
 

@@ -1,5 +1,5 @@
+import { contractDocuments } from '../../http/contract-documents.ts';
 import type { Handler } from '../../http/handler.ts';
-import { contractDocuments } from './contract-documents.ts';
 
 const published = new Map<string, string>();
 

@@ -9,10 +9,10 @@ import {
   toNative,
 } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { answerWithAudio, answerWithFile } from './audio-answer.ts';
-import { overSocket } from './bridge.ts';
-import { answerNatively } from './native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
+import { answerWithAudio, answerWithFile } from '../../speech/audio-answer.ts';
+import { overSocket } from '../../speech/bridge.ts';
+import { answerNatively } from '../../speech/native-answer.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
 
 const fields = {
   text: 'input',

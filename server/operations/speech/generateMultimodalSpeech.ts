@@ -4,10 +4,10 @@ import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
+import { answerNatively } from '../../speech/native-answer.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice } from '../../store/queries/voices.ts';
-import { answerNatively } from './native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
 
 /** The alpha HTTP models and the beta models on their own route; body, events and refusals are the provider's. */
 export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = async (request, reply) => {

@@ -2,8 +2,8 @@ import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
 import { speechPaths } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { answerNatively } from './native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from './speak.ts';
+import { answerNatively } from '../../speech/native-answer.ts';
+import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
 
 /** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {

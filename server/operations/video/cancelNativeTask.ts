@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { unknownTask } from './generic-read.ts';
+import { unknownTask } from '../read-task.ts';
 
 /** Stops a task of the native video route or the 3D route that still waits. */
 export const cancelNativeTask: Handler<'cancelNativeTask'> = async (request, reply) => {

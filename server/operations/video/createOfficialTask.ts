@@ -1,6 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
-import { findTaskModel } from '../../models/task-model.ts';
 import { seedanceFromOfficial } from '../../providers/official/video-request.ts';
+import { findTaskModel } from '../../tasks/task-model.ts';
 import { startTask } from '../start-task.ts';
 
 /** A Seedance video in the official format, to be read at `/api/v3/contents/generations/tasks/{task_id}`. */

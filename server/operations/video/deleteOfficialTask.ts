@@ -1,7 +1,7 @@
 import { Failure, invalid } from '../../failure.ts';
+import { officialStatus } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask, unknownTask } from './generic-read.ts';
-import { officialStatus } from './official-task.ts';
+import { readTask, unknownTask } from '../read-task.ts';
 
 /** Cancels a queued task of `createOfficialTask`, or forgets one that has ended; what it cost stays in the books. */
 export const deleteOfficialTask: Handler<'deleteOfficialTask'> = async (request, reply) => {

@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { unknownTask } from './generic-read.ts';
+import { unknownTask } from '../read-task.ts';
 
 /** Forgets a task of `createVideo` that has ended; what it cost stays in the books. */
 export const deleteVideo: Handler<'deleteVideo'> = async ({ gateway, caller, path }, reply) => {

@@ -1,10 +1,10 @@
 import { unanswered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
+import { videoResult } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import { openResultFile } from '../../providers/result-file.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
-import { readTask } from './generic-read.ts';
-import { videoResult } from './generic-task.ts';
+import { readTask } from '../read-task.ts';
 
 type Variant = 'video' | 'thumbnail';
 

@@ -1,5 +1,5 @@
+import { renderNativeTask } from '../../formats/native.ts';
 import type { Handler } from '../../http/handler.ts';
-import { renderNativeTask } from './native-task.ts';
 
 /** So long after its end a task is known, in milliseconds. */
 const knownMs = 24 * 60 * 60 * 1000;

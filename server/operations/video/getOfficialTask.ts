@@ -1,6 +1,6 @@
+import { renderOfficialTask } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from './generic-read.ts';
-import { renderOfficialTask } from './official-task.ts';
+import { readTask } from '../read-task.ts';
 
 /** A task of `createOfficialTask`. */
 export const getOfficialTask: Handler<'getOfficialTask'> = async (request, reply) => {

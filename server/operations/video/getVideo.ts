@@ -1,6 +1,6 @@
+import { addressFor, renderVideoTask } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
-import { readTask } from './generic-read.ts';
-import { addressFor, renderVideoTask } from './generic-task.ts';
+import { readTask } from '../read-task.ts';
 
 /** A task of `createVideo`, whatever its model, as the generic object. */
 export const getVideo: Handler<'getVideo'> = async (request, reply) => {

@@ -1,7 +1,7 @@
+import { renderFamilyRecord } from '../../formats/family-record.ts';
+import { addressFor, renderVideoTask } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
-import { renderFamilyRecord } from './family-record.ts';
-import { readTask } from './generic-read.ts';
-import { addressFor, renderVideoTask } from './generic-task.ts';
+import { readTask } from '../read-task.ts';
 
 /** A task of `createVideoGeneration`: Seedance models show their family's record, all others the generic object. */
 export const getVideoGeneration: Handler<'getVideoGeneration'> = async (request, reply) => {

@@ -1,7 +1,7 @@
 import { invalid } from '../../failure.ts';
+import { addressFor, renderVideoTask } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
-import { addressFor, renderVideoTask } from './generic-task.ts';
 
 const usualLimit = 20;
 

@@ -1,9 +1,9 @@
+import { submittedTask } from '../../formats/native.ts';
+import { passRefusal } from '../../formats/rejection.ts';
 import type { Handler } from '../../http/handler.ts';
-import { findTaskModel } from '../../models/task-model.ts';
 import { gammaFromNative } from '../../providers/native/video-request.ts';
-import { passRefusal } from '../pass-rejection.ts';
+import { findTaskModel } from '../../tasks/task-model.ts';
 import { startTask } from '../start-task.ts';
-import { submittedTask } from './native-task.ts';
 
 /** A gamma video in the provider's own words; what the provider refuses comes back as it is. */
 export const synthesizeVideo: Handler<'synthesizeVideo'> = async (request, reply) => {

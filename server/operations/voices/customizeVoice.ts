@@ -7,11 +7,11 @@ import { findModel, quoted } from '../../models/catalogue.ts';
 import { targetModel, type VoiceService } from '../../models/voice-services.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { createdVoice, lacksVoice, listItem, withTimes } from '../../providers/native/voices.ts';
+import { noted, upToDate } from '../../speech/voice-news.ts';
+import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
-import { callVoiceService, type VoiceRequest } from './call-voice-service.ts';
-import { noted, upToDate } from './voice-news.ts';
 
 /**
  * Custom voices. A voice belongs to the user who made it, to its target model and to the channel it was made on:

@@ -1,7 +1,7 @@
 import { invalid } from '../../failure.ts';
 import { conflict, requireAddress } from '../../models/media-rules.ts';
-import type { TaskModel } from '../../models/task-model.ts';
 import { familySeconds, secondsWords } from '../../models/video-seconds.ts';
+import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import { etaFrame } from './frame.ts';
 

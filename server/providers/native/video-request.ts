@@ -1,7 +1,7 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
 import { conflict } from '../../models/media-rules.ts';
-import type { TaskModel } from '../../models/task-model.ts';
+import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import type { VideoFacts } from '../video-result.ts';
 import { checkMedia, type GammaMedia, nativeSources } from './video-media.ts';

@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/http.ts';
-import type { TaskModel } from '../../models/task-model.ts';
+import type { TaskModel } from '../../tasks/task-model.ts';
 import type { GenericVideoRequest, TranslatedVideo } from '../video-request.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
 import { checkOptions, type FieldNames, mostSeconds, type OfficialOptions } from './check-options.ts';

@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
+import { standardLimits } from '../../settings/database.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
 import { Probe, probeLimit } from '../probe.ts';
@@ -7,7 +8,6 @@ import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
-import { standardLimits } from './limits.ts';
 import { type Connections, openConnections, SessionPool } from './session-pool.ts';
 import { inTransaction } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
-import { SettingsError } from '../../configuration.ts';
+import { SettingsError } from '../../settings/configuration.ts';
 import { Probe } from '../probe.ts';
 import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { highWater, lowWater } from '../../../server/realtime/limits.ts';
+import { highWater, lowWater } from '../../../server/sockets/limits.ts';
 
 /**
  * The least a relay on `ws` can do: no key, no look into the frames, no books; but, like the gateway, it stops

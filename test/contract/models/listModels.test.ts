@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { models } from '../../../generated/catalogue.ts';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { jsonOf } from '../../support/exchange.ts';
 
 interface Listed {
   data: { id: string; created: number; owned_by: string; unit: string; voices?: { id: string }[] }[];

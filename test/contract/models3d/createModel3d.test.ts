@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { jsonOf } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
 const about = (prompt: string) => ({ model: 'theta-3d', input: { prompt } });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { bundle } from '../../support/documented.ts';
-import { jsonOf } from '../../support/exchange.ts';
 
 describeOperation('getOpenApiDocument', {
   carriesOut: (call) => {

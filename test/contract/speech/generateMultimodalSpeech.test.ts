@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { parseEvents } from '../../support/event-stream.ts';
-import { jsonOf } from '../../support/exchange.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 import { looksLike } from '../../support/media-signatures.ts';
 

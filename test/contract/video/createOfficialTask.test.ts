@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { jsonOf } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
 const text = { type: 'text', text: 'A kite over the dunes.' };

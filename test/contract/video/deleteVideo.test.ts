@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { jsonOf } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { components } from '../../../generated/http.ts';
+import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { type Answer, jsonOf } from '../../support/exchange.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 
 const listOf = (answer: Answer) => {

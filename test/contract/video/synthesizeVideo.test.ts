@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { jsonOf } from '../../support/exchange.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 
 const image = (type: string, url = 'https://files.example/a.png') => ({ type, url });

@@ -1,7 +1,8 @@
 import { expect, inject, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
 import { documented } from '../../support/documented.ts';
-import { exchange, jsonOf } from '../../support/exchange.ts';
+import { exchange } from '../../support/exchange.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
 import { looksLike } from '../../support/media-signatures.ts';
 

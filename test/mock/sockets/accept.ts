@@ -11,7 +11,7 @@ import {
   validateRealtimeServerEvent,
 } from '../../../generated/event-validators.js';
 import type { OperationId } from '../../../generated/operations.ts';
-import type { Timers } from '../../../server/timers.ts';
+import type { Timers } from '../../../server/runtime/timers.ts';
 import { addressOf } from './examples.ts';
 import { admit, refuse } from './handshake.ts';
 import { InferenceSession } from './inference-session.ts';

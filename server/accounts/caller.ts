@@ -1,0 +1,9 @@
+/** Whose key it is and what it may use: the part of a key's record that the core needs. */
+export interface Caller {
+  tokenId: number;
+  userId: number;
+  tokenName: string;
+  group: string;
+  /** Model patterns of the key itself; null when the group alone decides. */
+  modelLimits: readonly string[] | null;
+}

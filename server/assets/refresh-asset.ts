@@ -1,0 +1,89 @@
+import type { Gateway } from '../gateway.ts';
+import { type AssetNews, askForAsset } from '../providers/official/assets.ts';
+import type { AssetEnd } from '../store/commands/assets.ts';
+import { findAssets } from '../store/queries/assets.ts';
+import type { AssetsTable } from '../store/schema.ts';
+import { asDriverError, logDriverError } from '../tasks/driver.ts';
+
+const hour = 60 * 60_000;
+/** How long a signed address works. */
+const addressLife = 12 * hour;
+/** An address is asked for anew when no more than this is left of its life. */
+const addressMargin = hour;
+/** A reader waits so long for the provider, in milliseconds. */
+const patience = 5_000;
+/** A provider may not find a new asset at once, in milliseconds. */
+const unknownAtFirst = 60_000;
+
+/** Refreshes under way, by asset. */
+const underWay = new WeakMap<Gateway, Map<string, Promise<AssetsTable>>>();
+
+/**
+ * The asset as it stands now. Its provider is asked while it is in processing and when its address is about to run
+ * out, once however many want to know; the last known state is given when the provider does not tell.
+ */
+export function refreshed(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
+  if (!needsNews(asset, gateway.clock())) return Promise.resolve(asset);
+  const running = underWay.get(gateway) ?? new Map<string, Promise<AssetsTable>>();
+  underWay.set(gateway, running);
+  const joined = running.get(asset.id);
+  if (joined !== undefined) return joined;
+  const begun = refresh(gateway, asset).finally(() => running.delete(asset.id));
+  running.set(asset.id, begun);
+  return begun;
+}
+
+function needsNews({ status, url_expires }: AssetsTable, now: number): boolean {
+  return status === 'Processing' || (status === 'Active' && (url_expires ?? 0) - now <= addressMargin);
+}
+
+async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
+  const news = await ask(gateway, asset);
+  if (news === undefined) return asset;
+  const { id, user_id: userId } = asset;
+  const now = gateway.clock();
+  if (asset.status === 'Processing') {
+    const end = endOf(news, now);
+    if (end === undefined) return asset;
+    // It has changed before it was asked about.
+    const changedAt = 'ageMs' in news && news.ageMs !== undefined ? asset.created_at + news.ageMs : now;
+    await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
+  } else {
+    // The same address again tells nothing of its life, so it is asked for again next time.
+    if (news.status !== 'Active' || news.url === asset.url) return asset;
+    await gateway.store.run('renewAssetUrl', { id, url: news.url, urlExpires: now + addressLife });
+  }
+  const [current] = await findAssets(gateway.store.read, { ids: [id], userId });
+  return current ?? asset;
+}
+
+function endOf(news: AssetNews, now: number): AssetEnd | undefined {
+  if (news.status === 'Processing') return undefined;
+  if (news.status === 'Failed') return news;
+  return { ...news, urlExpires: now + addressLife };
+}
+
+/** Undefined when the provider told nothing. */
+async function ask(
+  { channels, logger, clock }: Gateway,
+  { id, user_id: user, channel: home, upstream_id: upstreamId, model, created_at }: AssetsTable,
+): Promise<AssetNews | undefined> {
+  const channel = channels.named(home);
+  if (channel === undefined) return undefined;
+  try {
+    // Its own limit and not a reader's signal: others may be waiting for the same answer.
+    const upstream = { channel, user, signal: AbortSignal.timeout(patience) };
+    const news = await askForAsset(upstream, { upstreamId, model });
+    channel.health.succeeded();
+    return news.status === 'Failed' ? { ...news, message: news.message.replaceAll(upstreamId, id) } : news;
+  } catch (error) {
+    const refusal = asDriverError(error);
+    const { kind, failure, channelFailed } = refusal;
+    if (channelFailed) channel.health.failed();
+    logDriverError(logger, refusal, { asset: id, channel: home }, 'an asset could not be asked about');
+    const lost = kind === 'rejected' && failure.status === 404 && clock() - created_at > unknownAtFirst;
+    return lost
+      ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }
+      : undefined;
+  }
+}

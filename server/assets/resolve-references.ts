@@ -1,0 +1,149 @@
+import type { Caller } from '../accounts/caller.ts';
+import type { Channel } from '../channels/channel.ts';
+import { Failure, invalid } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import { quoted } from '../models/catalogue.ts';
+import type { PublicIds } from '../providers/public-ids.ts';
+import { findAssets } from '../store/queries/assets.ts';
+import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import type { AssetsTable } from '../store/schema.ts';
+import { mapReferences, type Reference } from './find-references.ts';
+import { overseasModel } from './overseas-model.ts';
+import { refreshed } from './refresh-asset.ts';
+
+/** More than any model takes, and few enough to be looked up at once. */
+const mostReferences = 100;
+
+/** An upstream's body and where it can go. */
+export interface Routed {
+  body: Readonly<Record<string, unknown>>;
+  channels: readonly Channel[];
+  /** Of what the body refers to. */
+  publicIds: PublicIds;
+  /** What the client calls each item of the body's `content`. */
+  fields: readonly string[];
+}
+
+/**
+ * Puts the provider's ids in the place of the caller's own asset and draft ids in an upstream's body. `channels`
+ * serve the model to the caller; only the one that what is referred to lives on is left of them, if there is any.
+ *
+ * @throws Failure 400 when something is unknown, another user's, not ready, of the wrong type for its field or of
+ *   another region than the model, when things live apart, or when their channel does not serve the model; 503
+ *   when that channel is there no more
+ */
+export async function resolveReferences(
+  { gateway, caller }: { gateway: Gateway; caller: Caller },
+  modelId: string,
+  plain: Routed,
+): Promise<Routed> {
+  const { body, channels, fields } = plain;
+  const references: Reference[] = [];
+  mapReferences(body, fields, (reference) => {
+    references.push(reference);
+    return reference.id;
+  });
+  const [first] = references;
+  if (first === undefined) return plain;
+  const found = await lookUp(gateway, caller, references);
+  const homes = new Map<string, Reference>();
+  const publicIds: Record<string, string> = {};
+  const resolved = mapReferences(body, fields, (reference) => {
+    const { channel, upstreamId } = find(reference, found, modelId);
+    homes.set(channel, reference);
+    publicIds[upstreamId] = reference.id;
+    return reference.kind === 'asset' ? `asset://${upstreamId}` : upstreamId;
+  });
+  const [home = '', elsewhere] = homes.keys();
+  if (elsewhere !== undefined) throw livingApart([...homes.values()]);
+  const left = channels.filter(({ name }) => name === home);
+  if (left.length === 0) throw outOfReach(first, modelId, gateway.channels.named(home));
+  return { body: resolved, channels: left, publicIds, fields };
+}
+
+/** The caller's own assets and tasks by their public ids. */
+interface Found {
+  assets: ReadonlyMap<string, AssetsTable>;
+  tasks: ReadonlyMap<string, TaskRecord>;
+}
+
+async function lookUp(
+  gateway: Gateway,
+  { userId }: Caller,
+  references: readonly Reference[],
+): Promise<Found> {
+  const idsOf = (wanted: Reference['kind']) => [
+    ...new Set(references.filter(({ kind }) => kind === wanted).map(({ id }) => id)),
+  ];
+  const [assetIds, taskIds] = [idsOf('asset'), idsOf('draft')];
+  if (assetIds.length + taskIds.length > mostReferences) {
+    throw invalid('content', `must refer to at most ${mostReferences} assets and drafts.`);
+  }
+  const { read } = gateway.store;
+  const assets = await Promise.all(
+    (await findAssets(read, { ids: assetIds, userId })).map(async (asset) =>
+      asset.status === 'Processing' ? refreshed(gateway, asset) : asset,
+    ),
+  );
+  const tasks = await Promise.all(taskIds.map((id) => findTaskById(read, id)));
+  return {
+    assets: new Map(assets.map((asset) => [asset.id, asset])),
+    tasks: new Map(tasks.flatMap((task) => (task?.userId === userId ? [[task.id, task]] : []))),
+  };
+}
+
+/** @throws Failure 400 when the reference cannot be used. */
+function find(
+  reference: Reference,
+  { assets, tasks }: Found,
+  modelId: string,
+): { channel: string; upstreamId: string } {
+  const { kind, id, field } = reference;
+  if (kind === 'draft') return usableDraft(tasks.get(id), reference);
+  const asset = assets.get(id);
+  if (asset === undefined) throw invalid(field, `there is no asset ${quoted(id)}.`);
+  const problem = problemOf(asset, reference, modelId);
+  if (problem !== undefined) throw invalid(field, `asset ${quoted(id)} ${problem}`);
+  return { channel: asset.channel, upstreamId: asset.upstream_id };
+}
+
+function problemOf(asset: AssetsTable, { takes }: Reference, modelId: string): string | undefined {
+  if (takes !== undefined && asset.asset_type !== takes) {
+    return `is of type ${asset.asset_type}, but the field takes ${takes}.`;
+  }
+  if (asset.model !== null && asset.model !== modelId) {
+    return `was uploaded for ${asset.model} and works with no other model.`;
+  }
+  if (asset.model === null && modelId === overseasModel) {
+    return `was uploaded without a model; upload it with the query model=${overseasModel} to use it with that one.`;
+  }
+  if (asset.status === 'Processing') return 'is Processing; it can be used once it is Active.';
+  if (asset.status === 'Failed') return `is Failed: ${asset.error_code}: ${asset.error_message}`;
+  return undefined;
+}
+
+function usableDraft(
+  task: TaskRecord | undefined,
+  { id, field }: Reference,
+): { channel: string; upstreamId: string } {
+  if (task?.driver !== 'official') throw invalid(field, `there is no Seedance task ${quoted(id)}.`);
+  const { state, channel, upstreamId } = task;
+  if (state !== 'completed' || upstreamId === null) {
+    throw invalid(field, `task ${quoted(id)} is ${state}; a draft can be used once it is completed.`);
+  }
+  return { channel, upstreamId };
+}
+
+function livingApart([one, other]: readonly Reference[]): Failure {
+  const ids = `${quoted(one?.id ?? '')} and ${quoted(other?.id ?? '')}`;
+  return invalid(other?.field ?? '', `${ids} are kept by different providers; upload one of them anew.`);
+}
+
+function outOfReach({ id, field }: Reference, modelId: string, home: Channel | undefined): Failure {
+  if (home !== undefined) {
+    return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
+  }
+  return new Failure(503, 'get_channel_failed', `The provider that keeps ${quoted(id)} is not available.`, {
+    retryAfter: 60,
+  });
+}

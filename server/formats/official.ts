@@ -1,0 +1,41 @@
+import type { components } from '../../generated/http.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { taskCanceled, taskExpired } from '../tasks/task-errors.ts';
+import { unixTime, videoResult } from './generic.ts';
+
+type OfficialTask = components['schemas']['OfficialTask'];
+
+/** The official task object: what poll, list and callbacks show. All ids in it are the gateway's own. */
+export function renderOfficialTask(task: TaskRecord): OfficialTask {
+  const status = officialStatus(task);
+  const { video_url: url, native } = videoResult(task);
+  const { draft_task_id, safety_identifier } = task.facts;
+  return {
+    ...(typeof safety_identifier === 'string' && { safety_identifier }),
+    // What the provider tells wins over what was asked for.
+    ...native,
+    ...(typeof draft_task_id === 'string' && { draft_task_id }),
+    id: task.id,
+    model: task.model,
+    status,
+    error: status === 'failed' ? task.error : null,
+    ...(status === 'succeeded' && url !== undefined && filesOf(url, native)),
+    created_at: unixTime(task.createdAt),
+    updated_at: unixTime(task.updatedAt),
+  };
+}
+
+/** The task's state in the official words. */
+export function officialStatus({ state, error }: TaskRecord): OfficialTask['status'] {
+  if (state === 'queued') return 'queued';
+  if (state === 'in_progress') return 'running';
+  if (state === 'completed') return 'succeeded';
+  if (error?.code === taskExpired.code) return 'expired';
+  return error?.code === taskCanceled.code ? 'cancelled' : 'failed';
+}
+
+/** The address of the video in all the places where clients look for it. */
+function filesOf(url: string, native: OfficialTask | object = {}) {
+  const content = 'content' in native ? native.content : {};
+  return { content: { ...content, video_url: url }, video_url: url, outputs: [url] };
+}

@@ -1,0 +1,106 @@
+import type { RunTask } from '../../generated/events.ts';
+import { SpokenText } from '../ledger/spoken-text.ts';
+import { TextHold } from '../ledger/text-hold.ts';
+import { countCharacters, sumUsage, type Usage } from '../models/usage.ts';
+import { readUsage } from '../providers/native/usage.ts';
+import { type AudioForm, audioSeconds } from '../sockets/audio-time.ts';
+import type { Connection } from '../sockets/connection.ts';
+import { inner, type JsonObject } from '../sockets/frames.ts';
+import { longestTask, longestText } from '../sockets/limits.ts';
+import { failed, type Outcome } from '../sockets/session.ts';
+import { invalidParameter, type TaskFailure } from './errors.ts';
+
+const standardForm = { format: 'mp3', sample_rate: 22_050, bit_rate: 32 };
+
+/** One task of a duplex socket: its text, its usage and its place in the books. */
+export class InferenceTask {
+  readonly id: string;
+  readonly #unit: Connection['model']['unit'];
+  readonly #ssml: boolean;
+  readonly #form: AudioForm;
+  readonly #text: SpokenText;
+  readonly #hold: TextHold;
+  #texts = 0;
+  #characters = 0;
+  #usage: Usage | undefined;
+  #audio = false;
+
+  /** `requestId` names the task in the books. */
+  constructor(connection: Connection, requestId: string, { header, payload }: RunTask) {
+    const { gateway, caller, model } = connection;
+    this.id = header.task_id;
+    this.#unit = model.unit;
+    this.#form = payload.parameters;
+    this.#ssml = payload.parameters.enable_ssml === true;
+    this.#text = new SpokenText(model.unit, { ssml: this.#ssml, pace: payload.parameters });
+    const startedAt = gateway.timers.monotonic();
+    this.#hold = new TextHold(gateway, {
+      requestId,
+      caller,
+      operation: 'openInferenceSocket',
+      model,
+      startedAt,
+    });
+  }
+
+  /** What is wrong with one more text, when it breaks a limit. */
+  check(text: string): TaskFailure | undefined {
+    if (text === '') return undefined;
+    const field = 'payload.input.text';
+    this.#texts += 1;
+    if (this.#ssml && this.#texts > 1)
+      return invalidParameter(`${field}: only one text is allowed with enable_ssml.`);
+    const characters = countCharacters(text, { ssml: this.#ssml });
+    this.#characters += characters;
+    if (characters > longestText)
+      return invalidParameter(`${field}: must have at most ${longestText} billing characters.`);
+    if (this.#characters > longestTask)
+      return invalidParameter(`${field}: one task takes at most ${longestTask} billing characters.`);
+    return undefined;
+  }
+
+  /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
+  cover(text: string): Promise<boolean> {
+    // A figure above what is held will not be paid, so nothing is held for it.
+    const reported = Math.min(this.#usage?.units ?? 0, this.#hold.covered);
+    return this.#hold.cover(this.#text.most(text, reported));
+  }
+
+  /** The text went to the provider. */
+  sent(text: string): void {
+    this.#text.add(text);
+    this.#text.keep();
+  }
+
+  /** Takes what a server frame tells: a figure that counts from the start of the task, or what is spoken next. */
+  note(frame: JsonObject): void {
+    const payload = inner(frame, 'payload');
+    const usage = readUsage(this.#unit, payload.usage);
+    if (usage !== undefined && usage.units >= (this.#usage?.units ?? 0)) {
+      this.#usage = usage;
+      this.#text.report(usage);
+    }
+    const { type, original_text: text } = inner(payload, 'output');
+    if (type === 'sentence-begin') this.#text.announce(typeof text === 'string' ? text : undefined);
+  }
+
+  /** So many bytes of audio went to the client. */
+  heard(bytes: number): void {
+    this.#audio = true;
+    this.#text.hear(audioSeconds(bytes, this.#form, standardForm));
+  }
+
+  /** Charges what was reported. A provider that finished and never told anything is paid for the text it spoke. */
+  finish(outcome: Outcome & { channel: string }): Promise<void> {
+    if (this.#usage === undefined && this.#audio) this.#text.complete();
+    return this.close(outcome);
+  }
+
+  /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
+  close(outcome: Outcome & { channel: string }): Promise<void> {
+    return this.#hold.close(
+      failed(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported),
+      outcome,
+    );
+  }
+}

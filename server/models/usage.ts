@@ -1,0 +1,122 @@
+import { longestSpeech, type Pace } from './speech-time.ts';
+
+/** What an upstream reported, in the model's own unit. */
+export interface Usage {
+  units: number;
+  inputTokens: number;
+  outputTokens: number;
+}
+
+/** The sum of two, or with `sign` -1 what is left of the first. */
+export function sumUsage(left: Usage | undefined, right: Usage | undefined, sign: 1 | -1 = 1): Usage {
+  return {
+    units: (left?.units ?? 0) + sign * (right?.units ?? 0),
+    inputTokens: (left?.inputTokens ?? 0) + sign * (right?.inputTokens ?? 0),
+    outputTokens: (left?.outputTokens ?? 0) + sign * (right?.outputTokens ?? 0),
+  };
+}
+
+/** What a model is metered in. */
+export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
+
+export interface CountOptions {
+  /** The text is SSML: its tags and comments count nothing. */
+  ssml?: boolean;
+  /** Kana and hangul count 2 as well, as some upstreams meter them. */
+  eastAsian?: boolean;
+}
+
+/** Below the first wide character of any script: one code unit each, and nothing to look up. */
+const NARROW = /^[\u0000-\u10ff]*$/;
+const IDEOGRAPH = /\p{Script=Han}/u;
+const IDEOGRAPH_OR_SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
+
+/** Billing characters: a CJK ideograph counts 2, any other code point 1. */
+export function countCharacters(
+  text: string,
+  { ssml = false, eastAsian = false }: CountOptions = {},
+): number {
+  const wide = eastAsian ? IDEOGRAPH_OR_SYLLABLE : IDEOGRAPH;
+  const counted = ssml ? withoutTags(text) : text;
+  if (NARROW.test(counted)) return counted.length;
+  let count = 0;
+  for (const character of counted) count += wide.test(character) ? 2 : 1;
+  return count;
+}
+
+/** A `<` that nothing closes is text. Written as a scan, since a pattern would be quadratic on many of them. */
+function withoutTags(text: string): string {
+  let kept = '';
+  let from = 0;
+  for (;;) {
+    const start = text.indexOf('<', from);
+    const end = start < 0 ? -1 : tagEnd(text, start);
+    if (end < 0) return kept + text.slice(from);
+    kept += text.slice(from, start);
+    from = end;
+  }
+}
+
+/** The index after the tag or comment that starts at `start`, or -1 when it has no end. */
+function tagEnd(text: string, start: number): number {
+  if (text.startsWith('<!--', start)) {
+    const end = text.indexOf('-->', start + 4);
+    return end < 0 ? -1 : end + 3;
+  }
+  let quote = '';
+  for (let index = start + 1; index < text.length; index += 1) {
+    const character = text.charAt(index);
+    if (quote !== '') quote = character === quote ? '' : quote;
+    else if (character === '"' || character === "'") quote = character;
+    else if (character === '>') return index + 1;
+  }
+  return -1;
+}
+
+/**
+ * Quota for `units` at `pricePerUnit`, times the group's `ratio`: a whole number, rounded up.
+ *
+ * @throws RangeError when a factor is negative or not finite, or the result is 2^53 or more.
+ */
+export function price(units: number, pricePerUnit: number, ratio: number): number {
+  for (const factor of [units, pricePerUnit, ratio]) {
+    if (!(Number.isFinite(factor) && factor >= 0)) throw new RangeError(`cannot price with ${factor}`);
+  }
+  const exact = units * pricePerUnit * ratio;
+  const nearest = Math.round(exact);
+  // 100 × 1.1 × 1.1 is 121.00000000000001 in floating point: that noise must not cost a whole unit.
+  const quota = Math.abs(exact - nearest) <= exact * 4 * Number.EPSILON ? nearest : Math.ceil(exact);
+  if (!Number.isSafeInteger(quota)) throw new RangeError(`the price of ${units} units is too large`);
+  return quota;
+}
+
+/** Text tokens, one for every 4 bytes of UTF-8, rounded up: near what an ordinary tokenizer makes of a text. */
+export function estimateTextTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 4);
+}
+
+/** Audio tokens a second, which are also the fewest. */
+const audioTokenRate = 50;
+
+/** Output tokens of audio: 50 a second, at least 50. */
+export function audioTokens(seconds: number): number {
+  return Math.max(audioTokenRate, Math.ceil(seconds * audioTokenRate));
+}
+
+/**
+ * The most input and output tokens that speaking a text on its own takes. No tokenizer makes more of a text than
+ * one for each of its bytes.
+ */
+export function mostSpeechTokens(text: string, pace?: Pace): number {
+  return Buffer.byteLength(text) + audioTokens(longestSpeech(text, pace));
+}
+
+/** Bytes of UTF-8 that are spoken in a second, in most scripts. */
+const bytesPerSecond = 12;
+
+/** Input and output tokens that speaking a text probably takes: for a provider that does not tell. */
+export function likelySpeechTokens(text: string): Usage {
+  const inputTokens = estimateTextTokens(text);
+  const outputTokens = audioTokens(Buffer.byteLength(text) / bytesPerSecond);
+  return { units: inputTokens + outputTokens, inputTokens, outputTokens };
+}

@@ -1,0 +1,172 @@
+import { readFileSync } from 'node:fs';
+import {
+  type ChannelProtocol,
+  type ConfigurationFile,
+  parseConfiguration,
+  SettingsError,
+} from './configuration.ts';
+import { type PostgresLimits, standardLimits } from './database.ts';
+
+/** An upstream account. */
+export interface ChannelSettings {
+  name: string;
+  protocol: ChannelProtocol;
+  /** Without a slash at the end. */
+  baseUrl: string;
+  wsUrl: string;
+  key: string;
+  /** Patterns and ids; `upstream` is the model's name over there. */
+  models: readonly { id: string; upstream: string | undefined }[];
+  /** Undefined: every group. */
+  groups: readonly string[] | undefined;
+  priority: number;
+  weight: number;
+  /** System voices it has: a list, or those of the catalogue; undefined: not known, so the provider judges. */
+  voices: readonly string[] | 'catalogue' | undefined;
+  profile: { headers: Readonly<Record<string, string>>; paths: Readonly<Record<string, string>> };
+  /** Host names that clients may have their videos shown under; they lead to the provider's files. */
+  customDomains?: readonly string[] | undefined;
+  /** Whether the files it names may be fetched from loopback and private networks. */
+  privateFiles: boolean;
+}
+
+export interface Settings {
+  host: string;
+  port: number;
+  dataDir: string;
+  databaseUrl: string | undefined;
+  /** How a PostgreSQL database is used. */
+  database: PostgresLimits;
+  /** Address under which clients reach the gateway, without a slash at the end; undefined: the listening one. */
+  publicUrl: string | undefined;
+  bootstrapKey: string | undefined;
+  logLevel: string;
+  tls: { certificate: string; key: string } | undefined;
+  /** Whether the embedded upstream runs. */
+  sandbox: boolean;
+  /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
+  sandboxTaskMs: number | undefined;
+  groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
+  /** Quota per unit by model pattern. */
+  prices: Readonly<Record<string, number>>;
+  channels: readonly ChannelSettings[];
+  callbacks: { allowPrivate: boolean; secret: string | undefined };
+  limits: { bodyMb: number; requestsPerMinute: number; socketsPerKey: number };
+  /** Milliseconds that a speech call may take in all. */
+  speechMs: number;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Settings from the environment and the file that `CONFIG` names.
+ *
+ * @throws SettingsError naming the variable, or the file's line, that is wrong.
+ */
+export function readSettings(environment: Environment): Settings {
+  const set = (name: string) => environment[name] || undefined;
+  const path = set('CONFIG');
+  const file: ConfigurationFile =
+    path === undefined ? { sandbox: true } : parseConfiguration(path, readText(path, 'CONFIG'), environment);
+  const certificate = set('TLS_CERT');
+  const key = set('TLS_KEY');
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new SettingsError('TLS_CERT and TLS_KEY belong together: set both or neither.');
+  }
+  return {
+    host: set('HOST') ?? '127.0.0.1',
+    port: port(set('PORT') ?? '8080'),
+    dataDir: set('DATA_DIR') ?? '.data',
+    databaseUrl: set('DATABASE_URL'),
+    database: databaseLimits(file.database),
+    publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
+    bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
+    logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
+    tls:
+      certificate === undefined || key === undefined
+        ? undefined
+        : { certificate: readText(certificate, 'TLS_CERT'), key: readText(key, 'TLS_KEY') },
+    sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
+    sandboxTaskMs: taskMs(file.sandbox),
+    groups: Object.fromEntries(
+      Object.entries(file.groups ?? { default: { models: ['*'] } }).map(([name, { models, ratio = 1 }]) => [
+        name,
+        { models, ratio },
+      ]),
+    ),
+    prices: file.prices ?? { '*': 1 },
+    channels: (file.channels ?? []).map((channel) => ({
+      name: channel.name,
+      protocol: channel.protocol,
+      baseUrl: channel.base_url.replace(/\/+$/, ''),
+      wsUrl: (channel.ws_url ?? channel.base_url.replace(/^http/, 'ws')).replace(/\/+$/, ''),
+      key:
+        channel.key_file === undefined
+          ? (channel.key ?? '')
+          : readText(channel.key_file, channel.name).trim(),
+      models: channel.models.map((model) =>
+        typeof model === 'string' ? { id: model, upstream: undefined } : model,
+      ),
+      groups: channel.groups,
+      priority: channel.priority ?? 0,
+      weight: channel.weight ?? 1,
+      voices: channel.voices,
+      profile: { headers: channel.profile?.headers ?? {}, paths: channel.profile?.paths ?? {} },
+      customDomains: channel.custom_domains,
+      privateFiles: channel.private_files ?? false,
+    })),
+    callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
+    limits: {
+      bodyMb: file.limits?.body_mb ?? 64,
+      requestsPerMinute: file.limits?.requests_per_minute ?? 0,
+      socketsPerKey: file.limits?.sockets_per_key ?? 0,
+    },
+    speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
+  };
+}
+
+/** All that no log may show. */
+export function secretsIn({ bootstrapKey, callbacks, channels }: Settings): string[] {
+  return [bootstrapKey ?? '', callbacks.secret ?? '', ...channels.map(({ key }) => key)];
+}
+
+function databaseLimits(file: ConfigurationFile['database'] = {}): PostgresLimits {
+  return {
+    connections: file.connections ?? standardLimits.connections,
+    connectTimeoutMs: file.connect_timeout_ms ?? standardLimits.connectTimeoutMs,
+    statementTimeoutMs: file.statement_timeout_ms ?? standardLimits.statementTimeoutMs,
+    idleInTransactionTimeoutMs:
+      file.idle_in_transaction_timeout_ms ?? standardLimits.idleInTransactionTimeoutMs,
+  };
+}
+
+function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {
+  const seconds = typeof sandbox === 'object' ? sandbox.task_seconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+function readText(path: string, wantedBy: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SettingsError(`${wantedBy}: cannot read ${path}.`, { cause });
+  }
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= 0 && value <= 65535) return value;
+  throw new SettingsError(`PORT must be a whole number from 0 to 65535, not ${text}.`);
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+
+function logLevel(text: string): string {
+  if (logLevels.includes(text)) return text;
+  throw new SettingsError(`LOG_LEVEL must be one of ${logLevels.join(', ')}, not ${text}.`);
+}
+
+function bootstrapKey(key: string | undefined): string | undefined {
+  if (key === undefined || /^[\x21-\x7e]{8,256}$/.test(key)) return key;
+  throw new SettingsError('BOOTSTRAP_KEY must be 8 to 256 printable characters without blanks.');
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { KeyRing } from '../accounts/key-ring.ts';
+import type { Channel } from '../channels/channel.ts';
+import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Timers } from '../runtime/timers.ts';
+import type { Connection, LiveSocket } from './connection.ts';
+import { type Admission, admit, type SocketProtocol, subprotocol } from './handshake.ts';
+import { longestFrame } from './limits.ts';
+import { OpenSockets } from './open-sockets.ts';
+import { refuseUpgrade } from './refuse-upgrade.ts';
+
+/** Begins the session of a socket that is open; `channels` serve its model, at least one does. */
+export type StartSession = (
+  connection: Connection,
+  socket: WebSocket,
+  channels: readonly Channel[],
+) => LiveSocket;
+
+/** Opens sockets on the server's `upgrade` events. The server must raise them only where `opensSocket` says so. */
+export function acceptSockets(
+  server: Server,
+  gateway: Gateway,
+  timers: Timers,
+  startSession: Record<SocketProtocol, StartSession>,
+): OpenSockets {
+  const keys = new KeyRing(gateway);
+  const open = new OpenSockets(timers);
+  const requestIds = new WeakMap<IncomingMessage, string>();
+  const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
+  const switcher = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: longestFrame,
+    handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
+  });
+  switcher.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`));
+  switcher.on('wsClientError', (error, socket, request) => {
+    // A client of another version of the protocol must hear which ones there are.
+    const failure = new Failure(400, 'invalid_request', `${error.message}.`);
+    refuseUpgrade(socket, idOf(request), failure, ['sec-websocket-version: 13, 8']);
+  });
+
+  const takeUp = (
+    admission: Admission,
+    request: IncomingMessage,
+    startedAt: number,
+    socket: WebSocket,
+    stream: Duplex,
+  ) => {
+    const { protocol, caller, channels } = admission;
+    const requestId = idOf(request);
+    const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
+    open.add(caller.tokenId, startSession[protocol](connection, socket, channels));
+  };
+
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const startedAt = timers.monotonic();
+    const requestId = `req_${randomUUID().replaceAll('-', '')}`;
+    requestIds.set(request, requestId);
+    // Until the switch nobody else listens, and an error without a listener is thrown.
+    const ignore = () => {};
+    socket.on('error', ignore);
+    admit(gateway, keys, request)
+      .then((admission) => {
+        requireRoom(gateway, open, admission);
+        socket.off('error', ignore);
+        switcher.handleUpgrade(request, socket, head, (opened) =>
+          takeUp(admission, request, startedAt, opened, socket),
+        );
+      })
+      .catch((error: unknown) => {
+        const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
+        const about = { requestId, status, code };
+        if (status === 500) gateway.logger.error({ ...about, err: cause }, message);
+        else gateway.logger.debug(about, message);
+      });
+  });
+  return open;
+}
+
+/** @throws Failure 503 when the gateway is about to stop, 429 when the key has as many sockets as it may. */
+function requireRoom(gateway: Gateway, open: OpenSockets, { caller }: Admission): void {
+  if (gateway.draining)
+    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+  const most = gateway.settings.limits.socketsPerKey;
+  if (most === 0 || open.ofToken(caller.tokenId) < most) return;
+  const message = `This key has ${most} sockets open, which is its limit; close one first.`;
+  throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter: 1 });
+}

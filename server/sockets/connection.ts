@@ -1,0 +1,32 @@
+import type { Duplex } from 'node:stream';
+import type { CatalogueModel } from '../../generated/catalogue.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Gateway } from '../gateway.ts';
+import type { Timers } from '../runtime/timers.ts';
+
+/** What is known of a socket that has passed the checks. */
+export interface Connection {
+  readonly gateway: Gateway;
+  readonly requestId: string;
+  /** By the monotonic clock. */
+  readonly startedAt: number;
+  readonly caller: Caller;
+  readonly model: CatalogueModel;
+  readonly timers: Timers;
+  /** The connection under the client's socket. */
+  readonly stream: Duplex;
+  /** @throws Failure 401 or 403 when the key was revoked or has lost the model since. */
+  recheck(): Promise<void>;
+}
+
+/** A running socket, as those see it who keep count and close the house. */
+export interface LiveSocket {
+  /** Resolves when the books are closed and the client is gone. Never rejects. */
+  readonly ended: Promise<void>;
+  /** The gateway is about to stop: what runs may finish, nothing new begins. */
+  drain(): void;
+  /** The patience is at an end: tells the client and closes with 1001. */
+  shutDown(): void;
+  /** Breaks the connection. */
+  terminate(): void;
+}

@@ -1,0 +1,99 @@
+import type { IncomingMessage } from 'node:http';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { KeyRing } from '../accounts/key-ring.ts';
+import type { Channel } from '../channels/channel.ts';
+import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import { requireOneHost } from '../http/route.ts';
+import { findRoute } from '../http/routes.ts';
+import { requirePlain } from '../http/value-problem.ts';
+import { findModel, requireProtocol } from '../models/catalogue.ts';
+import type { Connection } from './connection.ts';
+
+export type SocketProtocol = 'realtime' | 'inference';
+
+const protocols: ReadonlyMap<OperationId, SocketProtocol> = new Map([
+  ['openRealtimeSocket', 'realtime'],
+  ['openInferenceSocket', 'inference'],
+]);
+
+/** The subprotocol that is chosen when it is offered. */
+export const subprotocol = 'realtime';
+
+/** Whether a request with an `Upgrade` header opens a socket; any other is answered as if it had none. */
+export function opensSocket(request: IncomingMessage): boolean {
+  const websocket = request.headers.upgrade?.toLowerCase() === 'websocket';
+  return websocket && request.method === 'GET' && protocolOf(request) !== undefined;
+}
+
+/** What a handshake that has passed the checks is about. */
+export interface Admission extends Pick<Connection, 'caller' | 'model' | 'recheck'> {
+  protocol: SocketProtocol;
+  /** The channels that serve the model; at least one. */
+  channels: readonly Channel[];
+}
+
+/**
+ * The checks before the switch of protocols, in the order of an HTTP request.
+ *
+ * @throws Failure 401, 400, 404, 403 or 503, as HTTP has it.
+ */
+export async function admit(gateway: Gateway, keys: KeyRing, request: IncomingMessage): Promise<Admission> {
+  requireOneHost(request);
+  const protocol = protocolOf(request);
+  if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
+  if (gateway.draining)
+    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+  const key = readKey(request, protocol);
+  const check = () => keys.recall(key) ?? keys.check(key);
+  const caller: Caller = await check();
+  gateway.rateLimit.take(caller.tokenId);
+  const model = findModel(readModel(request.url ?? ''));
+  gateway.access.require(caller, model);
+  requireProtocol(model, protocol);
+  const channels = gateway.channels.serving('native', model.id, caller.group);
+  if (channels.length === 0) {
+    const message = `No channel serves ${model.id} to this key.`;
+    throw new Failure(503, 'model_not_found', message, { retryAfter: 60 });
+  }
+  const recheck = async () => gateway.access.require(await check(), model);
+  return { protocol, caller, model, channels, recheck };
+}
+
+function protocolOf({ url = '' }: IncomingMessage): SocketProtocol | undefined {
+  const route = findRoute(url.split('?', 1)[0] ?? '')?.methods.get('get');
+  return route === undefined ? undefined : protocols.get(route.operation.id);
+}
+
+/** @throws Failure 401 when there is no key, or two different ones. */
+function readKey({ headers }: IncomingMessage, protocol: SocketProtocol): string {
+  const bearer = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  // Browsers cannot set the header.
+  const offered = protocol === 'realtime' ? (headers['sec-websocket-protocol'] ?? '').split(',') : [];
+  const browser = offered.map((one) => /insecure-api-key\.(\S+)$/.exec(one.trim())?.[1]).find(Boolean);
+  if (bearer !== undefined && browser !== undefined && bearer !== browser) {
+    const message = 'authorization and sec-websocket-protocol carry different keys; send one.';
+    throw new Failure(401, 'invalid_api_key', message);
+  }
+  const key = bearer ?? browser;
+  if (key !== undefined) return key;
+  const ways =
+    protocol === 'realtime'
+      ? '"Authorization: Bearer <API_KEY>" or the subprotocol "openai-insecure-api-key.<API_KEY>"'
+      : '"Authorization: Bearer <API_KEY>"';
+  throw new Failure(401, 'invalid_api_key', `authorization: send your API key in ${ways}.`);
+}
+
+/** @throws Failure 400 when the query does not name one model. */
+function readModel(url: string): string {
+  const at = url.indexOf('?');
+  const named = at < 0 ? [] : new URLSearchParams(url.slice(at + 1)).getAll('model');
+  const [model = ''] = named;
+  if (model === '') throw new Failure(400, 'invalid_request', 'model: is required.');
+  if (named.length > 1) throw new Failure(400, 'invalid_request', 'model: send it once.');
+  requirePlain({ model }, 'query');
+  if (model.length > 200)
+    throw new Failure(400, 'invalid_request', 'model: must have at most 200 characters.');
+  return model;
+}

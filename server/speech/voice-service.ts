@@ -1,0 +1,103 @@
+import type { Channel } from '../channels/channel.ts';
+import { requestInTurn, unanswered } from '../channels/failover.ts';
+import { Failure } from '../failure.ts';
+import { passRejection } from '../formats/rejection.ts';
+import type { OperationRequest, Reply } from '../http/handler.ts';
+import { Metering } from '../ledger/metering.ts';
+import { findModel } from '../models/catalogue.ts';
+import { splitBody } from '../providers/native/split-body.ts';
+import { countedActions, customizationPath } from '../providers/native/voices.ts';
+import { parseAnswer } from '../providers/native/whole-answer.ts';
+import type { Rejection } from '../providers/rejection.ts';
+
+export type VoiceRequest = OperationRequest<'customizeVoice'>;
+
+export interface VoiceCall {
+  /** The first one is asked. */
+  channels: readonly Channel[];
+  /** The model that the voice speaks with. */
+  target: string;
+  /** Notes the outcome durably, before it is charged and told. Gives what is told; undefined: the answer unchanged. */
+  keep(answer: unknown, channel: Channel): Promise<object | undefined>;
+  /** What to tell instead of a refusal; undefined: the refusal. Nothing is charged. */
+  forgive?(rejection: Rejection): Promise<object | undefined>;
+}
+
+/** Longest answer of a provider: a preview of a long text, in Base64. */
+const longestAnswer = 32 * 1024 * 1024;
+
+/**
+ * Sends the client's body to a channel and passes the answer on. One action is held before, and what the provider
+ * counts is charged. Once sent it goes on to its end, even if the client leaves.
+ */
+export function callVoiceService(
+  request: VoiceRequest,
+  reply: Reply<'customizeVoice'>,
+  call: VoiceCall,
+): Promise<void> {
+  return request.gateway.creations.run((signal) => send({ ...request, signal }, reply, call));
+}
+
+async function send(
+  request: VoiceRequest,
+  reply: Reply<'customizeVoice'>,
+  { channels, target, keep, forgive }: VoiceCall,
+): Promise<void> {
+  const { body, gateway, caller, signal } = request;
+  const metering = await Metering.open(gateway, {
+    requestId: request.requestId,
+    caller,
+    operation: 'customizeVoice',
+    model: findModel(body.model),
+    expectedUnits: 1,
+    startedAt: request.startedAt,
+  });
+  let name = '';
+  const settle = (units: number) =>
+    metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: name, status: 200 });
+  try {
+    const answered = await requestInTurn(
+      // A create that was sent must not be sent again elsewhere: two voices would be made.
+      channels.slice(0, 1),
+      (one) => ({
+        method: 'POST',
+        path: customizationPath,
+        body: forUpstream(body, target, one),
+        user: caller.userId,
+        signal,
+      }),
+      gateway.logger,
+    );
+    const { response, channel } = answered;
+    name = channel.name;
+    if (response.status !== 200) {
+      await passRejection(answered, reply, metering, async (rejection) => {
+        const told = await forgive?.(rejection);
+        if (told === undefined) return false;
+        await settle(0);
+        reply.bytes(200, 'application/json', JSON.stringify(told));
+        return true;
+      });
+      return;
+    }
+    const { head, rest } = await splitBody(response, longestAnswer);
+    await rest?.return?.();
+    const answer = parseAnswer(response.headers, head);
+    const told = await keep(answer, channel);
+    await settle(countedActions(answer));
+    reply.bytes(200, 'application/json', told === undefined ? head : JSON.stringify(told));
+  } catch (error) {
+    const failure = error instanceof Failure ? error : unanswered(error);
+    await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });
+    throw failure;
+  }
+}
+
+/** The client's body with the provider's names of the models. */
+function forUpstream(body: VoiceRequest['body'], target: string, channel: Channel): unknown {
+  const input =
+    'target_model' in body.input
+      ? { ...body.input, target_model: channel.upstreamModel(target) }
+      : body.input;
+  return { ...body, model: channel.upstreamModel(body.model), input };
+}

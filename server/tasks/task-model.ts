@@ -1,0 +1,54 @@
+import type { Protocol, Unit } from '../../generated/catalogue.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Channels } from '../channels/channels.ts';
+import { Failure } from '../failure.ts';
+import type { ModelAccess } from '../models/access.ts';
+import { findModel, knownModel, quoted, requireProtocol } from '../models/catalogue.ts';
+import type { ChannelProtocol } from '../settings/configuration.ts';
+
+/** The catalogue's protocols whose work is done in tasks. */
+export type TaskProtocol = Extract<Protocol, 'native_video' | 'native_3d' | 'official' | 'eta'>;
+
+/** A model whose work is done in tasks. */
+export interface TaskModel {
+  id: string;
+  unit: Unit;
+  protocol: TaskProtocol;
+}
+
+const units: Readonly<Record<TaskProtocol, Unit>> = {
+  native_video: 'seconds',
+  native_3d: 'actions',
+  official: 'seconds',
+  eta: 'seconds',
+};
+
+/** What a channel speaks that serves models of a protocol. */
+export function channelProtocol(protocol: TaskProtocol): ChannelProtocol {
+  return protocol === 'native_video' || protocol === 'native_3d' ? 'native' : protocol;
+}
+
+/**
+ * The model of that id, from the catalogue or, beyond it, as a channel of one of the protocols lists it.
+ *
+ * @throws Failure 404 when there is none, 403 when the caller may not use it, 400 when another route serves it
+ */
+export function findTaskModel(
+  { access, channels }: { access: ModelAccess; channels: Channels },
+  caller: Caller,
+  id: string,
+  protocols: readonly TaskProtocol[],
+): TaskModel {
+  if (knownModel(id)) {
+    const model = findModel(id);
+    access.require(caller, model);
+    requireProtocol(model, ...protocols);
+    const protocol = protocols.find((one) => model.protocols.includes(one));
+    if (protocol !== undefined) return { id, unit: model.unit, protocol };
+  }
+  const protocol = protocols.find((one) => channels.lists(channelProtocol(one), id));
+  if (protocol === undefined)
+    throw new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+  access.require(caller, { id });
+  return { id, unit: units[protocol], protocol };
+}
