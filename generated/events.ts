@@ -1030,7 +1030,7 @@ export interface components {
             id?: string;
             /**
              * @description End of the life of the address, Unix time in seconds.
-             * @example 1795000000
+             * @example 1925000000
              */
             expires_at?: number;
         };
@@ -1361,7 +1361,8 @@ export interface components {
              */
             type: "ephemeral";
             /**
-             * @description How long it may stay; `5m` when left out.
+             * @description How long it may stay.
+             * @default 5m
              * @enum {string}
              */
             ttl?: "5m" | "1h";
@@ -1821,12 +1822,12 @@ export interface components {
             usage?: components["schemas"]["OfficialUsage"];
             /**
              * @description Unix time of creation, in seconds.
-             * @example 1794990000
+             * @example 1924990000
              */
             created_at: number;
             /**
              * @description Unix time of the last change, in seconds.
-             * @example 1794990090
+             * @example 1924990090
              */
             updated_at: number;
             /**

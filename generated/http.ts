@@ -1569,7 +1569,7 @@ export interface components {
             id?: string;
             /**
              * @description End of the life of the address, Unix time in seconds.
-             * @example 1795000000
+             * @example 1925000000
              */
             expires_at?: number;
         };
@@ -1959,15 +1959,24 @@ export interface components {
             /** @description Design. What the preview says, up to 200 characters. */
             preview_text?: string;
             /**
-             * @description Languages of the voice. The first one counts; `zh` when left out.
+             * @description Languages of the voice. The first one counts.
+             * @default [
+             *       "zh"
+             *     ]
              * @example [
              *       "en"
              *     ]
              */
             language_hints?: string[];
-            /** @description Clone. Longest part of the recording that is used, in seconds; 10 when left out. */
+            /**
+             * @description Clone. Longest part of the recording that is used, in seconds.
+             * @default 10
+             */
             max_prompt_audio_length?: number;
-            /** @description Clone. True cleans the recording first; false when left out. */
+            /**
+             * @description Clone. True cleans the recording first.
+             * @default false
+             */
             enable_preprocess?: boolean;
         } & (unknown | unknown);
         /**
@@ -1982,9 +1991,15 @@ export interface components {
             action: "list_voice";
             /** @description Only voices created with this prefix. */
             prefix?: string;
-            /** @description Number of the page, from 0; 0 when left out. */
+            /**
+             * @description Number of the page, from 0.
+             * @default 0
+             */
             page_index?: number;
-            /** @description Voices on a page; 10 when left out. */
+            /**
+             * @description Voices on a page.
+             * @default 10
+             */
             page_size?: number;
         };
         /**
@@ -2058,12 +2073,14 @@ export interface components {
             /** @description The form of a designed voice's preview. Other actions ignore it. */
             parameters?: {
                 /**
-                 * @description Sample rate of the preview in Hz; 24000 when left out.
+                 * @description Sample rate of the preview in Hz.
+                 * @default 24000
                  * @enum {integer}
                  */
                 sample_rate?: 16000 | 24000 | 48000;
                 /**
-                 * @description Form of the preview; `wav` when left out.
+                 * @description Form of the preview.
+                 * @default wav
                  * @enum {string}
                  */
                 response_format?: "pcm" | "wav" | "mp3";
@@ -2077,7 +2094,8 @@ export interface components {
         AlphaVoiceName: string;
         /**
          * Alpha voice language
-         * @description Language code of the voice; `zh` when left out.
+         * @description Language code of the voice.
+         * @default zh
          * @enum {string}
          */
         AlphaVoiceLanguage: "zh" | "en" | "de" | "it" | "pt" | "es" | "ja" | "ko" | "fr" | "ru";
@@ -2120,9 +2138,15 @@ export interface components {
              * @constant
              */
             action: "list";
-            /** @description Number of the page, from 0; 0 when left out. */
+            /**
+             * @description Number of the page, from 0.
+             * @default 0
+             */
             page_index?: number;
-            /** @description Voices on a page; 10 when left out. */
+            /**
+             * @description Voices on a page.
+             * @default 10
+             */
             page_size?: number;
         };
         /**
@@ -2207,12 +2231,14 @@ export interface components {
             /** @description The form of the preview that `create` returns. Other actions ignore it. */
             parameters?: {
                 /**
-                 * @description Sample rate of the preview in Hz; 24000 when left out.
+                 * @description Sample rate of the preview in Hz.
+                 * @default 24000
                  * @enum {integer}
                  */
                 sample_rate?: 8000 | 16000 | 24000 | 48000;
                 /**
-                 * @description Form of the preview; `wav` when left out.
+                 * @description Form of the preview.
+                 * @default wav
                  * @enum {string}
                  */
                 response_format?: "pcm" | "wav" | "mp3" | "opus";
@@ -2502,27 +2528,47 @@ export interface components {
          */
         OfficialOptions: {
             ratio?: components["schemas"]["OfficialRatio"];
-            /** @description True puts a watermark on the video (default false). */
+            /**
+             * @description True puts a watermark on the video.
+             * @default false
+             */
             watermark?: boolean;
-            /** @description True also returns the last frame as an image (default false). */
+            /**
+             * @description True also returns the last frame as an image.
+             * @default false
+             */
             return_last_frame?: boolean;
             /**
-             * @description Seed (default -1).
+             * @description Seed; -1 for a random one.
+             * @default -1
              * @example 0
              */
             seed?: number;
-            /** @description True asks for a camera that stands still (default false). */
+            /**
+             * @description True asks for a camera that stands still.
+             * @default false
+             */
             camera_fixed?: boolean;
-            /** @description True makes a draft (default false); a later task can name it in `draft_task`. */
+            /**
+             * @description True makes a draft; a later task can name it in `draft_task`.
+             * @default false
+             */
             draft?: boolean;
             /**
-             * @description Service tier; `flex` is not on 2.0 models (default `default`).
+             * @description Service tier; `flex` is not on 2.0 models.
+             * @default default
              * @enum {string}
              */
             service_tier?: "default" | "flex";
-            /** @description Seconds after creation at which an unfinished task expires (default 172800). */
+            /**
+             * @description Seconds after creation at which an unfinished task expires.
+             * @default 172800
+             */
             execution_expires_after?: number;
-            /** @description Priority (default 0). */
+            /**
+             * @description Priority.
+             * @default 0
+             */
             priority?: number;
             /** @description Your opaque id of the end user. */
             safety_identifier?: string;
@@ -2533,7 +2579,8 @@ export interface components {
              */
             callback_url?: string;
             /**
-             * @description Container of the video; mov on 2.5 only (default mp4).
+             * @description Container of the video; mov on 2.5 only.
+             * @default mp4
              * @enum {string}
              */
             output_format?: "mp4" | "mov";
@@ -2541,7 +2588,10 @@ export interface components {
             tools?: components["schemas"]["OfficialTool"][];
             /** @description Length in frames instead of seconds, 24 a second, on models that allow it; not together with a duration. */
             frames?: number;
-            /** @description False makes a silent video (default true). */
+            /**
+             * @description False makes a silent video.
+             * @default true
+             */
             generate_audio?: boolean;
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
         };
@@ -2798,12 +2848,12 @@ export interface components {
              */
             size?: string;
             /**
-             * @description Length in seconds, kept and returned as a string; -1 lets the model choose. Wins over `duration` on gamma; two values that disagree answer 400 `invalid_media_combination`.
+             * @description Length in seconds, kept and returned as a string; -1 for edit tasks, and where the model may choose. `duration` means the same and may say the same besides; two values that disagree answer 400 `invalid_media_combination`.
              * @example 5
              */
             seconds?: string | number;
             /**
-             * @description Length in seconds; -1 for edit tasks, and where the model may choose. Must not disagree with `seconds`.
+             * @description The same as `seconds`, as a number; must not disagree with it.
              * @example 5
              */
             duration?: number;
@@ -2817,12 +2867,14 @@ export interface components {
          */
         EtaVideoFields: {
             /**
-             * @description Eta. 480p, 720p or 1080p in either letter case (default 480p); 1080p on the 1.5 model without reference images.
+             * @description Eta. 480p, 720p or 1080p in either letter case; 1080p on the 1.5 model without reference images.
+             * @default 480p
              * @example 720p
              */
             resolution?: string;
             /**
-             * @description Eta. Width to height: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3 (default 16:9). Image to video follows the image.
+             * @description Eta. Width to height: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3. Image to video follows the image.
+             * @default 16:9
              * @example 16:9
              */
             aspect_ratio?: string;
@@ -3099,22 +3151,22 @@ export interface components {
             progress: number;
             /**
              * @description Unix time of creation, in seconds.
-             * @example 1794990000
+             * @example 1924990000
              */
             created_at: number;
             /**
              * @description Unix time of the last change, in seconds.
-             * @example 1794990090
+             * @example 1924990090
              */
             updated_at?: number;
             /**
              * @description Unix time of the end, in seconds.
-             * @example 1794990090
+             * @example 1924990090
              */
             completed_at?: number;
             /**
              * @description Unix time in seconds at which the video's address stops working.
-             * @example 1795076490
+             * @example 1925076490
              */
             expires_at?: number;
             /**
@@ -3229,12 +3281,12 @@ export interface components {
             usage?: components["schemas"]["OfficialUsage"];
             /**
              * @description Unix time of creation, in seconds.
-             * @example 1794990000
+             * @example 1924990000
              */
             created_at: number;
             /**
              * @description Unix time of the last change, in seconds.
-             * @example 1794990090
+             * @example 1924990090
              */
             updated_at: number;
             /**
@@ -3823,13 +3875,20 @@ export interface components {
              */
             texture_quality?: "standard" | "detailed";
             /**
-             * @description Quality of the mesh; the high-detail model only (default standard).
+             * @description Quality of the mesh; `ultra` on the high-detail model only.
+             * @default standard
              * @enum {string}
              */
             geometry_quality?: "standard" | "ultra";
-            /** @description Whether the object has a texture (default true). False needs `pbr` false. */
+            /**
+             * @description Whether the object has a texture. False needs `pbr` false.
+             * @default true
+             */
             texture?: boolean;
-            /** @description Whether the materials are physically based (default true). */
+            /**
+             * @description Whether the materials are physically based.
+             * @default true
+             */
             pbr?: boolean;
         };
         /**
@@ -3987,7 +4046,8 @@ export interface components {
         MusicFlag: (0 | 1) | boolean;
         /**
          * Make instrumental
-         * @description 1 makes the song without singing; 0 when left out.
+         * @description 1 makes the song without singing.
+         * @default 0
          */
         MakeInstrumental: components["schemas"]["MusicFlag"];
         /**
@@ -4017,7 +4077,8 @@ export interface components {
          */
         MusicInput: {
             /**
-             * @description Model version; `chirp-hawk` is the current one and is used when left out. The other codes are still taken and redirected to it. Only stem separation keeps `chirp-auk`.
+             * @description Model version; `chirp-hawk` is the current one. The other codes are still taken and redirected to it. Only stem separation keeps `chirp-auk`.
+             * @default chirp-hawk
              * @enum {string}
              */
             mv?: "chirp-hawk" | "chirp-v4" | "chirp-v3-5" | "chirp-bluejay" | "chirp-auk" | "chirp-fenix";
@@ -4056,7 +4117,8 @@ export interface components {
              */
             task?: string;
             /**
-             * @description With `gen_stem`: `two` gives vocals and instrumental, `twelve` one track an instrument; `two` when left out.
+             * @description With `gen_stem`: `two` gives vocals and instrumental, `twelve` one track an instrument.
+             * @default two
              * @enum {string}
              */
             stem_task?: "two" | "twelve";
@@ -4700,7 +4762,8 @@ export interface components {
             model: string;
             input: components["schemas"]["EmbeddingInput"];
             /**
-             * @description `float` gives each vector as numbers, `base64` as a string; `float` when left out.
+             * @description `float` gives each vector as numbers, `base64` as a string.
+             * @default float
              * @enum {string}
              */
             encoding_format?: "float" | "base64";
@@ -4767,7 +4830,8 @@ export interface components {
              */
             type: "ephemeral";
             /**
-             * @description How long it may stay; `5m` when left out.
+             * @description How long it may stay.
+             * @default 5m
              * @enum {string}
              */
             ttl?: "5m" | "1h";
@@ -5133,7 +5197,10 @@ export interface components {
             stream?: boolean;
             /** @description Texts that end the message where they appear. */
             stop_sequences?: string[];
-            /** @description How varied the words are, 0 to 1; 1 when left out. */
+            /**
+             * @description How varied the words are, 0 to 1.
+             * @default 1
+             */
             temperature?: number;
             /** @description Share of likelihood that words are drawn from, 0 to 1. */
             top_p?: number;
@@ -5145,7 +5212,8 @@ export interface components {
                 user_id?: string | null;
             };
             /**
-             * @description Whether the provider may use reserved capacity; `auto` when left out.
+             * @description Whether the provider may use reserved capacity.
+             * @default auto
              * @enum {string}
              */
             service_tier?: "auto" | "standard_only";
@@ -5444,7 +5512,7 @@ export interface components {
              * Format: int64
              * @description When the key ends. Unix time in seconds; -1 for never. 0 and a time in the past are refused.
              * @default -1
-             * @example 1795000000
+             * @example 4102444800
              */
             expired_time?: number;
             /**
@@ -5572,7 +5640,7 @@ export interface components {
          * Verification time
          * Format: date-time
          * @description When the session ends (30 minutes after it was created), was created or last changed. RFC 3339 with offset.
-         * @example 2026-02-01T09:30:00+00:00
+         * @example 2031-02-01T09:30:00+00:00
          */
         VerificationTime: string;
         /**
@@ -6238,8 +6306,10 @@ export interface components {
     parameters: {
         /** @description `enable` streams the answer as server-sent events in the native line layout. */
         NativeSse: "enable" | "disable";
-        /** @description Id of the model; it holds for the whole connection. Another model needs another connection. */
-        SocketModel: string;
+        /** @description Id of a voxa or alpha-audio model; it holds for the whole connection. Another model needs another connection. */
+        InferenceModel: string;
+        /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+        RealtimeModel: string;
         /**
          * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
          *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
@@ -6264,7 +6334,7 @@ export interface components {
         ClipId: string;
         /** @description Id of an image job, the `result` of its submit answer. */
         ImageJobId: string;
-        /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+        /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
         CompatVersion: string;
         /** @description Number of the page, from 1. */
         PageNumber: number;
@@ -6458,8 +6528,8 @@ export interface operations {
     openInferenceSocket: {
         parameters: {
             query: {
-                /** @description Id of the model; it holds for the whole connection. Another model needs another connection. */
-                model: components["parameters"]["SocketModel"];
+                /** @description Id of a voxa or alpha-audio model; it holds for the whole connection. Another model needs another connection. */
+                model: components["parameters"]["InferenceModel"];
             };
             header?: never;
             path?: never;
@@ -6487,8 +6557,8 @@ export interface operations {
     openRealtimeSocket: {
         parameters: {
             query: {
-                /** @description Id of the model; it holds for the whole connection. Another model needs another connection. */
-                model: components["parameters"]["SocketModel"];
+                /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+                model: components["parameters"]["RealtimeModel"];
             };
             header?: never;
             path?: never;
@@ -6516,8 +6586,8 @@ export interface operations {
     openRealtimeSocketAlias: {
         parameters: {
             query: {
-                /** @description Id of the model; it holds for the whole connection. Another model needs another connection. */
-                model: components["parameters"]["SocketModel"];
+                /** @description Id of a realtime model; it holds for the whole connection. Another model needs another connection. */
+                model: components["parameters"]["RealtimeModel"];
             };
             header?: never;
             path?: never;
@@ -8237,7 +8307,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+                /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
             };
             path?: never;
@@ -8280,7 +8350,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description Version of the messages protocol that the caller speaks. Where it is missing, `anthropic-version` is taken in its place, which public messages clients send by themselves. */
+                /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
             };
             path?: never;

@@ -100,6 +100,11 @@ function security(openapi: JsonObject, node: JsonObject): string {
   );
   const components = isObject(openapi.components) ? openapi.components : {};
   const known = new Map(objects(components.securitySchemes));
-  const kinds = schemes.map((name) => (known.get(name)?.type === 'apiKey' ? 'api_key' : 'bearer'));
+  const kinds = schemes.flatMap((name) => {
+    const scheme = known.get(name);
+    if (scheme?.type !== 'apiKey') return ['bearer'];
+    // A key in a subprotocol is read by the handshake alone.
+    return scheme.name === 'x-api-key' ? ['api_key'] : [];
+  });
   return [...new Set(kinds)].sort().reverse().join('_or_') || 'none';
 }

@@ -9,4 +9,6 @@ export const management: Limits = {
   'CreateTokenRequest.model_limits_enabled': { default: false },
   'CreateTokenRequest.group': { maxLength: 64 },
   'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
+  'CreateTokenRequest.expired_time/if': { minimum: 0 },
+  'CreateTokenRequest.expired_time/then': { minimum: 1 },
 };

@@ -3,7 +3,7 @@ import type { Limits } from '../../support/limits.ts';
 /** A messages request, as the public protocol has it. */
 export const messages: Limits = {
   'CacheControl.type': { const: 'ephemeral' },
-  'CacheControl.ttl': { enum: ['5m', '1h'] },
+  'CacheControl.ttl': { enum: ['5m', '1h'], default: '5m' },
   'InputTextBlock.type': { const: 'text' },
   'Base64ImageSource.type': { const: 'base64' },
   'Base64ImageSource.media_type': { enum: ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] },
@@ -45,11 +45,11 @@ export const messages: Limits = {
   'MessageRequest.max_tokens': { maximum: 2147483647, minimum: 1 },
   'MessageRequest.stream': { default: false },
   'MessageRequest.stop_sequences[]': { minLength: 1 },
-  'MessageRequest.temperature': { maximum: 1, minimum: 0 },
+  'MessageRequest.temperature': { maximum: 1, minimum: 0, default: 1 },
   'MessageRequest.top_p': { maximum: 1, minimum: 0 },
   'MessageRequest.top_k': { maximum: 2147483647, minimum: 0 },
   'MessageRequest.metadata.user_id': { maxLength: 256 },
-  'MessageRequest.service_tier': { enum: ['auto', 'standard_only'] },
+  'MessageRequest.service_tier': { enum: ['auto', 'standard_only'], default: 'auto' },
   'ContentDocumentSource.content/anyOf/1': { maxItems: 1000 },
   'ToolResultBlock.content/anyOf/1': { maxItems: 1000 },
   'MessagePrompt.system/anyOf/1': { maxItems: 1000 },

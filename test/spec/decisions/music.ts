@@ -10,7 +10,7 @@ export const music: Limits = {
   'MusicInput.continue_at': { minimum: 0 },
   'MusicInput.task_id': { maxLength: 128, minLength: 1 },
   'MusicInput.task': { maxLength: 64, minLength: 1 },
-  'MusicInput.stem_task': { enum: ['two', 'twelve'] },
+  'MusicInput.stem_task': { enum: ['two', 'twelve'], default: 'two' },
   'SubmitMusicRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'SubmitMusicRequest.notify_hook': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'SubmitLyricsRequest.prompt': { maxLength: 3000, minLength: 1 },
@@ -18,4 +18,6 @@ export const music: Limits = {
   'FetchMusicTasksRequest.ids[]': { maxLength: 128, minLength: 1 },
   'FetchMusicTasksRequest.action': { enum: ['MUSIC', 'LYRICS'] },
   'CreateMusicRequest.notify_hook': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
+  MakeInstrumental: { default: 0 },
+  'MusicInput.mv': { default: 'chirp-hawk' },
 };

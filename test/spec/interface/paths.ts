@@ -204,3 +204,6 @@ export const paths: readonly PathRow[] = [
 
 /** Part 5: the routes that take the key in a header of its own too. Every other one takes the Bearer key only. */
 export const apiKeyHeader = { name: 'x-api-key', paths: ['/v1/messages'] } as const;
+
+/** Ours beside it: browsers offer the key as a subprotocol of the realtime socket. */
+export const browserKey = { scheme: 'browserKey', paths: ['/api-ws/v1/realtime', '/v1/realtime'] } as const;
