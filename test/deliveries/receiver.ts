@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Webhook } from 'standardwebhooks';
 
 export interface Notice {
   path: string;
@@ -13,9 +13,9 @@ export interface Notice {
   body: { id: string; status: string } & Record<string, unknown>;
 }
 
-/** The header `webhook-signature` that a notice should have. */
-export function signatureOf({ id, timestamp, text }: Notice, key: string | Buffer): string {
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${text}`).digest('base64')}`;
+/** The header `webhook-signature` that a notice should have, whenever it came. */
+export function signatureOf({ id, timestamp, text }: Notice, webhook: Webhook): string {
+  return webhook.sign(id, new Date(Number(timestamp) * 1000), text);
 }
 
 /** Somebody's server at a callback address. It acknowledges everything until it is told otherwise. */
