@@ -6,7 +6,7 @@ import { ClipPainter } from '../../server/sandbox/media/clip/painter.ts';
 import { renderClip, renderLastFrame } from '../../server/sandbox/media/clip/render-clip.ts';
 import { toRgb } from '../../server/sandbox/media/drawing/colours.ts';
 import { YuvPicture } from '../../server/sandbox/media/drawing/yuv-picture.ts';
-import { encodePng } from '../../server/sandbox/media/pictures/png.ts';
+import { encodePng } from '../../server/sandbox/media/pictures/encode.ts';
 import { applyDelta } from './delta-frames.ts';
 import { plainClip, png } from './media-files.ts';
 
@@ -194,6 +194,6 @@ it('the last frame is a picture of the end', async () => {
   const plan = { ...plainClip, frames: 30, lastFrame: png(64, 36, green) };
   const painter = await ClipPainter.create(plan);
   for (let index = 0; index < plan.frames; index++) painter.paint(index);
-  const wanted = encodePng(painter.canvas.toRgba(), plan.width, plan.height);
+  const wanted = encodePng({ ...plan, data: painter.canvas.toRgba() });
   expect(Buffer.compare(await renderLastFrame(plan), wanted)).toBe(0);
 });

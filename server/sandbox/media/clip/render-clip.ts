@@ -1,4 +1,4 @@
-import { encodePng } from '../pictures/png.ts';
+import { encodePng } from '../pictures/encode.ts';
 import type { ClipPlan } from './clip-plan.ts';
 import { deltaFrame } from './delta-frame.ts';
 import { KeyFrameEncoder } from './key-frames.ts';
@@ -55,5 +55,5 @@ async function encodeFrames(plan: ClipPlan): Promise<VideoTrack> {
 export async function renderLastFrame(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer>> {
   const painter = await ClipPainter.create(plan);
   painter.paint(plan.frames - 1);
-  return encodePng(painter.canvas.toRgba(), plan.width, plan.height);
+  return encodePng({ ...plan, data: painter.canvas.toRgba() });
 }

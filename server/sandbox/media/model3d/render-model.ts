@@ -1,5 +1,5 @@
 import { Document, type Material, NodeIO, type Texture } from '@gltf-transform/core';
-import { encodePng } from '../pictures/png.ts';
+import { encodePng } from '../pictures/encode.ts';
 import { rasterize } from '../pictures/rasterize.ts';
 import { meshOf } from './mesh.ts';
 import type { ModelPlan } from './model-plan.ts';
@@ -56,8 +56,8 @@ function createTexture(document: Document, name: string, image: Uint8Array<Array
 
 /** Rough below, smooth above: green holds the roughness, blue the metal. */
 function roughnessMap(size: number): Uint8Array<ArrayBuffer> {
-  const rgba = new Uint8Array(size * size * 4);
+  const data = new Uint8Array(size * size * 4);
   for (let pixel = 0; pixel < size * size; pixel++)
-    rgba.set([0, 80 + Math.round((Math.floor(pixel / size) / size) * 160), 20, 255], pixel * 4);
-  return encodePng(rgba, size, size);
+    data.set([0, 80 + Math.round((Math.floor(pixel / size) / size) * 160), 20, 255], pixel * 4);
+  return encodePng({ width: size, height: size, data });
 }

@@ -1,6 +1,6 @@
 import { type Colour, hex } from '../drawing/colours.ts';
+import { encodeWebp } from '../pictures/encode.ts';
 import { rasterize, svgElement } from '../pictures/rasterize.ts';
-import { encodeWebp } from '../pictures/webp.ts';
 import { cross, meshOf, normalize, subtract } from './mesh.ts';
 import type { ModelPlan } from './model-plan.ts';
 import { colourOf, type Point, shapeOf } from './shape.ts';
@@ -37,9 +37,9 @@ export async function renderModelPreview(plan: ModelPlan): Promise<Uint8Array<Ar
   // The nearest are drawn last.
   triangles.sort((first, second) => first.depth - second.depth);
   const body = `<rect width="100%" height="100%" fill="#e8eaed"/>${triangles.map(({ element }) => element).join('')}`;
-  return await rasterize(svgElement({ width: side, height: side }, body), ({ pixels, width, height }) =>
-    encodeWebp(pixels, width, height),
-  );
+  const size = { width: side, height: side };
+  const data = await rasterize(svgElement(size, body), ({ pixels }) => Uint8Array.from(pixels));
+  return await encodeWebp({ ...size, data });
 }
 
 async function readTexture(plan: ModelPlan): Promise<(u: number, v: number) => Colour> {

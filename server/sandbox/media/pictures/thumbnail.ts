@@ -1,6 +1,6 @@
 import { imageSize } from 'image-size';
 import type { Jobs } from '../jobs.ts';
-import { bmpToPng } from './bmp.ts';
+import { encodePng } from './encode.ts';
 import { imageElement, rasterize, svgElement } from './rasterize.ts';
 
 /** Longest side of a thumbnail. */
@@ -38,4 +38,32 @@ export async function readThumbnail({
     }
     return most === 0 ? 'damaged' : { png: new Uint8Array(raster.asPng()), transparent: least < 250 };
   });
+}
+
+const uncompressed = 0;
+const withMasks = 3;
+
+/** Rewrites an uncompressed BMP of 24 or 32 bits a pixel as PNG; undefined for other kinds and broken files. */
+function bmpToPng(bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  if (file.length < 54 || file.toString('latin1', 0, 2) !== 'BM') return undefined;
+  const [width, signedHeight] = [file.readInt32LE(18), file.readInt32LE(22)];
+  const [depth, compression] = [file.readUInt16LE(28) / 8, file.readUInt32LE(30)];
+  if ((depth !== 3 && depth !== 4) || (compression !== uncompressed && compression !== withMasks))
+    return undefined;
+  const height = Math.abs(signedHeight);
+  const stride = Math.ceil((width * depth) / 4) * 4;
+  const start = file.readUInt32LE(10);
+  if (width < 1 || height < 1 || file.length < start + stride * height) return undefined;
+
+  const data = new Uint8Array(width * height * 4);
+  for (let y = 0; y < height; y++) {
+    // A positive height means that the lowest row comes first.
+    const row = start + (signedHeight > 0 ? height - 1 - y : y) * stride;
+    for (let x = 0; x < width; x++) {
+      const from = row + x * depth;
+      data.set([file[from + 2] ?? 0, file[from + 1] ?? 0, file[from] ?? 0, 255], (y * width + x) * 4);
+    }
+  }
+  return encodePng({ width, height, data });
 }
