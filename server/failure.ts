@@ -1,5 +1,5 @@
 /**
- * A failure that the caller is told about: HTTP status, a stable code and a sentence. Every layer may throw it;
+ * A failure that the caller sees: HTTP status, a stable code and a sentence. Every layer may throw it;
  * the transport renders it in the error family of the operation.
  */
 export class Failure extends Error {

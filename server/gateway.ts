@@ -22,7 +22,7 @@ export interface Gateway {
   readonly creations: Creations;
   readonly rateLimit: RateLimit;
   readonly logger: Logger;
-  /** Epoch milliseconds, for what people are told and what ends on a date. It may step: durations are of `timers`. */
+  /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */
   readonly clock: () => number;
   readonly timers: Timers;
   /** True from the moment the process begins to stop. */

@@ -34,7 +34,7 @@ import { Tasks } from './tasks/tasks.ts';
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
   url: string;
-  /** A key made on this start because there was none; told once, kept nowhere. */
+  /** A key made on this start because there was none; shown once, kept nowhere. */
   newKey: string | undefined;
   gateway: Gateway;
   /** The sockets that are open, or whose books are. */
@@ -77,7 +77,7 @@ export async function serve(
     const freed = await heartbeat.start();
     if (freed.holds > 0) logger.warn(freed, 'gave back what an earlier run left open');
     const ledger = new Ledger(store, id, clock, (overrun) =>
-      logger.warn(overrun, 'a provider told more than was held; charged what was held'),
+      logger.warn(overrun, 'a provider reported more than was held; charged what was held'),
     );
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox

@@ -160,7 +160,7 @@ export class RealtimeSession {
   }
 
   #send(event: WithoutId<RealtimeClientEvent>): Promise<void> {
-    if (this.#finished) throw new UnigateError(`${event.type}: the session was told to finish.`);
+    if (this.#finished) throw new UnigateError(`${event.type}: the session is finishing.`);
     return this.#line.send({ event_id: this.#nextId(), ...event });
   }
 

@@ -15,9 +15,9 @@ export interface KeyRingParts {
 }
 
 /** How long a key's record is believed, in milliseconds: a revoked key dies within this time on every node. */
-const believed = 1_000;
+const cacheTtlMs = 1_000;
 /** So many keys are kept at hand. */
-const mostKnown = 10_000;
+const maxCached = 10_000;
 
 /** Knows API keys by their hash, and keeps the lately used ones at hand. */
 export class KeyRing {
@@ -25,9 +25,9 @@ export class KeyRing {
   /** `until` is by the monotonic clock, `expires` by the calendar. */
   readonly #known: LRUCache<string, { caller: Caller; until: number; expires: number }>;
 
-  constructor(parts: KeyRingParts, most: number = mostKnown) {
+  constructor(parts: KeyRingParts, max: number = maxCached) {
     this.#parts = parts;
-    this.#known = new LRUCache({ max: most });
+    this.#known = new LRUCache({ max });
   }
 
   /** The caller of a key that was checked a moment ago. */
@@ -43,7 +43,7 @@ export class KeyRing {
   async check(key: string): Promise<Caller> {
     const hash = hashKey(key);
     const { store, clock, timers } = this.#parts;
-    const until = timers.monotonic() + believed;
+    const until = timers.monotonic() + cacheTtlMs;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
       this.#known.delete(hash);

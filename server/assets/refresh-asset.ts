@@ -1,5 +1,5 @@
 import type { Gateway } from '../gateway.ts';
-import { type AssetNews, askForAsset } from '../providers/official/assets.ts';
+import { type AssetStatus, askForAsset } from '../providers/official/assets.ts';
 import type { AssetEnd } from '../store/commands/assets.ts';
 import { findAssets } from '../store/queries/assets.ts';
 import type { AssetsTable } from '../store/schema.ts';
@@ -20,7 +20,7 @@ const underWay = new WeakMap<Gateway, Map<string, Promise<AssetsTable>>>();
 
 /**
  * The asset as it stands now. Its provider is asked while it is in processing and when its address is about to run
- * out, once however many want to know; the last known state is given when the provider does not tell.
+ * out, once however many want to know; the last known state is given when the provider does not report it.
  */
 export function refreshed(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
   if (!needsNews(asset, gateway.clock())) return Promise.resolve(asset);
@@ -38,44 +38,47 @@ function needsNews({ status, url_expires }: AssetsTable, now: number): boolean {
 }
 
 async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
-  const news = await ask(gateway, asset);
-  if (news === undefined) return asset;
+  const reported = await ask(gateway, asset);
+  if (reported === undefined) return asset;
   const { id, user_id: userId } = asset;
   const now = gateway.clock();
   if (asset.status === 'Processing') {
-    const end = endOf(news, now);
+    const end = endOf(reported, now);
     if (end === undefined) return asset;
     // It has changed before it was asked about.
-    const changedAt = 'ageMs' in news && news.ageMs !== undefined ? asset.created_at + news.ageMs : now;
+    const changedAt =
+      'ageMs' in reported && reported.ageMs !== undefined ? asset.created_at + reported.ageMs : now;
     await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
   } else {
     // The same address again tells nothing of its life, so it is asked for again next time.
-    if (news.status !== 'Active' || news.url === asset.url) return asset;
-    await gateway.store.run('renewAssetUrl', { id, url: news.url, urlExpires: now + addressLife });
+    if (reported.status !== 'Active' || reported.url === asset.url) return asset;
+    await gateway.store.run('renewAssetUrl', { id, url: reported.url, urlExpires: now + addressLife });
   }
   const [current] = await findAssets(gateway.store.read, { ids: [id], userId });
   return current ?? asset;
 }
 
-function endOf(news: AssetNews, now: number): AssetEnd | undefined {
-  if (news.status === 'Processing') return undefined;
-  if (news.status === 'Failed') return news;
-  return { ...news, urlExpires: now + addressLife };
+function endOf(reported: AssetStatus, now: number): AssetEnd | undefined {
+  if (reported.status === 'Processing') return undefined;
+  if (reported.status === 'Failed') return reported;
+  return { ...reported, urlExpires: now + addressLife };
 }
 
-/** Undefined when the provider told nothing. */
+/** Undefined when the provider reported nothing. */
 async function ask(
   { channels, logger, clock }: Gateway,
   { id, user_id: user, channel: home, upstream_id: upstreamId, model, created_at }: AssetsTable,
-): Promise<AssetNews | undefined> {
+): Promise<AssetStatus | undefined> {
   const channel = channels.named(home);
   if (channel === undefined) return undefined;
   try {
     // Its own limit and not a reader's signal: others may be waiting for the same answer.
     const upstream = { channel, user, signal: AbortSignal.timeout(patience) };
-    const news = await askForAsset(upstream, { upstreamId, model });
+    const reported = await askForAsset(upstream, { upstreamId, model });
     channel.health.succeeded();
-    return news.status === 'Failed' ? { ...news, message: news.message.replaceAll(upstreamId, id) } : news;
+    return reported.status === 'Failed'
+      ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }
+      : reported;
   } catch (error) {
     const refusal = asDriverError(error);
     const { kind, failure, channelFailed } = refusal;

@@ -12,7 +12,7 @@ import { overseasModel } from './overseas-model.ts';
 import { refreshed } from './refresh-asset.ts';
 
 /** More than any model takes, and few enough to be looked up at once. */
-const mostReferences = 100;
+const maxReferences = 100;
 
 /** An upstream's body and where it can go. */
 export interface Routed {
@@ -76,8 +76,8 @@ async function lookUp(
     ...new Set(references.filter(({ kind }) => kind === wanted).map(({ id }) => id)),
   ];
   const [assetIds, taskIds] = [idsOf('asset'), idsOf('draft')];
-  if (assetIds.length + taskIds.length > mostReferences) {
-    throw invalid('content', `must refer to at most ${mostReferences} assets and drafts.`);
+  if (assetIds.length + taskIds.length > maxReferences) {
+    throw invalid('content', `must refer to at most ${maxReferences} assets and drafts.`);
   }
   const { read } = gateway.store;
   const assets = await Promise.all(

@@ -1,6 +1,6 @@
 const tolerated = 3;
 const firstPause = 5_000;
-const longestPause = 60_000;
+const maxPause = 60_000;
 
 /** Keeps an upstream that fails again and again out of the selection for a while, twice as long each time. */
 export class Health {
@@ -25,7 +25,7 @@ export class Health {
   failed(): void {
     this.#failures += 1;
     if (this.#failures < tolerated) return;
-    const pause = Math.min(longestPause, firstPause * 2 ** (this.#failures - tolerated));
+    const pause = Math.min(maxPause, firstPause * 2 ** (this.#failures - tolerated));
     this.#pausedUntil = this.#clock() + pause;
   }
 }

@@ -22,7 +22,7 @@ export interface OpenedSocket {
 /** Longest time from the first packet to the 101, in milliseconds. */
 const handshakeLimit = 10_000;
 /** Longest frame of a provider, in bytes. */
-const longestFrame = 4 * 1024 * 1024;
+const maxFrameBytes = 4 * 1024 * 1024;
 /** At the most so many accounts are asked for one socket. */
 const attempts = 3;
 
@@ -64,7 +64,7 @@ export function openSocket(channel: Channel, request: SocketRequest): Promise<We
     const socket = new WebSocket(`${wsUrl}${channel.upstreamPath(path)}?${query}`, {
       headers: { authorization: `Bearer ${key}` },
       perMessageDeflate: false,
-      maxPayload: longestFrame,
+      maxPayload: maxFrameBytes,
     });
     const giveUp = (reason: unknown) => {
       stop();

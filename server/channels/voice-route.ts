@@ -17,7 +17,7 @@ export interface NamedVoice {
   named: boolean;
 }
 
-interface Room {
+interface VoiceLookup {
   store: Store;
   channels: Channels;
 }
@@ -31,7 +31,7 @@ interface Room {
  *   another model, or when voices live apart
  */
 export async function channelsForVoices(
-  { store, channels }: Room,
+  { store, channels }: VoiceLookup,
   caller: Caller,
   model: CatalogueModel,
   voices: readonly NamedVoice[],
@@ -96,7 +96,7 @@ export async function channelsForVoices(
  * @throws Failure 400 when a voice is not the caller's own, or another string might be somebody else's
  */
 export async function refuseOthersVoices(
-  { store, channels }: Room,
+  { store, channels }: VoiceLookup,
   caller: Caller,
   voices: readonly NamedVoice[],
 ): Promise<void> {

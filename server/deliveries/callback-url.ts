@@ -2,7 +2,7 @@ import { invalid } from '../failure.ts';
 import { isPrivateAddress } from '../outbound/public-addresses.ts';
 import type { Settings } from '../settings/settings.ts';
 
-const longest = 2048;
+const maxLength = 2048;
 
 /**
  * A callback address as it is kept. Names are checked only when they are resolved, at each delivery; `localhost` is
@@ -23,6 +23,6 @@ export function checkCallbackUrl(
   if (!allowPrivate && (isPrivateAddress(parsed.hostname) || /(^|\.)localhost\.?$/.test(parsed.hostname)))
     throw invalid(field, 'must lead to a public address, unless callbacks.allow_private is set.');
   parsed.hash = '';
-  if (parsed.href.length > longest) throw invalid(field, `must have at most ${longest} characters.`);
+  if (parsed.href.length > maxLength) throw invalid(field, `must have at most ${maxLength} characters.`);
   return parsed.href;
 }

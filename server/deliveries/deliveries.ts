@@ -11,8 +11,8 @@ import { Sender } from './sender.ts';
 const batch = 500;
 
 /**
- * Tells receivers of what became of tasks. The store puts a notice into its outbox with each change that is to be
- * told; from there it is delivered at least once, those of one task in their order.
+ * Delivers changes of tasks to their callback addresses. The store puts a delivery into its outbox with each change;
+ * from there it is delivered at least once, those of one task in their order.
  *
  * @example
  * const deliveries = new Deliveries({ store, render, allowPrivate: false, secret: undefined, logger });
@@ -38,7 +38,7 @@ export class Deliveries {
       gapMs: timing.claimGapMs,
       idleMs: timing.idleMs,
       claim: async () => (await this.#claim()).nextDueAt,
-      failed: (error) => logger.error({ err: error }, 'the store could not be asked for due notices'),
+      failed: (error) => logger.error({ err: error }, 'the store could not be asked for due deliveries'),
     });
   }
 
@@ -49,7 +49,7 @@ export class Deliveries {
     this.#loop.start();
     this.#housekeeping = timers.alarm(timing.housekeepingMs, () => {
       this.#round = this.runHousekeeping()
-        .catch((error: unknown) => logger.error({ err: error }, 'old notices could not be forgotten'))
+        .catch((error: unknown) => logger.error({ err: error }, 'old deliveries could not be forgotten'))
         .then(() => this.#housekeeping?.refresh());
     });
   }
@@ -67,19 +67,19 @@ export class Deliveries {
     await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
   }
 
-  /** There may be a new notice. */
+  /** There may be a new delivery. */
   wake(): void {
     this.#loop.wake();
   }
 
-  /** Makes one try with every notice that is due now. For tests and tools; a started one does it by itself. */
+  /** Makes one try with every delivery that is due now. For tests and tools; a started one does it by itself. */
   async runDue(): Promise<number> {
     const { tries } = await this.#claim();
     await Promise.all(tries);
     return tries.length;
   }
 
-  /** Forgets notices that were closed long ago, and says how many. */
+  /** Forgets deliveries that were closed long ago, and says how many. */
   async runHousekeeping(): Promise<number> {
     const { store, timers, timing, stopping } = this.#env;
     await this.#hasten();
@@ -123,7 +123,7 @@ export class Deliveries {
     const { host, taskId } = delivery;
     this.#running.set(host, (this.#running.get(host) ?? 0) + 1);
     const taken = this.#attempt(delivery)
-      // The lease ends by itself, and the notice is claimed again.
+      // The lease ends by itself, and the delivery is claimed again.
       .catch((error: unknown) => {
         if (this.#env.stopping.aborted) return;
         this.#env.logger.error({ err: error, task: taskId }, 'a delivery failed');

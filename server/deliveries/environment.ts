@@ -2,7 +2,6 @@ import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
-import { type DeliveryTiming, standardTiming } from './timing.ts';
 
 /** What deliveries are run with. */
 export interface DeliveryOptions {
@@ -11,10 +10,10 @@ export interface DeliveryOptions {
   render: (task: TaskRecord) => unknown;
   /** Deliver to loopback and private networks, too. */
   allowPrivate: boolean;
-  /** What notices are signed with; undefined: they are not. */
+  /** What deliveries are signed with; undefined: they are not. */
   secret: string | undefined;
   logger: Logger;
-  /** Epoch milliseconds, as receivers are told; what is due goes by `timers`. */
+  /** Epoch milliseconds, as receivers see it; what is due goes by `timers`. */
   clock?: () => number;
   timers?: Timers;
   timing?: Partial<DeliveryTiming>;
@@ -49,3 +48,32 @@ export function environment(
     stopping,
   };
 }
+
+/** How long everything about deliveries takes, in milliseconds. */
+export interface DeliveryTiming {
+  /** A receiver has so long to answer. */
+  answerMs: number;
+  /** Before the second try, the third and so on; after the last of them the delivery is given up. */
+  pausesMs: readonly number[];
+  /** A lease outlives the try it is for by this. */
+  leaseMarginMs: number;
+  /** Closed deliveries are kept so long. */
+  keepMs: number;
+  /** Least time between two claims: what becomes due meanwhile shares one. */
+  claimGapMs: number;
+  /** Most time between two claims, for what other processes add. */
+  idleMs: number;
+  housekeepingMs: number;
+}
+
+const minute = 60_000;
+
+export const standardTiming: DeliveryTiming = {
+  answerMs: 5_000,
+  pausesMs: [10_000, minute, 10 * minute],
+  leaseMarginMs: 15_000,
+  keepMs: 24 * 60 * minute,
+  claimGapMs: 50,
+  idleMs: 1_000,
+  housekeepingMs: minute,
+};

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Agent } from 'undici';
 import { outboundAgent } from '../outbound/agent.ts';
 import { PrivateAddressError } from '../outbound/public-addresses.ts';
@@ -5,8 +6,6 @@ import type { DeliveryRecord } from '../store/commands/deliveries.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { withinLimit } from '../tasks/time-limit.ts';
 import type { DeliveryEnvironment } from './environment.ts';
-import { messageId, taskAsTold } from './notice.ts';
-import { webhookHeaders } from './webhook-headers.ts';
 
 /**
  * - `delivered`: a 2xx came in time.
@@ -30,7 +29,7 @@ export class Sender {
     const { store, secret, clock } = this.#env;
     const task = await findTaskById(store.read, delivery.taskId);
     if (task === undefined || task.callbackUrl === null) return { result: 'pointless' };
-    const body = this.#render(taskAsTold(task, delivery));
+    const body = this.#render(deliveredTask(task, delivery));
     if (body === undefined) return { result: 'refused', reason: 'not rendered' };
     const headers = webhookHeaders(messageId(delivery), clock(), body, secret);
     const answer = await this.#post(new URL(task.callbackUrl), headers, body);
@@ -84,4 +83,43 @@ function codeOf(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'private address';
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown';
+}
+
+/** The task as it was when it had just reached the state that a delivery tells. */
+export function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
+  if (state === 'completed' || state === 'failed') return task;
+  return {
+    ...task,
+    state,
+    progress: 0,
+    result: null,
+    error: null,
+    startedAt: state === 'queued' ? null : changedAt,
+    updatedAt: changedAt,
+    completedAt: null,
+    expiresAt: null,
+  };
+}
+
+/** The same in every try, and of one delivery only. It holds nothing that the receiver does not know. */
+export function messageId({ taskId, state }: DeliveryRecord): string {
+  return `${taskId.replace(/^task_/, 'msg_')}_${state}`;
+}
+
+/** How secrets begin whose rest is the Base64 of the key. */
+const encoded = 'whsec_';
+
+/** The headers of the Standard Webhooks convention; `at` is epoch milliseconds. */
+export function webhookHeaders(
+  id: string,
+  at: number,
+  body: string,
+  secret: string | undefined,
+): Record<string, string> {
+  const timestamp = String(Math.floor(at / 1_000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === undefined) return headers;
+  const key = secret.startsWith(encoded) ? Buffer.from(secret.slice(encoded.length), 'base64') : secret;
+  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
 }

@@ -42,7 +42,7 @@ function statusOf({ state, upstreamId }: TaskRecord): Status {
   return upstreamId === null ? 'SUBMITTED' : 'QUEUED';
 }
 
-/** Percent in steps, since the provider tells none. */
+/** Percent in steps, since the provider reports none. */
 function progressOf({ state, progress }: TaskRecord): number {
   if (state === 'completed' || state === 'failed') return 100;
   return Math.max(progress, state === 'queued' ? 10 : 50);

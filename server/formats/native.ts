@@ -23,7 +23,7 @@ export function renderNativeTask(task: TaskRecord, requestId: string): Schemas['
   };
 }
 
-function outputOf(task: TaskRecord, told: NativeOutput): Schemas['NativeTaskOutput'] {
+function outputOf(task: TaskRecord, reported: NativeOutput): Schemas['NativeTaskOutput'] {
   const { id: task_id, state, error } = task;
   const { createdAt, startedAt, completedAt, updatedAt } = task;
   const begun = {
@@ -38,7 +38,7 @@ function outputOf(task: TaskRecord, told: NativeOutput): Schemas['NativeTaskOutp
     case 'in_progress':
       return { ...begun, task_status: 'RUNNING' };
     case 'completed':
-      return { ...ended, ...madeOf(task, told), task_status: 'SUCCEEDED' };
+      return { ...ended, ...madeOf(task, reported), task_status: 'SUCCEEDED' };
     case 'failed':
       return error?.code === taskCanceled.code
         ? { ...ended, task_status: 'CANCELED' }

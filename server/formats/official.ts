@@ -12,7 +12,7 @@ export function renderOfficialTask(task: TaskRecord): OfficialTask {
   const { draft_task_id, safety_identifier } = task.facts;
   return {
     ...(typeof safety_identifier === 'string' && { safety_identifier }),
-    // What the provider tells wins over what was asked for.
+    // What the provider reports wins over what was asked for.
     ...native,
     ...(typeof draft_task_id === 'string' && { draft_task_id }),
     id: task.id,

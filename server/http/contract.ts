@@ -36,7 +36,7 @@ const options = {
 };
 
 /**
- * express-openapi-validator's own request validator, told which operation a request belongs to. Its ready-made
+ * express-openapi-validator's own request validator, handed the operation that a request belongs to. Its ready-made
  * middleware would look that up again, compiling every path's expression for every request.
  */
 export async function contractValidator(bundle: object): Promise<Middleware> {
@@ -66,13 +66,13 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       return;
     }
     // What is longer is inline media, which was looked at while it came.
-    const longestText = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
+    const maxTextBytes = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
     for (const [whole, value] of [
       ['path', params],
       ['query', request.query],
       ['body', request.body],
     ] as const)
-      requirePlain(value, whole, longestText);
+      requirePlain(value, whole, maxTextBytes);
     // The validator compiles all schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';

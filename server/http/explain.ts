@@ -4,8 +4,8 @@ import { patternWords } from './pattern-words.ts';
 /** What a value that is to match a pattern must be, by the pattern. */
 export type Forms = ReadonlyMap<string, string>;
 
-/** Most violations that are told at once. */
-const mostTold = 3;
+/** Most violations that are named at once. */
+const maxReported = 3;
 
 /** The words that the contract has for its patterns: `x-form`, beside each that has any. */
 export function formsOf(contract: unknown): Forms {
@@ -27,9 +27,9 @@ export function explain(violations: readonly ValidationErrorItem[], forms: Forms
     .filter((one) => !isOf(one, 'if', 'oneOf', 'anyOf', 'discriminator'))
     // An address of the wrong kind need not be told that it is none.
     .filter((one) => !(isOf(one, 'format') && ofPatterns.has(one.path)));
-  if (plain.length === 0) return tell(violations, forms);
+  if (plain.length === 0) return explainAll(violations, forms);
   const alternatives = violations.some((one) => isOf(one, 'oneOf', 'anyOf'));
-  return alternatives ? explainNearest(plain, forms) : tell(plain, forms);
+  return alternatives ? explainNearest(plain, forms) : explainAll(plain, forms);
 }
 
 /** Of alternatives that all fail, only those count that the request came nearest to. */
@@ -38,12 +38,12 @@ function explainNearest(violations: readonly ValidationErrorItem[], forms: Forms
   const nearest = violations.filter((one) => nearness(one) === furthest);
   const places = new Set(nearest.map(placeOf));
   const [place = ''] = places;
-  if (nearest.length === 1 || places.size > 1) return tell(nearest, forms);
+  if (nearest.length === 1 || places.size > 1) return explainAll(nearest, forms);
   if (nearest.every(isMissing)) {
     const names = nearest.map(({ path }) => path.slice(place.length + 1));
     return `${fieldName(place)}: must have at least one of ${[...new Set(names)].join(', ')}`;
   }
-  if (!nearest.every(isOfWrongType)) return tell(nearest, forms);
+  if (!nearest.every(isOfWrongType)) return explainAll(nearest, forms);
   return `${fieldName(place)}: must be ${nearest.map(({ message }) => typesOf(message)).join(' or ')}`;
 }
 
@@ -80,9 +80,9 @@ function typesOf(message: string): string {
   return message.replace(/^must be /, '').replaceAll(',', ' or ');
 }
 
-function tell(violations: readonly ValidationErrorItem[], forms: Forms): string {
+function explainAll(violations: readonly ValidationErrorItem[], forms: Forms): string {
   return violations
-    .slice(0, mostTold)
+    .slice(0, maxReported)
     .map((violation) => tellOne(violation, forms))
     .join('; ');
 }
@@ -102,8 +102,8 @@ function problemOf(violation: ValidationErrorItem, forms: Forms): string {
   const [, pattern] = /^must match pattern "(.+)"$/s.exec(message) ?? [];
   if (pattern !== undefined) return forms.get(pattern) ?? patternWords(pattern) ?? 'is not in the right form';
   if (message === 'must match format "uri"') return 'must be a valid URL';
-  const [, most] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
-  return most === undefined ? message : `must have at most ${most} items of one kind`;
+  const [, max] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
+  return max === undefined ? message : `must have at most ${max} items of one kind`;
 }
 
 /** `/body/input/text` → `input.text`, `/query/limit` → `limit`, `/body` → `body`. */

@@ -4,8 +4,8 @@ import { fieldName } from './form-parts.ts';
 /** A value of a form: texts, and what file parts stand for, nested as their names say. */
 export type FormValue = string | FormValue[] | { [key: string]: FormValue };
 
-const deepest = 8;
-const longestName = 256;
+const maxDepth = 8;
+const maxNameLength = 256;
 
 /**
  * The JSON object that the names of a form's parts describe: `video[url]` is a field of an object, `images[]` one
@@ -26,13 +26,13 @@ export function nest(fields: Iterable<readonly [name: string, value: FormValue]>
 /** `a[b][]` → `a`, `b`, and an empty segment. */
 function segments(name: string): string[] {
   const wrong = (why: string) => invalid(fieldName(name), why);
-  if (name.length > longestName)
-    throw wrong(`the name of a part must have at most ${longestName} characters.`);
+  if (name.length > maxNameLength)
+    throw wrong(`the name of a part must have at most ${maxNameLength} characters.`);
   const match = /^([^[\]]+)((?:\[[^[\]]*\])*)$/.exec(name);
   if (match === null) throw wrong('the name of a part must be like field[inner][].');
   const [, first = '', brackets = ''] = match;
   const inner = brackets === '' ? [] : brackets.slice(1, -1).split('][');
-  if (inner.length >= deepest) throw wrong(`the name of a part must nest at most ${deepest} levels.`);
+  if (inner.length >= maxDepth) throw wrong(`the name of a part must nest at most ${maxDepth} levels.`);
   if ([first, ...inner].includes('__proto__')) throw wrong('is no name for a field.');
   return [first, ...inner];
 }

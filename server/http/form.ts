@@ -12,7 +12,7 @@ import { requirePlain } from './value-problem.ts';
 const fileBytes = 20 * megabyte;
 /** A data URL of the largest image or audio that a model takes, 30 MB. */
 const partBytes = 41 * megabyte;
-const mostParts = 500;
+const maxParts = 500;
 /** So many characters are looked at before others have a turn. */
 const slice = 8 * megabyte;
 
@@ -46,7 +46,7 @@ export function readForm(contract: object, settingMb: number) {
       ...bodyLimits(operation, settingMb),
       fileBytes,
       partBytes,
-      parts: mostParts,
+      parts: maxParts,
       files: fileNames(schemaOf('multipart/form-data'), root),
     };
     readParts(request, limits)

@@ -57,7 +57,7 @@ export interface Reply<Op extends OperationId> {
   ): void;
   /**
    * Passes an upstream's body on as it comes, no faster than the client reads: `take` gets each piece and gives what
-   * may go on, `finish` gives what is left at the end, which is told after it. The answer begins with the first piece
+   * may go on, `finish` gives what is left at the end, which is sent after it. The answer begins with the first piece
    * that goes on. Resolves after the end; rejects when the body or a hook fails, or the client leaves.
    */
   pass(

@@ -7,7 +7,7 @@ import { InlineMedium, isMediaHead, mediaHead } from './inline-medium.ts';
 import { parseJson } from './json-text.ts';
 
 /** Names of fields included. Each costs far more than its bytes once it is parsed. */
-const mostValues = 50_000;
+const maxValues = 50_000;
 /** So many bytes of outline take noticeable time. */
 const large = 128 * 1024;
 
@@ -112,8 +112,8 @@ export class JsonReader {
       else if (this.#opened && (byte === closingBracket || byte === closingBrace)) this.#values -= 1;
       if (byte > space) this.#opened = opens;
     }
-    if (this.#values > mostValues)
-      throw invalid('body', `has more than ${mostValues} values and names of fields.`);
+    if (this.#values > maxValues)
+      throw invalid('body', `has more than ${maxValues} values and names of fields.`);
     return at;
   }
 
@@ -126,8 +126,8 @@ export class JsonReader {
       else this.#head = undefined;
       return at + 1;
     }
-    const room = this.#head === undefined ? Number.POSITIVE_INFINITY : mediaHead - this.#head.length;
-    const until = Math.min(end, at + room);
+    const free = this.#head === undefined ? Number.POSITIVE_INFINITY : mediaHead - this.#head.length;
+    const until = Math.min(end, at + free);
     if (this.#head !== undefined) this.#grow(piece.toString('latin1', at, until));
     if (until < end || until === piece.length || this.#medium !== undefined) return until;
     if (piece[end] === backslash) this.#escaped = true;

@@ -13,8 +13,8 @@ export function parseJson(
   try {
     return JSON.parse(text, revive);
   } catch (cause) {
-    const told = cause instanceof Error ? cause.message : '';
-    const reason = told.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '').trim();
+    const reported = cause instanceof Error ? cause.message : '';
+    const reason = reported.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '').trim();
     const problem = `is not valid JSON${reason === '' ? '' : ` (${reason})`}.`;
     throw new Failure(400, 'invalid_request', `${field}: ${problem}`, { cause });
   }

@@ -29,9 +29,9 @@ export function mediaFailure(
   const media = placeIn(body, nativeList, path);
   if (Array.isArray(media?.value)) return nativeMediaFailure(media.value, media.field);
   const content = placeIn(body, officialList, path);
-  const [, most] = /no more than (\d+) valid/.exec(message) ?? [];
-  if (!Array.isArray(content?.value) || most === undefined) return undefined;
-  return officialContentFailure(content.value, content.field, Number(most));
+  const [, max] = /no more than (\d+) valid/.exec(message) ?? [];
+  if (!Array.isArray(content?.value) || max === undefined) return undefined;
+  return officialContentFailure(content.value, content.field, Number(max));
 }
 
 /** The part of the body that the violation's path leads to. */

@@ -1,6 +1,6 @@
 /** Whole numbers that a pattern is tried with. */
 const least = -1;
-const most = 10_000;
+const maxCached = 10_000;
 
 /** What a pattern of the contract asks for, where it is about addresses or whole numbers; else undefined. */
 export function patternWords(pattern: string): string | undefined {
@@ -26,7 +26,7 @@ function addressWords(pattern: string): string {
 function numberRanges(pattern: RegExp): string[] {
   const ranges: string[] = [];
   let first: number | undefined;
-  for (let number = least; number <= most; number += 1) {
+  for (let number = least; number <= maxCached; number += 1) {
     const matches = pattern.test(String(number));
     if (matches) first ??= number;
     if (matches || first === undefined) continue;

@@ -6,7 +6,7 @@ import { JsonReader } from './json-reader.ts';
 
 /**
  * Reads a JSON body into `request.body`, up to the operation's limit and `settingMb`. Only after the key check, so
- * that a stranger cannot make the gateway hold anything.
+ * that nobody without a key can make the gateway hold anything.
  */
 export function readBody(settingMb: number) {
   return (request: Request, _response: Response, next: NextFunction): void => {

@@ -1,7 +1,7 @@
 import { invalid } from '../failure.ts';
 
 /** Far more than any request has, and far less than what those who walk or write it could stumble over. */
-const deepest = 100;
+const maxDepth = 100;
 
 /** PostgreSQL keeps no NUL, and nobody speaks, shows or searches the others. */
 const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
@@ -13,17 +13,17 @@ const control = /[\p{Cc}--[\t\n\r\x7f-\x9f]]/v;
  *
  * @throws Failure 400 that names the field
  */
-export function requirePlain(value: unknown, whole: string, longest = Number.POSITIVE_INFINITY): void {
-  const problem = valueProblem(value, longest);
+export function requirePlain(value: unknown, whole: string, maxLength = Number.POSITIVE_INFINITY): void {
+  const problem = valueProblem(value, maxLength);
   if (problem !== undefined) throw invalid(problem.field === '' ? whole : problem.field, problem.message);
 }
 
 /** What `requirePlain` has against a value; `field` is empty where it is about the whole. */
 export function valueProblem(
   value: unknown,
-  longest = Number.POSITIVE_INFINITY,
+  maxLength = Number.POSITIVE_INFINITY,
 ): { field: string; message: string } | undefined {
-  const found = find(value, 0, longest);
+  const found = find(value, 0, maxLength);
   return found && { field: (found.path ?? []).toReversed().join('.'), message: found.message };
 }
 
@@ -40,17 +40,18 @@ export function textProblem(text: string): string | undefined {
 /** The path is built on the way back, innermost name first; without one it is about the whole value. */
 type Found = { path?: string[]; message: string };
 
-function find(value: unknown, depth: number, longest: number): Found | undefined {
-  if (typeof value === 'string') return value.length > longest ? undefined : told(textProblem(value));
-  if (typeof value === 'number') return told(Number.isFinite(value) ? undefined : 'must be a finite number.');
+function find(value: unknown, depth: number, maxLength: number): Found | undefined {
+  if (typeof value === 'string') return value.length > maxLength ? undefined : foundOf(textProblem(value));
+  if (typeof value === 'number')
+    return foundOf(Number.isFinite(value) ? undefined : 'must be a finite number.');
   if (typeof value !== 'object' || value === null) return undefined;
-  if (depth > deepest) return { message: `is nested deeper than ${deepest} levels.` };
+  if (depth > maxDepth) return { message: `is nested deeper than ${maxDepth} levels.` };
   // A list has no names to look at.
   const list = Array.isArray(value);
   for (const name in value) {
     if (!list && textProblem(name) !== undefined)
-      return told('has a field whose name holds a control character or half of a character.');
-    const found = find(Reflect.get(value, name), depth + 1, longest);
+      return foundOf('has a field whose name holds a control character or half of a character.');
+    const found = find(Reflect.get(value, name), depth + 1, maxLength);
     if (found === undefined) continue;
     found.path?.push(name);
     return found;
@@ -58,6 +59,6 @@ function find(value: unknown, depth: number, longest: number): Found | undefined
   return undefined;
 }
 
-function told(message: string | undefined): Found | undefined {
+function foundOf(message: string | undefined): Found | undefined {
   return message === undefined ? undefined : { path: [], message };
 }

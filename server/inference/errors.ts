@@ -76,19 +76,19 @@ export function taskFailureFrom(error: unknown): TaskFailure {
 }
 
 /** Characters of each of a provider's words. */
-const longestWords = 500;
+const maxMessageLength = 500;
 
 /** What the provider's `task-failed` means for the client: its code, and its words where they are fit. */
 export function readTaskFailed(frame: JsonObject, channel: Channel): TaskFailure {
-  const { error_code: told, error_message: said } = inner(frame, 'header');
+  const { error_code: reported, error_message: said } = inner(frame, 'header');
   const words = new ProviderWords(channel);
-  const code = typeof told === 'string' ? words.text(told, longestWords) : '';
+  const code = typeof reported === 'string' ? words.text(reported, maxMessageLength) : '';
   if (code === '' || aboutOurAccount(code)) return providerFailed('The provider failed to handle the task.');
   if (isThrottling(code)) return { ...throttled, code };
   const blamed = blamesClient(code);
   if (!blamed && code !== 'CLIENT_ERROR')
     return { ...providerFailed('The provider failed to handle the task.'), code };
-  const sentence = typeof said === 'string' ? words.text(said, longestWords) : '';
+  const sentence = typeof said === 'string' ? words.text(said, maxMessageLength) : '';
   const message = sentence || 'The provider refused the task.';
   return { ...(blamed ? invalidParameter(message) : outOfOrder(message)), code };
 }

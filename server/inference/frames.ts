@@ -26,7 +26,7 @@ const taskId = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12
 
 /**
  * A client's text frame as one of the three, or what is wrong with it and the task it names. No `taskId` means
- * that the frame names no task that could be told.
+ * that the frame names no task.
  */
 export function readTaskFrame(text: string): TaskFrame | { problem: string; taskId: string | undefined } {
   const value = parseObject(text);

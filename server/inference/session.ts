@@ -81,7 +81,7 @@ export class InferenceSession extends SocketSession {
     if (!this.#seen.add(id.replaceAll('-', '').toLowerCase()))
       return this.#failTask(invalidParameter(`header.task_id: ${quoted(id)} was used before.`), id);
     if (this.#draining) return this.#failTask(restarting, id);
-    // The task is there from now on: whatever fails is told under its id.
+    // The task is there from now on: whatever fails is reported under its id.
     this.#tasks += 1;
     this.#task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
     this.#sent = false;
@@ -168,7 +168,7 @@ export class InferenceSession extends SocketSession {
     this.relay.client.send(data, false);
   }
 
-  /** The bill is paid before the end is told; only then may the next task come. */
+  /** The bill is paid before the end is sent; only then may the next task come. */
   async #finished(task: InferenceTask, data: Buffer): Promise<void> {
     this.#state = 'finishing';
     await task.finish({ channel: this.relay.channelName, status: 200 });
@@ -211,7 +211,7 @@ export class InferenceSession extends SocketSession {
     this.allowSilence(state === 'running' ? textLimit : idleLimit);
   }
 
-  /** Tells that a task failed and closes. `named` is told of when none runs; without any, only the close tells. */
+  /** Tells that a task failed and closes. `named` is the id when none runs; without any, only the close frame says so. */
   #failTask(failure: TaskFailure, named?: string): Promise<void> {
     const { close, reason, status, code } = failure;
     const taskId = this.#task?.id ?? named;

@@ -4,9 +4,9 @@
  * | state     | the provider has                                        |
  * |-----------|---------------------------------------------------------|
  * | idle      | no task; the first one, or the next one, may be started |
- * | starting  | been told to run a task, and has not confirmed          |
+ * | starting  | been asked to run a task, and has not confirmed         |
  * | running   | a task that takes text                                  |
- * | finishing | been told that no more text comes                       |
+ * | finishing | been asked to finish                                    |
  * | closed    | failed, or is gone                                      |
  */
 export const taskStates = ['idle', 'starting', 'running', 'finishing', 'closed'] as const;
@@ -27,7 +27,7 @@ export type TaskMove = { readonly next: TaskState } | { readonly refused: string
 const noTask: TaskMove = { refused: 'no task runs; send run-task first.' };
 const tooEarly: TaskMove = { refused: 'wait for task-started.' };
 const oneRuns: TaskMove = { refused: 'another task runs; wait for task-finished.' };
-const ended: TaskMove = { refused: 'the task was told to finish.' };
+const ended: TaskMove = { refused: 'the task is finishing.' };
 
 /** What each client frame does in each state. */
 export const taskMoves: Readonly<Record<TaskState, Readonly<Record<Action, TaskMove>>>> = {

@@ -6,7 +6,7 @@ import { readUsage } from '../providers/native/usage.ts';
 import { type AudioForm, audioSeconds } from '../sockets/audio-time.ts';
 import type { Connection } from '../sockets/connection.ts';
 import { inner, type JsonObject } from '../sockets/frames.ts';
-import { longestTask, longestText } from '../sockets/limits.ts';
+import { maxTaskLength, maxTextLength } from '../sockets/limits.ts';
 import { failed, type Outcome } from '../sockets/session.ts';
 import { invalidParameter, type TaskFailure } from './errors.ts';
 
@@ -52,10 +52,10 @@ export class InferenceTask {
       return invalidParameter(`${field}: only one text is allowed with enable_ssml.`);
     const characters = countCharacters(text, { ssml: this.#ssml });
     this.#characters += characters;
-    if (characters > longestText)
-      return invalidParameter(`${field}: must have at most ${longestText} billing characters.`);
-    if (this.#characters > longestTask)
-      return invalidParameter(`${field}: one task takes at most ${longestTask} billing characters.`);
+    if (characters > maxTextLength)
+      return invalidParameter(`${field}: must have at most ${maxTextLength} billing characters.`);
+    if (this.#characters > maxTaskLength)
+      return invalidParameter(`${field}: one task takes at most ${maxTaskLength} billing characters.`);
     return undefined;
   }
 
@@ -63,7 +63,7 @@ export class InferenceTask {
   cover(text: string): Promise<boolean> {
     // A figure above what is held will not be paid, so nothing is held for it.
     const reported = Math.min(this.#usage?.units ?? 0, this.#hold.covered);
-    return this.#hold.cover(this.#text.most(text, reported));
+    return this.#hold.cover(this.#text.maxUnits(text, reported));
   }
 
   /** The text went to the provider. */
@@ -72,7 +72,7 @@ export class InferenceTask {
     this.#text.keep();
   }
 
-  /** Takes what a server frame tells: a figure that counts from the start of the task, or what is spoken next. */
+  /** Takes what a server frame reports: a figure that counts from the start of the task, or what is spoken next. */
   note(frame: JsonObject): void {
     const payload = inner(frame, 'payload');
     const usage = readUsage(this.#unit, payload.usage);
@@ -90,7 +90,7 @@ export class InferenceTask {
     this.#text.hear(audioSeconds(bytes, this.#form, standardForm));
   }
 
-  /** Charges what was reported. A provider that finished and never told anything is paid for the text it spoke. */
+  /** Charges what was reported. A provider that finished and never reported anything is paid for the text it spoke. */
   finish(outcome: Outcome & { channel: string }): Promise<void> {
     if (this.#usage === undefined && this.#audio) this.#text.complete();
     return this.close(outcome);

@@ -123,7 +123,7 @@ export class Metering {
     await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
   }
 
-  /** Quota for what a provider told; a figure that has no price costs all that is held. */
+  /** Quota for what a provider reported; a figure that has no price costs all that is held. */
   #cost(units: number): number {
     const { model, caller } = this.#call;
     try {

@@ -3,7 +3,7 @@ import {
   audioTokens,
   type CountOptions,
   countCharacters,
-  mostSpeechTokens,
+  maxSpeechTokens,
   type Unit,
   type Usage,
 } from '../models/usage.ts';
@@ -12,14 +12,14 @@ import {
 const pace = { characters: 12, tokens: 3 };
 /** A sentence with the signs and blanks after it. */
 const sentences = /[^.!?。！？…\n]+[.!?。！？…\s]*|[.!?。！？…\s]+/g;
-/** Ends that are kept at the most; of more, some are left out, so far apart that all have room. */
-const mostEnds = 4096;
+/** Ends that are kept at the most; of more, some are left out, so far apart that all fit. */
+const maxEnds = 4096;
 const leastGap = 16;
 
 /** The end of a sentence or of a text: where it stands, and the most units that all text up to it takes. */
 interface End {
   at: number;
-  most: number;
+  max: number;
 }
 
 /**
@@ -31,16 +31,16 @@ export class SpokenText {
   readonly #options: CountOptions & { pace?: Pace };
   /** Ends beyond what was reported. Places are counted in characters or text tokens. */
   #ends: End[] = [];
-  /** Room between two ends. */
+  /** Distance between two ends. */
   #gap = 0;
-  #given: End = { at: 0, most: 0 };
-  #reported: End = { at: 0, most: 0 };
+  #given: End = { at: 0, max: 0 };
+  #reported: End = { at: 0, max: 0 };
   /** Up to here a report covers the text for certain. */
-  #covered: End = { at: 0, most: 0 };
+  #covered: End = { at: 0, max: 0 };
   /** The last figure, as the provider counts. */
   #figure = 0;
   /** What a `clear` leaves. */
-  #kept: End = { at: 0, most: 0 };
+  #kept: End = { at: 0, max: 0 };
   /** Text beyond what was reported that the provider named as heard. */
   #named = 0;
   #announced: number | undefined;
@@ -57,16 +57,16 @@ export class SpokenText {
   /** One more text went to the provider. */
   add(text: string): void {
     if (text === '') return;
-    const { at, most } = this.#given;
-    this.#given = { at, most: most + this.#mostUnits(text) };
+    const { at, max: maxUnits } = this.#given;
+    this.#given = { at, max: maxUnits + this.#maxUnits(text) };
     const parts = this.#options.ssml ? [text] : (text.match(sentences) ?? []);
     for (const [index, part] of parts.entries()) {
       const last = index === parts.length - 1;
-      this.#given = { at: this.#given.at + this.#measure(part), most: this.#given.most };
+      this.#given = { at: this.#given.at + this.#measure(part), max: this.#given.max };
       // Where a text is reported in part, the rest of it may still take all.
-      this.#push(last ? this.#given : { at: this.#given.at, most });
+      this.#push(last ? this.#given : { at: this.#given.at, max: maxUnits });
     }
-    if (this.#ends.length <= mostEnds) return;
+    if (this.#ends.length <= maxEnds) return;
     this.#gap = Math.max(leastGap, this.#gap * 2);
     for (const end of this.#ends.splice(0)) this.#push(end);
   }
@@ -78,7 +78,7 @@ export class SpokenText {
     this.#ends.push(end);
   }
 
-  /** The provider has begun on what was given so far, or was told to. */
+  /** The provider has begun on what was given so far, or was asked to. */
   keep(): void {
     this.#kept = this.#given;
   }
@@ -89,7 +89,7 @@ export class SpokenText {
     this.#ends = this.#ends.filter(({ at }) => at <= this.#given.at);
   }
 
-  /** The audio that follows speaks this text; undefined: it is not told which. */
+  /** The audio that follows speaks this text; undefined: it is not known which. */
   announce(text: string | undefined): void {
     this.#announced = text === undefined ? undefined : this.#measure(text);
     this.#inNamed = false;
@@ -112,7 +112,7 @@ export class SpokenText {
     this.#nameless = 0;
   }
 
-  /** All that the provider was told to speak was spoken. */
+  /** All that the provider was asked to speak was spoken. */
   complete(): void {
     this.#named = Math.max(this.#named, this.#kept.at - this.#reported.at);
     this.#nameless = 0;
@@ -147,10 +147,10 @@ export class SpokenText {
   }
 
   /** The most units that all comes to with one more text, when so many were reported. */
-  most(text: string, reported: number): number {
-    const more = this.#mostUnits(text);
+  maxUnits(text: string, reported: number): number {
+    const more = this.#maxUnits(text);
     if (this.#unit !== 'tokens') return Math.max(this.#given.at, reported) + more;
-    return reported + this.#given.most - this.#covered.most + more;
+    return reported + this.#given.max - this.#covered.max + more;
   }
 
   /** What was heard and not reported: of a sentence that has begun, all. */
@@ -158,7 +158,7 @@ export class SpokenText {
     const text = Math.ceil(this.#heardUpTo() - this.#reported.at);
     if (this.#unit !== 'tokens') {
       const left = this.#given.at - this.#figure;
-      // With what was told it is no more than was given, unless the provider counts higher.
+      // With what was reported it is no more than was given, unless the provider counts higher.
       return { units: left < 0 ? text : Math.min(text, left), inputTokens: 0, outputTokens: 0 };
     }
     const output = this.#seconds > 0 || text > 0 ? audioTokens(this.#seconds) : 0;
@@ -176,9 +176,9 @@ export class SpokenText {
     return this.#unit === 'tokens' ? Buffer.byteLength(text) / 4 : countCharacters(text, this.#options);
   }
 
-  #mostUnits(text: string): number {
+  #maxUnits(text: string): number {
     return this.#unit === 'tokens'
-      ? mostSpeechTokens(text, this.#options.pace)
+      ? maxSpeechTokens(text, this.#options.pace)
       : countCharacters(text, this.#options);
   }
 }

@@ -14,7 +14,7 @@ export class TextHold {
   #metering: Metering | undefined;
   #covered = 0;
   #closed = false;
-  /** Ends when all that was asked before has been done: a hold must not be opened behind the back of `close`. */
+  /** Ends when all that was asked before has been done: a hold must not be opened after `close`. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(books: Books, call: Omit<MeteredCall, 'expectedUnits'>) {
@@ -32,8 +32,8 @@ export class TextHold {
     return this.#inTurn(async () => {
       if (this.#closed) return false;
       // Far from the edge a whole step is taken; near the end of the quota, exactly what is needed.
-      const roomy = units <= this.#covered ? this.#covered : Math.ceil(units / step) * step;
-      for (const amount of roomy === units ? [units] : [roomy, units]) {
+      const rounded = units <= this.#covered ? this.#covered : Math.ceil(units / step) * step;
+      for (const amount of rounded === units ? [units] : [rounded, units]) {
         if (!(await this.#hold(amount))) continue;
         this.#covered = Math.max(this.#covered, amount);
         return true;

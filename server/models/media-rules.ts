@@ -1,7 +1,7 @@
 import { type Failure, invalid } from '../failure.ts';
 
 /** So many items of each type a native media list may have. */
-const mostNative: Readonly<Record<string, number>> = {
+const maxNative: Readonly<Record<string, number>> = {
   first_frame: 1,
   last_frame: 1,
   reference_image: 10,
@@ -52,8 +52,8 @@ export function conflict(field: string, problem: string): Failure {
 /** What is wrong with the types of a native media list: too many of one, or some that exclude each other. */
 export function nativeMediaFailure(list: readonly unknown[], field: string): Failure | undefined {
   const types = list.map((item) => property(item, 'type'));
-  for (const [type, most] of Object.entries(mostNative)) {
-    if (count(types, type) > most) return invalid(field, `must have at most ${most} of type ${type}.`);
+  for (const [type, max] of Object.entries(maxNative)) {
+    if (count(types, type) > max) return invalid(field, `must have at most ${max} of type ${type}.`);
   }
   if (types.includes('file') && types.includes('link'))
     return conflict(field, 'file and link cannot be combined; give at most 1 of the two.');
@@ -61,32 +61,32 @@ export function nativeMediaFailure(list: readonly unknown[], field: string): Fai
   const other = types.findIndex((type) => !isFrame(type));
   const type = types[other];
   if (frame === undefined || type === undefined) return undefined;
-  return Object.hasOwn(mostNative, type)
+  return Object.hasOwn(maxNative, type)
     ? conflict(
         `${field}.${other}.type`,
         `${type} cannot be combined with ${frame}: first_frame and last_frame go with no other media.`,
       )
-    : invalid(`${field}.${other}.type`, `must be one of ${Object.keys(mostNative).join(', ')}.`);
+    : invalid(`${field}.${other}.type`, `must be one of ${Object.keys(maxNative).join(', ')}.`);
 }
 
 /** Which kind of official content there are more than `most` of; undefined where that is not certain. */
 export function officialContentFailure(
   list: readonly unknown[],
   field: string,
-  most: number,
+  max: number,
 ): Failure | undefined {
   const over = officialKinds
-    .filter(({ single }) => single === (most === 1))
+    .filter(({ single }) => single === (max === 1))
     .filter(
       ({ name, value }) =>
         count(
           list.map((item) => property(item, name)),
           value,
-        ) > most,
+        ) > max,
     );
   const [kind] = over;
   if (kind === undefined || over.length > 1) return undefined;
-  return invalid(field, `must have at most ${most} of ${kind.name} ${kind.value}.`);
+  return invalid(field, `must have at most ${max} of ${kind.name} ${kind.value}.`);
 }
 
 /** What is wrong with the kinds of input of a 3D request: none, or more than one. */

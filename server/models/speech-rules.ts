@@ -12,7 +12,7 @@ export interface SpeechText {
   fields: { text: string; voice: string; instructions: string; optimizeInstructions: string };
 }
 
-const longestInstructions = 1600;
+const maxInstructions = 1600;
 
 /**
  * What the contract's schema cannot say, because it depends on the model.
@@ -52,8 +52,8 @@ function instructionProblem(model: CatalogueModel, speech: SpeechText): Failure 
   if (optimizeInstructions && (instructions === undefined || instructions === '')) {
     return invalid(fields.optimizeInstructions, `needs ${fields.instructions}.`);
   }
-  if (instructions !== undefined && estimateTextTokens(instructions) > longestInstructions) {
-    return invalid(fields.instructions, `must have at most ${longestInstructions} tokens.`);
+  if (instructions !== undefined && estimateTextTokens(instructions) > maxInstructions) {
+    return invalid(fields.instructions, `must have at most ${maxInstructions} tokens.`);
   }
   return undefined;
 }

@@ -20,7 +20,7 @@ const kinds =
  * and emoji named, and what is no word or in a script that the voice lacks is spelled. An ordinary sentence takes a
  * fifth of it.
  */
-export function longestSpeech(text: string, { rate, instruction }: Pace = {}): number {
+export function maxSpeechSeconds(text: string, { rate, instruction }: Pace = {}): number {
   let seconds = slowest.text;
   for (const [, blank, letter, w, sign, eastAsian] of text.matchAll(kinds)) {
     if (blank !== undefined) seconds += slowest.blank;

@@ -1,4 +1,4 @@
-import { longestSpeech, type Pace } from './speech-time.ts';
+import { maxSpeechSeconds, type Pace } from './speech-time.ts';
 
 /** What an upstream reported, in the model's own unit. */
 export interface Usage {
@@ -27,18 +27,18 @@ export interface CountOptions {
 }
 
 /** Below the first wide character of any script: one code unit each, and nothing to look up. */
-const NARROW = /^[\u0000-\u10ff]*$/;
-const IDEOGRAPH = /\p{Script=Han}/u;
-const IDEOGRAPH_OR_SYLLABLE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
+const narrow = /^[\u0000-\u10ff]*$/;
+const ideograph = /\p{Script=Han}/u;
+const ideographOrSyllable = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}]/u;
 
 /** Billing characters: a CJK ideograph counts 2, any other code point 1. */
 export function countCharacters(
   text: string,
   { ssml = false, eastAsian = false }: CountOptions = {},
 ): number {
-  const wide = eastAsian ? IDEOGRAPH_OR_SYLLABLE : IDEOGRAPH;
+  const wide = eastAsian ? ideographOrSyllable : ideograph;
   const counted = ssml ? withoutTags(text) : text;
-  if (NARROW.test(counted)) return counted.length;
+  if (narrow.test(counted)) return counted.length;
   let count = 0;
   for (const character of counted) count += wide.test(character) ? 2 : 1;
   return count;
@@ -107,14 +107,14 @@ export function audioTokens(seconds: number): number {
  * The most input and output tokens that speaking a text on its own takes. No tokenizer makes more of a text than
  * one for each of its bytes.
  */
-export function mostSpeechTokens(text: string, pace?: Pace): number {
-  return Buffer.byteLength(text) + audioTokens(longestSpeech(text, pace));
+export function maxSpeechTokens(text: string, pace?: Pace): number {
+  return Buffer.byteLength(text) + audioTokens(maxSpeechSeconds(text, pace));
 }
 
 /** Bytes of UTF-8 that are spoken in a second, in most scripts. */
 const bytesPerSecond = 12;
 
-/** Input and output tokens that speaking a text probably takes: for a provider that does not tell. */
+/** Input and output tokens that speaking a text probably takes: for a provider that reports none. */
 export function likelySpeechTokens(text: string): Usage {
   const inputTokens = estimateTextTokens(text);
   const outputTokens = audioTokens(Buffer.byteLength(text) / bytesPerSecond);

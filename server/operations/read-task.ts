@@ -10,7 +10,7 @@ type TaskRequest = OperationRequest<
 /**
  * The caller's task, made in one of the formats.
  *
- * @throws Failure 404 for every other id; whether somebody else has it is not told
+ * @throws Failure 404 for every other id; whether somebody else has it is not said
  */
 export async function readTask(
   { gateway, caller, path }: TaskRequest,

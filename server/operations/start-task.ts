@@ -29,7 +29,7 @@ export interface TaskPlan {
 }
 
 /**
- * Makes the task: when this resolves, it is on disk and its id may be told.
+ * Makes the task: when this resolves, it is on disk and its id may be answered.
  *
  * @throws Failure as `Tasks.submit` says, as `checkCallbackUrl`, and as `resolveReferences` for what the body refers to
  */

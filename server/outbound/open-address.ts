@@ -12,7 +12,7 @@ export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
-const mostRedirects = 3;
+const maxRedirects = 3;
 /** Bytes of a redirect's own body that are read for the sake of its connection. */
 const droppedBody = 16_384;
 
@@ -28,16 +28,20 @@ export async function openAddress(
   { headers = {}, signal }: { headers?: Readonly<Record<string, string>>; signal: AbortSignal },
 ): Promise<OpenedAddress> {
   let url = URL.parse(source);
-  for (let redirects = 0; redirects <= mostRedirects; redirects++) {
+  for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!url || !/^https?:$/.test(url.protocol)) throw new AddressError('is no http or https address');
     // Packed for the way, neither its length nor its first bytes would be those of the file.
     const sent = { 'accept-encoding': 'identity', ...headers };
-    const { statusCode, headers: told, body } = await request(url, { dispatcher, headers: sent, signal });
-    const { location } = told;
+    const {
+      statusCode,
+      headers: headersOfReply,
+      body,
+    } = await request(url, { dispatcher, headers: sent, signal });
+    const { location } = headersOfReply;
     if (statusCode < 300 || statusCode > 399 || typeof location !== 'string')
-      return { status: statusCode, headers: told, body };
+      return { status: statusCode, headers: headersOfReply, body };
     await body.dump({ limit: droppedBody, signal });
     url = URL.parse(location, url);
   }
-  throw new AddressError(`redirects more than ${mostRedirects} times`);
+  throw new AddressError(`redirects more than ${maxRedirects} times`);
 }

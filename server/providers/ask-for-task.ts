@@ -5,7 +5,7 @@ import { ProviderWords } from './provider-words.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 
 /** Longest answer about a task. */
-const longest = 4 * 1024 * 1024;
+const maxBytes = 4 * 1024 * 1024;
 
 /** A provider's refusal of a task, in its own words, for the routes that pass those on unchanged. */
 export class ProviderRefusal extends Failure {
@@ -33,7 +33,7 @@ export async function askForTask(
     const words = new ProviderWords(channel, request.body);
     throw refusedBy(status, await readRejection(response, words).then(asRefusal, asFailure));
   }
-  const bytes = await readUpTo(body, longest);
+  const bytes = await readUpTo(body, maxBytes);
   if (bytes.length === 0) return undefined;
   try {
     return JSON.parse(bytes.toString('utf8'));

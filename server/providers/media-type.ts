@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The media type of a body, without parameters; empty when none is told. */
-export function mediaType({ 'content-type': told = '' }: IncomingHttpHeaders): string {
-  return told.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+/** The media type of a body, without parameters; empty when there is none. */
+export function mediaType({ 'content-type': contentType = '' }: IncomingHttpHeaders): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
 /** Whether a body can be JSON: it says so, or says nothing. */

@@ -5,9 +5,9 @@ import type { Answered } from '../channels/failover.ts';
 /** Stands where a provider named something of its own. */
 const hidden = '***';
 /** Characters of a provider's words that are looked at; more are cut off. */
-const longest = 64 * 1024;
+const maxLength = 64 * 1024;
 /** Shorter keys would be found in ordinary words. */
-const shortestKey = 6;
+const minKeyLength = 6;
 
 /** Endings of host names that no field, file or model has. */
 const endings =
@@ -42,36 +42,36 @@ type Kind = 'url' | 'bearer' | 'named' | 'prefixed' | 'token' | 'ipv6' | 'ipv4' 
  */
 export class ProviderWords {
   readonly #key: string;
-  /** Hosts of the channel itself; nobody is told that he guessed one. */
+  /** Hosts of the channel itself; nobody is reported that he guessed one. */
   readonly #hosts: readonly string[];
   readonly #sent: unknown;
   #sentText: string | undefined;
 
   /** `sent` is what the client asked for, or the part of it that names hosts. */
   constructor({ settings }: Channel, sent?: unknown) {
-    this.#key = settings.key.length < shortestKey ? '' : settings.key;
+    this.#key = settings.key.length < minKeyLength ? '' : settings.key;
     this.#hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
     this.#sent = sent;
   }
 
   /** The words, of which at most `most` characters. */
-  text(words: string, most = longest): string {
-    let text = words.slice(0, longest);
+  text(words: string, max = maxLength): string {
+    let text = words.slice(0, maxLength);
     if (this.#key !== '') text = text.replaceAll(this.#key, hidden);
     for (const host of this.#hosts) text = text.replaceAll(ownName(host), hidden);
     text = text.replaceAll(ownings, (found, ...rest) => this.#judged(found, kindOf(rest.at(-1))));
-    return text.slice(0, most);
+    return text.slice(0, max);
   }
 
   /** The strings of a JSON text, or of several in lines; all else stays as it is, byte for byte. */
   json(bytes: Buffer): Buffer {
     const text = bytes.toString('utf8');
-    const told = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
+    const reported = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
       const words = parsed(literal);
       const fit = words === undefined ? undefined : this.text(words, words.length);
       return fit === words ? literal : JSON.stringify(fit);
     });
-    return told === text ? bytes : Buffer.from(told);
+    return reported === text ? bytes : Buffer.from(reported);
   }
 
   #judged(found: string, kind: Kind): string {
@@ -79,8 +79,8 @@ export class ProviderWords {
       case 'url': {
         // What ends the sentence does not belong to the address.
         const address = found.replace(/[.,;:!?)\]]+$/, '');
-        const told = this.#isSent(URL.parse(address)?.hostname ?? '') ? address : hidden;
-        return told + found.slice(address.length);
+        const reported = this.#isSent(URL.parse(address)?.hostname ?? '') ? address : hidden;
+        return reported + found.slice(address.length);
       }
       case 'ipv6': {
         const address = found.replace(/^\[|\]?(?::\d+)?$|%.*$/g, '');
@@ -139,8 +139,8 @@ function valueOf(found: string): string {
 }
 
 /** Strings beyond this are media and no addresses. */
-const longestString = 8_192;
-const mostStrings = 2_000;
+const maxStringLength = 8_192;
+const maxStrings = 2_000;
 
 /** The shorter strings of a value. */
 function stringsOf(value: unknown): string[] {
@@ -148,20 +148,20 @@ function stringsOf(value: unknown): string[] {
   const strings: string[] = [];
   for (let seen = 0; seen < waiting.length; seen += 1) {
     const next = waiting[seen];
-    if (typeof next === 'string' && next.length <= longestString) strings.push(next);
+    if (typeof next === 'string' && next.length <= maxStringLength) strings.push(next);
     else if (typeof next === 'object' && next !== null) {
-      waiting.push(...Object.values(next).slice(0, Math.max(0, mostStrings - waiting.length)));
+      waiting.push(...Object.values(next).slice(0, Math.max(0, maxStrings - waiting.length)));
     }
   }
   return strings;
 }
 
-const mostHosts = 20;
+const maxHosts = 20;
 
 /** The hosts of the addresses in a request, for the words that come when the request is no longer there. */
 export function hostsIn(request: unknown): readonly string[] {
   const hosts = stringsOf(request).flatMap((one) =>
     /^https?:/i.test(one) ? [URL.parse(one)?.hostname ?? ''] : [],
   );
-  return [...new Set(hosts)].filter((host) => host !== '').slice(0, mostHosts);
+  return [...new Set(hosts)].filter((host) => host !== '').slice(0, maxHosts);
 }

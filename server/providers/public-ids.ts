@@ -8,10 +8,10 @@ export type PublicIds = Readonly<Record<string, string>>;
 export function withPublicIds(words: string, publicIds: PublicIds): string {
   // The longest first: one id may be the beginning of another.
   const pairs = Object.entries(publicIds).toSorted(([left], [right]) => right.length - left.length);
-  return pairs.reduce((told, [upstreamId, id]) => told.replaceAll(upstreamId, () => id), words);
+  return pairs.reduce((reported, [upstreamId, id]) => reported.replaceAll(upstreamId, () => id), words);
 }
 
-/** The same for a failure that is told to a client. */
+/** The same for a failure that is reported to a client. */
 export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Failure {
   const { status, code, message, retryAfter } = failure;
   const options = { cause: failure, ...(retryAfter !== undefined && { retryAfter }) };

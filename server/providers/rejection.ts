@@ -6,9 +6,9 @@ import type { ProviderWords } from './provider-words.ts';
 import { readRetryAfter } from './retry-after.ts';
 
 /** Longest error body that is read. */
-const longest = 64 * 1024;
+const maxBytes = 64 * 1024;
 /** Characters of a provider's code that are kept. */
-const longestCode = 200;
+const maxCodeLength = 200;
 const refused = 'The provider refused the request.';
 
 /** A provider's refusal: its status and its body, as it came but for the words that are not for clients. */
@@ -35,7 +35,7 @@ export async function readRejection(
     await body.dump();
     throw providerFailure(status);
   }
-  const bytes = words.json(await readUpTo(body, longest));
+  const bytes = words.json(await readUpTo(body, maxBytes));
   const { code, message } = toldError(bytes);
   if (code !== undefined && aboutOurAccount(code)) throw providerFailure(502);
   return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
@@ -44,15 +44,15 @@ export async function readRejection(
 /** The refusal as the generic error of the standard route; the provider's code and words are kept. */
 export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
   if (status === 429) return throttled(retryAfter);
-  const told = [400, 404, 413, 415].includes(status) ? status : 400;
-  return new Failure(told, code ?? 'bad_request', message ?? refused);
+  const reported = [400, 404, 413, 415].includes(status) ? status : 400;
+  return new Failure(reported, code ?? 'bad_request', message ?? refused);
 }
 
 function throttled(retryAfter = 1): Failure {
   return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', { retryAfter });
 }
 
-/** What a client is told of a provider's own failure: not its words, which may name hosts and accounts. */
+/** What a client is reported of a provider's own failure: not its words, which may name hosts and accounts. */
 export function providerFailure(status: number): Failure {
   if (status === 503) {
     return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter: 1 });
@@ -61,9 +61,9 @@ export function providerFailure(status: number): Failure {
   return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');
 }
 
-/** What a failure means for the client that is told with HTTP 200: in an event, or in a frame. */
-export function toldFailure(code: unknown, message: unknown, words: ProviderWords): Failure {
-  const name = typeof code === 'string' ? words.text(code, longestCode) : '';
+/** What a failure means for the client that is reported with HTTP 200: in an event, or in a frame. */
+export function reportedFailure(code: unknown, message: unknown, words: ProviderWords): Failure {
+  const name = typeof code === 'string' ? words.text(code, maxCodeLength) : '';
   if (isThrottling(name)) return throttled();
   if (aboutOurAccount(name) || !blamesClient(name)) return providerFailure(502);
   const said = typeof message === 'string' && message !== '' ? words.text(message) : refused;
@@ -110,7 +110,7 @@ function toldError(bytes: Buffer): { code: string | undefined; message: string |
     // The code stands in the books, too, which take no control characters.
     const code = textField(error, 'code')
       ?.replaceAll(/\p{Cc}/gu, '')
-      .slice(0, longestCode);
+      .slice(0, maxCodeLength);
     return { code, message: textField(error, 'message') };
   } catch {
     return { code: undefined, message: undefined };

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** A provider can ask for no longer pause than this, in seconds: nobody's hour may stop what others are waiting for. */
-export const longestPause = 300;
+export const maxPauseSeconds = 300;
 
 const seconds = /^\d+$/;
 /** The one form of a date that is still written. */
@@ -12,10 +12,10 @@ export function readRetryAfter({
   'retry-after': asked = '',
   date: sentAt = '',
 }: IncomingHttpHeaders): number | undefined {
-  if (seconds.test(asked)) return Math.min(longestPause, Number(asked));
+  if (seconds.test(asked)) return Math.min(maxPauseSeconds, Number(asked));
   if (!date.test(asked)) return undefined;
-  // By the provider's own clock where it tells it, which may not be ours.
+  // By the provider's own clock where it says so it, which may not be ours.
   const now = date.test(sentAt) ? Date.parse(sentAt) : Date.now();
   const pause = Math.ceil((Date.parse(asked) - now) / 1_000);
-  return Number.isNaN(pause) ? undefined : Math.min(longestPause, Math.max(0, pause));
+  return Number.isNaN(pause) ? undefined : Math.min(maxPauseSeconds, Math.max(0, pause));
 }

@@ -79,7 +79,7 @@ export class SessionBooks {
   cover(text: string): Promise<boolean> {
     // A figure above what is held will not be paid, so nothing is held for it.
     const reported = Math.min(this.#usage.total?.units ?? 0, this.#hold.covered);
-    return this.#hold.cover(this.#text.most(text, reported));
+    return this.#hold.cover(this.#text.maxUnits(text, reported));
   }
 
   /** The text went to the provider. */

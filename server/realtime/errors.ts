@@ -63,7 +63,7 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
 export const notRead = 'What was sent to this client was not read for too long.';
 export const providerThrottles = 'The provider takes no more requests now.';
 /** Characters of each of a provider's words. */
-const longestWords = 500;
+const maxMessageLength = 500;
 const providerFailed = 'The provider failed to handle the request.';
 
 /** What an `error` of the provider means for the client: the end, or an error event in fit words. */
@@ -74,7 +74,7 @@ export function readProviderError(
   if (channel === undefined) return { fatal: 'bad_response', message: providerFailed };
   const words = new ProviderWords(channel);
   const word = (name: string) =>
-    typeof error[name] === 'string' ? words.text(error[name], longestWords) : null;
+    typeof error[name] === 'string' ? words.text(error[name], maxMessageLength) : null;
   const code = word('code');
   const type = word('type');
   if (isThrottling(code ?? '') || type === 'rate_limit_error')

@@ -36,7 +36,7 @@ const unusable = 'The provider sent something unusable.';
 type OtherEvent = Exclude<ClientEvent, SessionUpdate>;
 
 /** Of all events but `session.update`. */
-const usualKeys: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
+const plainKeys: ReadonlySet<string> = new Set(['event_id', 'type', 'text']);
 
 /** A realtime session: events are checked, relayed and counted, from the first one to the last. */
 export class RealtimeSession extends SocketSession {
@@ -46,8 +46,8 @@ export class RealtimeSession extends SocketSession {
   /** All settings that went upstream, for the case that the upstream changes. */
   #settings: JsonObject = {};
   /** Whether the client has its `session.created`: nothing may come before it, and a second upstream's is dropped. */
-  #greeted = false;
-  readonly #greeting = Promise.withResolvers<void>();
+  #sessionCreated = false;
+  readonly #firstFrame = Promise.withResolvers<void>();
   #failedLast = false;
 
   /** `channels` serve the model; the voice may narrow them later. */
@@ -55,11 +55,11 @@ export class RealtimeSession extends SocketSession {
     super(connection, '/api-ws/v1/realtime', socket);
     this.#books = new SessionBooks(connection);
     const { client } = this.relay;
-    client.gone.addEventListener('abort', () => this.#greeting.resolve(), { once: true });
+    client.gone.addEventListener('abort', () => this.#firstFrame.resolve(), { once: true });
     // What the client sends at once waits until it has been greeted, so that no answer comes before the greeting.
     client.occupy(async () => {
       await this.relay.connect(channels);
-      await this.#greeting.promise;
+      await this.#firstFrame.promise;
     });
   }
 
@@ -82,7 +82,7 @@ export class RealtimeSession extends SocketSession {
     const { event } = read;
     if (!this.#allows(event)) return;
     if (event.type === 'session.update') return this.#update(event, data);
-    if (Object.keys(event).some((key) => !usualKeys.has(key))) return this.#extended(event, data);
+    if (Object.keys(event).some((key) => !plainKeys.has(key))) return this.#extended(event, data);
     return this.#take(event, data);
   }
 
@@ -186,7 +186,7 @@ export class RealtimeSession extends SocketSession {
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
     this.heard();
     const { client } = this.relay;
-    if (!this.#greeted) return this.#greet(data, binary);
+    if (!this.#sessionCreated) return this.#handleFirstFrame(data, binary);
     if (!binary && isAudioDelta(data)) {
       this.#books.heard(data.length - envelope, this.#settings);
       client.send(data, false);
@@ -228,7 +228,7 @@ export class RealtimeSession extends SocketSession {
   }
 
   /** The first frame of the first upstream: a greeting, or a refusal, which ends the session. */
-  #greet(data: Buffer, binary: boolean): void | Promise<void> {
+  #handleFirstFrame(data: Buffer, binary: boolean): void | Promise<void> {
     const event = readServerEvent(data, binary);
     if (event?.type === 'error') {
       const told = readProviderError(inner(event, 'error'), this.relay.channel);
@@ -237,8 +237,8 @@ export class RealtimeSession extends SocketSession {
     }
     if (event?.type !== 'session.created') return this.#fatal('bad_response', unusable);
     this.relay.client.send(this.#ownModel(event, data), false);
-    this.#greeted = true;
-    this.#greeting.resolve();
+    this.#sessionCreated = true;
+    this.#firstFrame.resolve();
   }
 
   /** The event with the public name of the model, whatever the provider calls it. */
@@ -266,10 +266,10 @@ export class RealtimeSession extends SocketSession {
   }
 
   /** Ends it as the provider's failure, without words of our own. */
-  #endFailed(farewell: () => void): Promise<void> {
+  #endFailed(notifyClient: () => void): Promise<void> {
     const { status, close } = fatalErrors.bad_response;
     return this.end({ status, errorCode: 'bad_response' }, () => {
-      farewell();
+      notifyClient();
       this.relay.client.close(close);
     });
   }
@@ -279,7 +279,7 @@ export class RealtimeSession extends SocketSession {
   }
 
   protected tooQuiet(): void {
-    if (!this.#greeted || owesAnswer.has(this.#state))
+    if (!this.#sessionCreated || owesAnswer.has(this.#state))
       void this.#fatal('upstream_timeout', 'The provider fell silent.');
     else void this.end({ status: 200 }, () => this.relay.client.close(1000, 'idle'));
   }
@@ -304,7 +304,7 @@ export class RealtimeSession extends SocketSession {
 
   protected closeBooks(outcome: Outcome): Promise<void> {
     this.#state = 'closed';
-    this.#greeting.resolve();
+    this.#firstFrame.resolve();
     return this.#books.close({ channel: this.relay.channelName, ...outcome });
   }
 }

@@ -1,18 +1,18 @@
 /**
- * The moves of a realtime session, as the gateway sees it. Text that waits and text that is spoken are told apart,
+ * The moves of a realtime session, as the gateway sees it. Text that waits and text that is spoken are kept apart,
  * because a commit of nothing and a late change of the settings are refused.
  *
  * | state              | the provider has                                              |
  * |--------------------|---------------------------------------------------------------|
- * | connected          | not been told how to speak                                    |
- * | updating           | been told, and has not confirmed                              |
+ * | connected          | not been configured                                           |
+ * | updating           | been configured, and has not confirmed                        |
  * | configured         | confirmed; no text yet                                        |
  * | buffered           | text that waits; nothing was ever spoken                      |
  * | synthesizing       | text to speak, and none that waits                            |
  * | synthesizing_more  | text to speak, and perhaps more that waits                    |
  * | idle               | spoken all                                                    |
  * | buffered_again     | spoken before, and perhaps text that waits                    |
- * | finishing          | been told to finish                                           |
+ * | finishing          | been asked to finish                                          |
  * | closed             | finished, or is gone                                          |
  */
 export const sessionStates = [
@@ -62,7 +62,7 @@ export const refusals = {
   too_early: { code: 'session_not_ready', message: 'wait for session.updated' },
   nothing_waits: { code: 'empty_buffer', message: 'the buffer is empty' },
   too_late: { code: 'invalid_value', message: 'the settings hold once synthesis has begun' },
-  finished: { code: 'invalid_value', message: 'the session was told to finish' },
+  finished: { code: 'invalid_value', message: 'the session is finishing' },
 } as const;
 
 const to = (next: SessionState): Move => ({ next });

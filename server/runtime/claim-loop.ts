@@ -66,7 +66,7 @@ export class ClaimLoop {
     try {
       next = await claim();
     } catch (error) {
-      // An absent store is told of once, by itself.
+      // An absent store is logged once, by itself.
       if (!(error instanceof StoreUnavailable)) failed(error);
       next = timers.monotonic() + failurePause;
     }

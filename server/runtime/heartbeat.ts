@@ -47,7 +47,7 @@ export class Heartbeat {
       this.#alarm = timers.alarm(intervalMs, () => {
         this.#round = this.#look()
           .catch((error: unknown) => {
-            // An absent store is told of once, by itself.
+            // An absent store is logged once, by itself.
             if (!(error instanceof StoreUnavailable)) logger.error({ err: error }, 'the heartbeat failed');
           })
           .then(() => this.#alarm?.refresh());

@@ -3,10 +3,10 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type { Logger };
 
 /** A shorter one would be found in ordinary words. */
-const shortestSecret = 6;
+const minSecretLength = 6;
 
 /**
- * JSON lines on standard error, so that standard output carries only what the operator is told. No line holds one of
+ * JSON lines on standard error, so that standard output carries only what the operator is to read. No line holds one of
  * the `secrets`, however it came there.
  */
 export function createLogger(
@@ -15,7 +15,7 @@ export function createLogger(
   destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
 ): Logger {
   const written = secrets
-    .filter(({ length }) => length >= shortestSecret)
+    .filter(({ length }) => length >= minSecretLength)
     .map((secret) => JSON.stringify(secret).slice(1, -1));
   return pino(
     {
@@ -23,7 +23,7 @@ export function createLogger(
       base: null,
       redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
       hooks: {
-        streamWrite: (line) => written.reduce((told, secret) => told.replaceAll(secret, '***'), line),
+        streamWrite: (line) => written.reduce((shown, secret) => shown.replaceAll(secret, '***'), line),
       },
     },
     destination,

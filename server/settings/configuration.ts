@@ -13,7 +13,7 @@ export type ChannelProtocol =
   | 'embeddings'
   | 'verification';
 
-/** What is wrong with the environment or the configuration file, for the operator's eyes. */
+/** What is wrong with the environment or the configuration file, in words for the operator. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 }

@@ -9,7 +9,7 @@ import type { Gateway } from '../gateway.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import { type Admission, admit, type SocketProtocol, subprotocol } from './handshake.ts';
-import { longestFrame } from './limits.ts';
+import { maxFrameBytes } from './limits.ts';
 import { OpenSockets } from './open-sockets.ts';
 import { refuseUpgrade } from './refuse-upgrade.ts';
 
@@ -28,14 +28,14 @@ export function acceptSockets(
   startSession: Record<SocketProtocol, StartSession>,
 ): OpenSockets {
   const keys = new KeyRing(gateway);
-  const open = new OpenSockets(timers);
+  const sockets = new OpenSockets(timers);
   const requestIds = new WeakMap<IncomingMessage, string>();
   const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
   const switcher = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: longestFrame,
+    maxPayload: maxFrameBytes,
     handleProtocols: (offered) => (offered.has(subprotocol) ? subprotocol : false),
   });
   switcher.on('headers', (headers, request) => headers.push(`x-request-id: ${idOf(request)}`));
@@ -45,7 +45,7 @@ export function acceptSockets(
     refuseUpgrade(socket, idOf(request), failure, ['sec-websocket-version: 13, 8']);
   });
 
-  const takeUp = (
+  const startSocket = (
     admission: Admission,
     request: IncomingMessage,
     startedAt: number,
@@ -55,7 +55,7 @@ export function acceptSockets(
     const { protocol, caller, channels } = admission;
     const requestId = idOf(request);
     const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
-    open.add(caller.tokenId, startSession[protocol](connection, socket, channels));
+    sockets.add(caller.tokenId, startSession[protocol](connection, socket, channels));
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -67,10 +67,10 @@ export function acceptSockets(
     socket.on('error', ignore);
     admit(gateway, keys, request)
       .then((admission) => {
-        requireRoom(gateway, open, admission);
+        checkSocketLimit(gateway, sockets, admission);
         socket.off('error', ignore);
         switcher.handleUpgrade(request, socket, head, (opened) =>
-          takeUp(admission, request, startedAt, opened, socket),
+          startSocket(admission, request, startedAt, opened, socket),
         );
       })
       .catch((error: unknown) => {
@@ -80,15 +80,15 @@ export function acceptSockets(
         else gateway.logger.debug(about, message);
       });
   });
-  return open;
+  return sockets;
 }
 
 /** @throws Failure 503 when the gateway is about to stop, 429 when the key has as many sockets as it may. */
-function requireRoom(gateway: Gateway, open: OpenSockets, { caller }: Admission): void {
+function checkSocketLimit(gateway: Gateway, sockets: OpenSockets, { caller }: Admission): void {
   if (gateway.draining)
     throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
-  const most = gateway.settings.limits.socketsPerKey;
-  if (most === 0 || open.ofToken(caller.tokenId) < most) return;
-  const message = `This key has ${most} sockets open, which is its limit; close one first.`;
+  const max = gateway.settings.limits.socketsPerKey;
+  if (max === 0 || sockets.ofToken(caller.tokenId) < max) return;
+  const message = `This key has ${max} sockets open, which is its limit; close one first.`;
   throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter: 1 });
 }

@@ -19,7 +19,7 @@ export interface Connection {
   recheck(): Promise<void>;
 }
 
-/** A running socket, as those see it who keep count and close the house. */
+/** A running socket, as those see it that count sockets and shut the gateway down. */
 export interface LiveSocket {
   /** Resolves when the books are closed and the client is gone. Never rejects. */
   readonly ended: Promise<void>;

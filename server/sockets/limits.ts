@@ -1,5 +1,5 @@
 /** Longest frame of a client, in bytes. */
-export const longestFrame = 1024 * 1024;
+export const maxFrameBytes = 1024 * 1024;
 
 /** Bytes waiting for a peer above which the other side is held back, and below which it goes on. */
 export const highWater = 256 * 1024;
@@ -20,8 +20,8 @@ export const idleLimit = 60_000;
 export const textLimit = 23_000;
 
 /** Longest text of one frame, and of one task, in billing characters. */
-export const longestText = 20_000;
-export const longestTask = 200_000;
+export const maxTextLength = 20_000;
+export const maxTaskLength = 200_000;
 
 /** A client hears of a failure after so many milliseconds, though the books may not be closed then. */
 export const booksPatience = 1_000;

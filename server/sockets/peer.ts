@@ -23,7 +23,7 @@ export interface PeerEvents {
 type Hold = 'other side' | 'handling' | 'unread';
 
 /**
- * One end of a relay. It handles frames one after another, stops reading when told to or when what it sends is not
+ * One end of a relay. It handles frames one after another, stops reading when asked to or when what it sends is not
  * read, tells when it is behind, pings, and closes only after what was sent has gone out.
  */
 export class Peer {
@@ -42,9 +42,9 @@ export class Peer {
   /** Pings, or moments for one, since the last sign of life. */
   #unanswered = 0;
   #stalled = false;
-  #farewell: { code: number; reason: string } | undefined;
+  #closeFrame: { code: number; reason: string } | undefined;
   #end: { code: number; reason: string } | undefined;
-  #told = false;
+  #endReported = false;
 
   /** `stream`: the connection under the socket, to send frames that come together in one piece. */
   constructor(socket: WebSocket, timers: Timers, on: PeerEvents, stream?: Duplex) {
@@ -71,7 +71,7 @@ export class Peer {
 
   /** Whether frames can still be sent. */
   get open(): boolean {
-    return this.#farewell === undefined && this.#end === undefined;
+    return this.#closeFrame === undefined && this.#end === undefined;
   }
 
   /** Whether more is waiting to go out than is good. */
@@ -117,7 +117,7 @@ export class Peer {
   /** Closes with a code when everything sent before has gone out; at once when nothing goes out any more. */
   close(code: number, reason = ''): void {
     if (!this.open) return;
-    this.#farewell = { code, reason };
+    this.#closeFrame = { code, reason };
     // The other end's close frame must be read, however far behind it is.
     this.#holds.clear();
     this.#socket.resume();
@@ -137,8 +137,8 @@ export class Peer {
 
   #caughtUp(): void {
     const left = this.#socket.bufferedAmount;
-    if (this.#farewell !== undefined) {
-      if (left === 0) this.#socket.close(this.#farewell.code, this.#farewell.reason);
+    if (this.#closeFrame !== undefined) {
+      if (left === 0) this.#socket.close(this.#closeFrame.code, this.#closeFrame.reason);
     } else if (this.#behind && left <= lowWater) {
       this.#behind = false;
       this.#hold('unread', false);
@@ -194,8 +194,8 @@ export class Peer {
   }
 
   #tellEnd(): void {
-    if (this.#end === undefined || this.#told) return;
-    this.#told = true;
+    if (this.#end === undefined || this.#endReported) return;
+    this.#endReported = true;
     this.#on.closed(this.#end.code, this.#end.reason);
   }
 

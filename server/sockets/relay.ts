@@ -99,7 +99,7 @@ export class Relay {
     this.client.hold(false);
   }
 
-  /** Disconnects for ever. The client stays, to be told why. */
+  /** Disconnects for ever. The client stays, to hear why. */
   stop(): void {
     this.#stopped.abort();
     this.disconnect();

@@ -19,8 +19,8 @@ export function failed({ status }: Outcome): boolean {
 }
 
 /**
- * What both protocols share: a relay that ends once, whoever ends it, with its books closed before the client is
- * told; an alarm for silence; and a key that is looked at again and again.
+ * What both protocols share: a relay that ends once, whoever ends it, with its books closed before the client
+ * hears of it; an alarm for silence; and a key that is looked at again and again.
  */
 export abstract class SocketSession implements LiveSocket {
   readonly ended: Promise<void>;
@@ -84,13 +84,13 @@ export abstract class SocketSession implements LiveSocket {
     if (!this.over) this.#quiet = this.connection.timers.alarm(limit, () => this.#tooQuiet());
   }
 
-  /** Ends it, once. The books are closed before the farewell is said. Never rejects. */
-  protected end(outcome: Outcome, farewell: () => void): Promise<void> {
-    this.#ending ??= this.#finish(outcome, farewell);
+  /** Ends it, once. The books are closed before the client is notified. Never rejects. */
+  protected end(outcome: Outcome, notifyClient: () => void): Promise<void> {
+    this.#ending ??= this.#finish(outcome, notifyClient);
     return this.#ending;
   }
 
-  async #finish(outcome: Outcome, farewell: () => void): Promise<void> {
+  async #finish(outcome: Outcome, notifyClient: () => void): Promise<void> {
     const { gateway, requestId, timers } = this.connection;
     this.#quiet.cancel();
     this.#recheck.cancel();
@@ -103,14 +103,14 @@ export abstract class SocketSession implements LiveSocket {
     const alarm = timers.alarm(booksPatience, patience.resolve);
     await (outcome.errorCode === undefined ? books : Promise.race([books, patience.promise]));
     alarm.cancel();
-    farewell();
+    notifyClient();
     await books;
   }
 
   async #clientClosed(code: number): Promise<void> {
-    const wellBred = code === 1000 || code === 1001 || code === 1005;
+    const orderly = code === 1000 || code === 1001 || code === 1005;
     const left = { status: 499, errorCode: 'client_closed_request' };
-    await this.end(wellBred ? { status: 200 } : left, () => {});
+    await this.end(orderly ? { status: 200 } : left, () => {});
     this.#resolveEnded();
   }
 

@@ -14,7 +14,7 @@ import { requireEvents } from './native-answer.ts';
 import type { SpeechAnswer } from './speak.ts';
 
 /** Longest native answer that names or holds a finished audio, in bytes. */
-const longestAnswer = 32 * 1024 * 1024;
+const maxAnswerBytes = 32 * 1024 * 1024;
 
 /** Answers with the finished audio's bytes: the native answer names a file, which is passed on as it is read. */
 export function answerWithFile(
@@ -27,7 +27,7 @@ export function answerWithFile(
     const { response, channel } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
-    const answer = parseAnswer(response.headers, await readUpTo(response.body, longestAnswer));
+    const answer = parseAnswer(response.headers, await readUpTo(response.body, maxAnswerBytes));
     const { usage = metering.expected, refusal } = judge(answer, model.unit, words);
     if (refusal !== undefined) throw refusal;
     const source = audioSource(answer);

@@ -17,7 +17,7 @@ export interface NativeSpeech {
   model: CatalogueModel;
   /** Events were asked for. */
   events: boolean;
-  /** Notes the voice that a cloning call brought into being, before it is charged and told. */
+  /** Notes the voice that a cloning call brought into being, before it is charged and answered. */
   keepVoice?: ((channel: string) => Promise<void>) | undefined;
 }
 
@@ -26,7 +26,7 @@ type Seen = Pick<AnswerWatch, 'usage' | 'delivered' | 'failure'>;
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
 const small = 1024 * 1024;
 /** But what was made is noted before anybody hears of it. */
-const longestMade = 32 * 1024 * 1024;
+const maxAnswerBytes = 32 * 1024 * 1024;
 const json = 'application/json';
 const eventStream = 'text/event-stream';
 
@@ -57,7 +57,7 @@ export function answerNatively(
       return;
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
-    const { head, rest } = await splitBody(response, keepVoice === undefined ? small : longestMade);
+    const { head, rest } = await splitBody(response, keepVoice === undefined ? small : maxAnswerBytes);
     if (rest === undefined) {
       const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
       await settle({ usage, failure, delivered: true });
@@ -86,7 +86,7 @@ function pass(
 ): Promise<void> {
   return reply.pass(200, contentType, body, {
     take: (piece) => seen.take(piece),
-    // The books are closed before the end is told, so a delivered answer is a paid one.
+    // The books are closed before the end is sent, so a delivered answer is a paid one.
     async finish() {
       const rest = seen.end();
       await settle(seen);

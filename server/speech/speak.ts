@@ -8,7 +8,7 @@ import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Metering, type Usage } from '../ledger/metering.ts';
 import { findModel } from '../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../models/speech-rules.ts';
-import { countCharacters, likelySpeechTokens, mostSpeechTokens } from '../models/usage.ts';
+import { countCharacters, likelySpeechTokens, maxSpeechTokens } from '../models/usage.ts';
 import type { NativeSpeechRequest } from '../providers/native/speech-request.ts';
 import { TimeLimitError, withinLimit } from '../tasks/time-limit.ts';
 
@@ -130,5 +130,5 @@ export function overHttp(
 
 function expectedUnits({ model, speech, ssml, native }: SpeechJob): number {
   if (model.unit !== 'tokens') return countCharacters(speech.text, { ssml });
-  return mostSpeechTokens(speech.text, { rate: native.body.input.rate, instruction: speech.instructions });
+  return maxSpeechTokens(speech.text, { rate: native.body.input.rate, instruction: speech.instructions });
 }

@@ -17,14 +17,14 @@ export interface VoiceCall {
   channels: readonly Channel[];
   /** The model that the voice speaks with. */
   target: string;
-  /** Notes the outcome durably, before it is charged and told. Gives what is told; undefined: the answer unchanged. */
+  /** Notes the outcome durably, before it is charged and answered. Gives what is answered; undefined: the provider's answer unchanged. */
   keep(answer: unknown, channel: Channel): Promise<object | undefined>;
-  /** What to tell instead of a refusal; undefined: the refusal. Nothing is charged. */
+  /** What to answer instead of a refusal; undefined: the refusal. Nothing is charged. */
   forgive?(rejection: Rejection): Promise<object | undefined>;
 }
 
 /** Longest answer of a provider: a preview of a long text, in Base64. */
-const longestAnswer = 32 * 1024 * 1024;
+const maxAnswerBytes = 32 * 1024 * 1024;
 
 /**
  * Sends the client's body to a channel and passes the answer on. One action is held before, and what the provider
@@ -72,20 +72,20 @@ async function send(
     name = channel.name;
     if (response.status !== 200) {
       await passRejection(answered, reply, metering, async (rejection) => {
-        const told = await forgive?.(rejection);
-        if (told === undefined) return false;
+        const replacement = await forgive?.(rejection);
+        if (replacement === undefined) return false;
         await settle(0);
-        reply.bytes(200, 'application/json', JSON.stringify(told));
+        reply.bytes(200, 'application/json', JSON.stringify(replacement));
         return true;
       });
       return;
     }
-    const { head, rest } = await splitBody(response, longestAnswer);
+    const { head, rest } = await splitBody(response, maxAnswerBytes);
     await rest?.return?.();
     const answer = parseAnswer(response.headers, head);
-    const told = await keep(answer, channel);
+    const replacement = await keep(answer, channel);
     await settle(countedActions(answer));
-    reply.bytes(200, 'application/json', told === undefined ? head : JSON.stringify(told));
+    reply.bytes(200, 'application/json', replacement === undefined ? head : JSON.stringify(replacement));
   } catch (error) {
     const failure = error instanceof Failure ? error : unanswered(error);
     await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });

@@ -1,4 +1,4 @@
-/** Told when the store goes away, and why, and when it is back. */
+/** Called when the store goes away, and why, and when it is back. */
 export type OnReach = (away: boolean, cause?: unknown) => void;
 
 /** Knows whether the store is away, and tells each change once. */

@@ -130,7 +130,7 @@ export interface AssetsTable {
   id: string;
   user_id: number;
   channel: string;
-  /** Never told to clients. */
+  /** Never shown to clients. */
   upstream_id: string;
   /** The overseas model it was uploaded for; null: all others. */
   model: string | null;
@@ -139,7 +139,7 @@ export interface AssetsTable {
   status: 'Processing' | 'Active' | 'Failed';
   group_id: string;
   project_name: string;
-  /** Signed address of the media, as last told; set exactly when it is active. */
+  /** Signed address of the media, as last reported; set exactly when it is active. */
   url: string | null;
   /** When that address ceases to work. */
   url_expires: number | null;
@@ -206,7 +206,7 @@ export interface TasksTable {
   asked_at: number | null;
   /** When it fails if it is not final by then. */
   deadline_at: number;
-  /** When the upstream last told its state, by the clock of due times. */
+  /** When the upstream last reported its state, by the clock of due times. */
   polled_at: number | null;
   /** When it may be claimed: the next poll, or while it is leased the end of the lease; null when final. */
   next_poll_at: number | null;
@@ -220,7 +220,7 @@ export interface TasksTable {
   attempt: number;
 }
 
-/** A notice to a task's callback address: made together with the change of state it tells. */
+/** A delivery to a task's callback address: made together with the change of state it is about. */
 export interface DeliveriesTable {
   /** Grows with the changes of a task. */
   id: Generated<number>;

@@ -19,9 +19,13 @@ export function statement<Params extends Record<string, SqlValue>, Row = unknown
     const sqlite = parts.join('?');
     const postgres = parts.reduce((text, part, index) => `${text}$${index}${part}`);
     return (db, params) => {
-      const text = db.getExecutor().adapter instanceof PostgresAdapter ? postgres : sqlite;
+      const text = isPostgres(db) ? postgres : sqlite;
       const values = names.map((name) => params[name]);
       return db.executeQuery<Row>(CompiledQuery.raw(text, values));
     };
   };
+}
+
+export function isPostgres(db: Kysely<Database>): boolean {
+  return db.getExecutor().adapter instanceof PostgresAdapter;
 }

@@ -34,6 +34,6 @@ export interface StoreOptions {
   schema?: string;
   /** How a PostgreSQL database is used. */
   postgres?: PostgresLimits;
-  /** Told when the database, or the room on the disk, is gone, and when it is back. */
+  /** Called when the database, or the room on the disk, is gone, and when it is back. */
   onReach?: OnReach;
 }

@@ -5,7 +5,7 @@ import { Failure } from '../failure.ts';
  * is written, so it may be asked again.
  */
 export class StoreUnavailable extends Failure {
-  /** `reason` is for the operator; clients are not told. */
+  /** `reason` is for the operator; clients do not see it. */
   constructor(reason: unknown) {
     super(503, 'store_unavailable', 'The gateway cannot reach its records for the moment. Repeat later.', {
       retryAfter: 1,
@@ -16,11 +16,11 @@ export class StoreUnavailable extends Failure {
 
 /** Between two tries, in milliseconds: the first, and the longest. */
 const firstPause = 50;
-const longestPause = 1_000;
+const maxPause = 1_000;
 
 /** Tries until the store takes it. Rejects with any other error, and with the last one when `over` is aborted. */
 export async function untilTaken<T>(over: AbortSignal, attempt: () => Promise<T>): Promise<T> {
-  for (let pause = firstPause; ; pause = Math.min(longestPause, pause * 2)) {
+  for (let pause = firstPause; ; pause = Math.min(maxPause, pause * 2)) {
     try {
       return await attempt();
     } catch (error) {

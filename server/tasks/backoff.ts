@@ -1,12 +1,15 @@
 import type { TaskTiming } from './timing.ts';
 
 /** The interval that follows one, in milliseconds. */
-export function longer(interval: number, { growth, longestPollMs }: TaskTiming): number {
+export function longer(interval: number, { growth, maxPollMs: longestPollMs }: TaskTiming): number {
   return Math.min(longestPollMs, Math.round(interval * growth));
 }
 
 /** How long to wait after so many failures in a row, in milliseconds. */
-export function retryPause(failures: number, { firstPollMs, longestRetryMs }: TaskTiming): number {
+export function retryPause(
+  failures: number,
+  { firstPollMs, maxRetryMs: longestRetryMs }: TaskTiming,
+): number {
   return Math.min(longestRetryMs, firstPollMs * 2 ** Math.min(failures - 1, 30));
 }
 

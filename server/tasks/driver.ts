@@ -45,7 +45,7 @@ export interface Submission {
 export type Snapshot =
   | {
       state: 'queued' | 'in_progress';
-      /** Whole percent; absent: not told. */
+      /** Whole percent; absent: not reported. */
       progress?: number;
       result?: Readonly<Record<string, unknown>>;
       /** Least milliseconds until the next poll. */
@@ -54,7 +54,7 @@ export type Snapshot =
   | {
       state: 'completed';
       result: Readonly<Record<string, unknown>>;
-      /** Absent: not told, so the units that were reserved are charged. */
+      /** Absent: not reported, so the units that were reserved are charged. */
       usage?: TaskUsage;
       /** End of the result's life, epoch milliseconds. */
       expiresAt?: number;
@@ -82,7 +82,7 @@ export type DriverErrorKind = 'rejected' | 'retryable' | 'unknown';
 export class DriverError extends Error {
   override readonly name = 'DriverError';
   readonly kind: DriverErrorKind;
-  /** What the caller is told; a subclass may carry the provider's own words. */
+  /** What the caller gets; a subclass may carry the provider's own words. */
   readonly failure: Failure;
   /** It speaks against the channel's health. */
   readonly channelFailed: boolean;
@@ -110,7 +110,7 @@ export function logDriverError(
   else logger.warn(line, message);
 }
 
-/** The error for an upstream that answered with something else than success. `failure` is what to tell. */
+/** The error for an upstream that answered with something else than success. `failure` is what the client gets. */
 export function refusedBy(status: number, failure: Failure): DriverError {
   // A refused key, throttling and "not now" come before any work; other failures may come after it.
   if (status === 401 || status === 403 || status === 429) return new DriverError('retryable', failure);

@@ -17,7 +17,7 @@ export interface TaskOptions {
   logger: Logger;
   /** Called after a change of state is on disk. It must not throw. */
   onChange?: (task: TaskRecord) => void;
-  /** Epoch milliseconds, as people are told; what is due goes by `timers`. */
+  /** Epoch milliseconds, as clients see it; what is due goes by `timers`. */
   clock?: () => number;
   timers?: Timers;
   /** Numbers from 0 up to 1, for the jitter. */

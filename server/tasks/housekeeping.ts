@@ -46,7 +46,7 @@ export class Housekeeping {
   async hasten(): Promise<void> {
     const { store, timers, timing } = this.#env;
     const now = timers.monotonic();
-    await store.run('hastenTasks', { now, after: now + timing.longestPauseMs });
+    await store.run('hastenTasks', { now, after: now + timing.maxPauseMs });
   }
 
   async #prune(): Promise<number> {

@@ -4,7 +4,6 @@ import { fault } from '../store/fault-points.ts';
 import { persist } from '../store/persist.ts';
 import { findTaskById, findTaskRequest, type TaskRecord } from '../store/queries/tasks.ts';
 import { abandon } from './abandon.ts';
-import type { Changes } from './changes.ts';
 import {
   asDriverError,
   type DriverError,
@@ -15,6 +14,7 @@ import {
 import type { TaskEnvironment } from './environment.ts';
 import { submissionInterrupted, submissionUnconfirmed } from './task-errors.ts';
 import { withinLimit } from './time-limit.ts';
+import type { TaskTransitions } from './transitions.ts';
 
 /** So often is an unanswered submission repeated while the client waits. */
 const repeats = 2;
@@ -22,9 +22,9 @@ const repeats = 2;
 /** Gets tasks to their upstreams, and never two upstream tasks for one. */
 export class Placement {
   readonly #env: TaskEnvironment;
-  readonly #changes: Changes;
+  readonly #changes: TaskTransitions;
 
-  constructor(env: TaskEnvironment, changes: Changes) {
+  constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
     this.#changes = changes;
   }
@@ -33,7 +33,7 @@ export class Placement {
    * Asks the channels in turn until one takes the task. A task that one may have taken stays with it: it is asked
    * again where that is safe, by the poller in the end, and given up where it is not.
    *
-   * @throws Failure what the client is told when the task is not made; then there is no such task any more.
+   * @throws Failure what the client gets when the task is not made; then there is no such task any more.
    */
   async place(
     made: TaskRecord,

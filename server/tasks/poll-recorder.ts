@@ -9,7 +9,7 @@ interface Waiting {
 }
 
 /** More than this wait for the next write, so that one transaction stays short. */
-const mostAtOnce = 200;
+const maxBatch = 200;
 
 /** Writes what polls found, all that came during one write with the next: the busier, the fewer writes a poll. */
 export class PollRecorder {
@@ -32,7 +32,7 @@ export class PollRecorder {
   async #write(): Promise<void> {
     this.#writing = true;
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, mostAtOnce);
+      const batch = this.#waiting.splice(0, maxBatch);
       try {
         const written = await persist(
           this.#store,

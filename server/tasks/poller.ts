@@ -2,24 +2,24 @@ import { ClaimLoop } from '../runtime/claim-loop.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskEnvironment } from './environment.ts';
-import type { Lanes } from './lanes.ts';
+import type { PollSlots } from './poll-slots.ts';
 import type { TaskStep } from './task-step.ts';
 
 /** Claims due tasks and takes a step with each, every channel's beside the others', so many at a time. */
 export class Poller {
   readonly #env: TaskEnvironment;
   readonly #step: TaskStep;
-  readonly #lanes: Lanes;
+  readonly #slots: PollSlots;
   readonly #loop: ClaimLoop;
   readonly #inFlight = new Map<string, Promise<void>>();
   readonly #submitting: () => readonly string[];
 
   /** `submitting`: tasks to leave alone although their lease is over. */
-  constructor(env: TaskEnvironment, step: TaskStep, lanes: Lanes, submitting: () => readonly string[]) {
+  constructor(env: TaskEnvironment, step: TaskStep, slots: PollSlots, submitting: () => readonly string[]) {
     this.#env = env;
     this.#submitting = submitting;
     this.#step = step;
-    this.#lanes = lanes;
+    this.#slots = slots;
     const { timers, timing, logger } = env;
     this.#loop = new ClaimLoop({
       timers,
@@ -65,7 +65,7 @@ export class Poller {
     if (running !== undefined) return running;
     // Another is at work on it, or was a moment ago: then it has just been asked.
     if (task.leaseOwner !== null) return undefined;
-    if (!this.#lanes.hasRoom(task.channel, task.userId)) return undefined;
+    if (!this.#slots.hasFree(task.channel, task.userId)) return undefined;
     return this.#take(task, async (answered) => {
       const { id, attempt } = task;
       const { owner, store, timers } = this.#env;
@@ -78,10 +78,10 @@ export class Poller {
   async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
     const { owner, store, timers } = this.#env;
     const now = timers.monotonic();
-    const { lanes, nextRoomAt } = this.#lanes.open();
-    if (lanes.length === 0) return { steps: [], nextDueAt: nextRoomAt };
+    const { shares: slots, nextFreeAt: nextRoomAt } = this.#slots.open();
+    if (slots.length === 0) return { steps: [], nextDueAt: nextRoomAt };
     const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
-      lanes,
+      shares: slots,
       except: this.#submitting(),
       owner,
       now,
@@ -89,7 +89,7 @@ export class Poller {
     });
     if (tasks.length > 0) fault('poll:claimed');
     const steps = tasks.map((task) => this.#take(task, (answered) => this.#step.take(task, { answered })));
-    for (const channel of emptied) this.#lanes.emptied(channel);
+    for (const channel of emptied) this.#slots.emptied(channel);
     return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };
   }
 
@@ -98,12 +98,12 @@ export class Poller {
     return now + pollLimitMs + leaseMarginMs;
   }
 
-  /** The place is free again as soon as the upstream has answered: what follows is between us and the store. */
+  /** The slot is free again as soon as the upstream has answered: what follows is between us and the store. */
   #take(
     { id, channel, userId }: TaskRecord,
     step: (answered: () => void) => Promise<number | undefined>,
   ): Promise<void> {
-    const leave = this.#lanes.enter(channel, userId);
+    const leave = this.#slots.enter(channel, userId);
     const answered = () => {
       if (leave()) this.wake();
     };

@@ -1,17 +1,21 @@
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import type { Changes } from './changes.ts';
 import type { TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { submissionInterrupted } from './task-errors.ts';
+import type { TaskTransitions } from './transitions.ts';
 
-/** Finds out what became of a task whose order is repeated, before its id is told a second time. */
+/** Finds out what became of a task whose order is repeated, before its id is given a second time. */
 export class Repeats {
   readonly #env: TaskEnvironment;
-  readonly #changes: Changes;
+  readonly #changes: TaskTransitions;
   readonly #running: ReadonlyMap<string, Promise<TaskRecord>>;
 
   /** `running` are the submissions of this process. */
-  constructor(env: TaskEnvironment, changes: Changes, running: ReadonlyMap<string, Promise<TaskRecord>>) {
+  constructor(
+    env: TaskEnvironment,
+    changes: TaskTransitions,
+    running: ReadonlyMap<string, Promise<TaskRecord>>,
+  ) {
     this.#env = env;
     this.#changes = changes;
     this.#running = running;

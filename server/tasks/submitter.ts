@@ -3,15 +3,15 @@ import { Failure } from '../failure.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import type { Changes } from './changes.ts';
 import type { TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { Placement } from './placement.ts';
 import { Repeats } from './repeats.ts';
-import { newTask, type SubmittedTask, type TaskOrder } from './task-order.ts';
+import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
+import type { TaskTransitions } from './transitions.ts';
 
 /** At the most so many accounts are asked for one task. */
-const mostChannels = 3;
+const maxChannels = 3;
 /** PostgreSQL's unique violation; on SQLite there is nobody to race with. */
 const uniqueViolation = '23505';
 
@@ -24,7 +24,7 @@ export class Submitter {
   readonly #leases = new Map<string, number>();
   readonly #repeats: Repeats;
 
-  constructor(env: TaskEnvironment, changes: Changes, placement: Placement) {
+  constructor(env: TaskEnvironment, changes: TaskTransitions, placement: Placement) {
     this.#env = env;
     this.#placement = placement;
     this.#repeats = new Repeats(env, changes, this.#running);
@@ -41,8 +41,8 @@ export class Submitter {
     return [...this.#leases].flatMap(([id, until]) => (until <= now ? [id] : []));
   }
 
-  async submit(order: TaskOrder): Promise<SubmittedTask> {
-    const channels = order.channels.slice(0, mostChannels);
+  async submit(order: TaskCreation): Promise<SubmittedTask> {
+    const channels = order.channels.slice(0, maxChannels);
     const [first] = channels;
     if (first === undefined) {
       throw new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', { retryAfter: 1 });
@@ -69,7 +69,7 @@ export class Submitter {
     }
   }
 
-  async #create(order: TaskOrder, channel: Channel, driver: TaskDriver): Promise<NewTaskResult> {
+  async #create(order: TaskCreation, channel: Channel, driver: TaskDriver): Promise<NewTaskResult> {
     const row = await newTask(this.#env, order, channel, driver);
     try {
       return await this.#env.store.run('createTask', row);
@@ -84,7 +84,7 @@ export class Submitter {
 
 function refusal(
   outcome: Exclude<NewTaskResult['outcome'], 'created' | 'replayed'>,
-  { requestId, expectedUnits, model }: TaskOrder,
+  { requestId, expectedUnits, model }: TaskCreation,
 ): Error {
   if (outcome === 'insufficient_quota') {
     const need = `${expectedUnits} ${model.unit} of ${model.id}`;

@@ -2,7 +2,6 @@ import type { Channel } from '../channels/channel.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { abandon } from './abandon.ts';
-import type { Changes } from './changes.ts';
 import {
   type AcceptedTask,
   asDriverError,
@@ -11,12 +10,13 @@ import {
   type TaskDriver,
 } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import type { Lanes } from './lanes.ts';
 import type { Placement } from './placement.ts';
+import type { PollSlots } from './poll-slots.ts';
 import { taskExpired } from './task-errors.ts';
 import { withinLimit } from './time-limit.ts';
+import type { TaskTransitions } from './transitions.ts';
 
-export interface Circumstances {
+export interface PollOptions {
   /** The task is not due, but somebody asked about it. */
   early?: boolean;
   /** Called when the upstream has answered: what is left then is only to write it down. */
@@ -26,19 +26,19 @@ export interface Circumstances {
 /** The one thing to do next with a claimed task. */
 export class TaskStep {
   readonly #env: TaskEnvironment;
-  readonly #changes: Changes;
+  readonly #changes: TaskTransitions;
   readonly #placement: Placement;
-  readonly #lanes: Lanes;
+  readonly #slots: PollSlots;
 
-  constructor(env: TaskEnvironment, changes: Changes, placement: Placement, lanes: Lanes) {
+  constructor(env: TaskEnvironment, changes: TaskTransitions, placement: Placement, slots: PollSlots) {
     this.#env = env;
     this.#changes = changes;
     this.#placement = placement;
-    this.#lanes = lanes;
+    this.#slots = slots;
   }
 
   /** Gives when the task may be due again. */
-  async take(task: TaskRecord, circumstances: Circumstances = {}): Promise<number | undefined> {
+  async take(task: TaskRecord, circumstances: PollOptions = {}): Promise<number | undefined> {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {
@@ -55,7 +55,7 @@ export class TaskStep {
     task: AcceptedTask,
     driver: TaskDriver,
     channel: Channel,
-    { early = false, answered = () => {} }: Circumstances,
+    { early = false, answered = () => {} }: PollOptions,
   ): Promise<number | undefined> {
     const { timers, timing, stopping } = this.#env;
     let snapshot: Snapshot;
@@ -69,7 +69,7 @@ export class TaskStep {
     }
     fault('poll:answered');
     channel.health.succeeded();
-    this.#lanes.answered(channel.name);
+    this.#slots.answered(channel.name);
     answered();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
     else if (snapshot.state === 'failed') await this.#changes.fail(task, snapshot.error, snapshot);
@@ -90,7 +90,7 @@ export class TaskStep {
     const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
     logDriverError(this.#env.logger, error, about, 'upstream did not tell the state of a task');
     if (status === 429 && retryAfter !== undefined)
-      this.#lanes.throttled(channel.name, task.id, retryAfter * 1_000);
+      this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);
     else return this.#postpone(task, retryAfter);

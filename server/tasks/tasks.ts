@@ -9,18 +9,18 @@ import {
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
-import { Changes } from './changes.ts';
 import { asDriverError } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { Lanes } from './lanes.ts';
 import { Placement } from './placement.ts';
+import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
 import { Submitter } from './submitter.ts';
+import type { SubmittedTask, TaskCreation } from './task-creation.ts';
 import { taskCanceled } from './task-errors.ts';
-import type { SubmittedTask, TaskOrder } from './task-order.ts';
 import { TaskStep } from './task-step.ts';
 import { withinLimit } from './time-limit.ts';
+import { TaskTransitions } from './transitions.ts';
 
 export interface CancelResult {
   /** False: it runs already, is over, or its upstream cannot stop tasks. */
@@ -29,7 +29,7 @@ export interface CancelResult {
 }
 
 /**
- * Work that upstreams do in their own time: made, watched to its end, paid once, and told to its owner only.
+ * Work that upstreams do in their own time: made, watched to its end, paid once, and shown to its owner only.
  *
  * @example
  * const tasks = new Tasks({ store, drivers, channels, rate, logger });
@@ -40,19 +40,19 @@ export interface CancelResult {
 export class Tasks {
   readonly #env: TaskEnvironment;
   readonly #stopping = new AbortController();
-  readonly #changes: Changes;
+  readonly #changes: TaskTransitions;
   readonly #submitter: Submitter;
   readonly #poller: Poller;
   readonly #housekeeping: Housekeeping;
 
   constructor(options: TaskOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
-    const lanes = new Lanes(this.#env);
-    this.#changes = new Changes(this.#env);
+    const slots = new PollSlots(this.#env);
+    this.#changes = new TaskTransitions(this.#env);
     const placement = new Placement(this.#env, this.#changes);
     this.#submitter = new Submitter(this.#env, this.#changes, placement);
-    const step = new TaskStep(this.#env, this.#changes, placement, lanes);
-    this.#poller = new Poller(this.#env, step, lanes, () => this.#submitter.late);
+    const step = new TaskStep(this.#env, this.#changes, placement, slots);
+    this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.late);
     this.#housekeeping = new Housekeeping(this.#env, step);
   }
 
@@ -75,13 +75,13 @@ export class Tasks {
   }
 
   /**
-   * Makes a task. When it resolves, the task is on disk and its id may be told. It goes on when the client leaves.
+   * Makes a task. When it resolves, the task is on disk and its id may be given away. It goes on when the client leaves.
    * A provider that leaves it open whether it took the task gives a queued one, if its driver can safely ask again.
    *
    * @throws Failure 403 without enough quota, 400 for a reused idempotency key, 503 without a channel, and
    *   whatever failure the driver's error carries; no quota is held and no task is there then.
    */
-  async submit(order: TaskOrder): Promise<SubmittedTask> {
+  async submit(order: TaskCreation): Promise<SubmittedTask> {
     const submitted = await this.#submitter.submit(order);
     if (submitted.task.nextPollAt !== null) this.#poller.wake(submitted.task.nextPollAt);
     return submitted;

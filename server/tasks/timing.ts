@@ -3,13 +3,13 @@ export interface TaskTiming {
   /** Between the first polls of a task. */
   firstPollMs: number;
   /** Between its later polls. */
-  longestPollMs: number;
+  maxPollMs: number;
   /** Each interval is so many times the one before. */
   growth: number;
   /** Longest pause after polls that failed. */
-  longestRetryMs: number;
-  /** Longest pause before a poll for whatever reason, an upstream's wish for one. */
-  longestPauseMs: number;
+  maxRetryMs: number;
+  /** Longest pause before a poll for whatever reason, one that an upstream asked for. */
+  maxPauseMs: number;
   /** One poll or cancellation. */
   pollLimitMs: number;
   /** Submitting to all channels together. */
@@ -44,10 +44,10 @@ const day = 24 * 60 * minute;
 
 export const standardTiming: TaskTiming = {
   firstPollMs: 1_000,
-  longestPollMs: 15_000,
+  maxPollMs: 15_000,
   growth: 1.5,
-  longestRetryMs: minute,
-  longestPauseMs: 5 * minute,
+  maxRetryMs: minute,
+  maxPauseMs: 5 * minute,
   pollLimitMs: 15_000,
   submitLimitMs: 2 * minute,
   leaseMarginMs: 15_000,

@@ -15,7 +15,7 @@ export interface LongestTurn {
 const resolution = 1;
 const delays = monitorEventLoopDelay({ resolution });
 let watching = false;
-let longestCpu = 0;
+let maxCpu = 0;
 
 function watch(): void {
   watching = true;
@@ -23,7 +23,7 @@ function watch(): void {
   let last = process.threadCpuUsage();
   setInterval(() => {
     const now = process.threadCpuUsage();
-    longestCpu = Math.max(longestCpu, now.user + now.system - last.user - last.system);
+    maxCpu = Math.max(maxCpu, now.user + now.system - last.user - last.system);
     last = now;
   }, resolution).unref();
 }
@@ -35,9 +35,9 @@ process.on('message', (question: Question) => {
     return;
   }
   if (!watching) watch();
-  const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: longestCpu / 1000 };
+  const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: maxCpu / 1000 };
   delays.reset();
-  longestCpu = 0;
+  maxCpu = 0;
   process.send?.(turn);
 });
 process.on('disconnect', () => process.exit(1));

@@ -14,7 +14,7 @@ import { hashKey } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskDriver } from '../../server/tasks/driver.ts';
-import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
 import { cores } from './processes.ts';
@@ -131,7 +131,7 @@ const tasks = new Tasks({
 function submit() {
   const channel = channels.named(channelNames[made % channelNames.length] ?? '');
   made += 1;
-  const order: TaskOrder = {
+  const order: TaskCreation = {
     requestId: randomUUID(),
     caller: { tokenId: token.id, userId: user.id, tokenName: 'bench', group: 'default', modelLimits: null },
     operation: 'createVideo',

@@ -3,7 +3,7 @@ import { constants, mkdtemp, open, readdir, readFile, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
@@ -33,7 +33,7 @@ async function startRefuser(body: object, status: number) {
 }
 
 describe('a command line that is wrong', () => {
-  it.each([
+  test.each([
     [[], 'No command.'],
     [['sing'], 'No command sing.'],
     [['speak', '--voice', 'Aria'], 'speak takes one text; put it in quotes.'],
@@ -61,14 +61,14 @@ describe('a command line that is wrong', () => {
     expect(stdout).toHaveLength(0);
   });
 
-  it('has no key', async () => {
+  test('has no key', async () => {
     expect(await runCommand(['models'])).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('UNIGATE_API_KEY'),
     });
   });
 
-  it('would write audio on a terminal', async () => {
+  test('would write audio on a terminal', async () => {
     const { code, stderr } = await runCommand(['speak', 'hi', '--voice', 'v'], {
       env: { UNIGATE_API_KEY: 'sk-test' },
       isTTY: true,
@@ -78,7 +78,7 @@ describe('a command line that is wrong', () => {
 });
 
 describe('speak', () => {
-  it('sends what it was told and leaves out the rest', async () => {
+  test('sends what it was told and leaves out the rest', async () => {
     const { asked, env } = await startSpeaker();
     await runCommand(['speak', 'Hi.', '--voice', 'Aria'], { env });
     const all = '--model m --format mp3 --instructions Slowly. --speed 0 --sample-rate 8000 --stream'.split(
@@ -100,7 +100,7 @@ describe('speak', () => {
     ]);
   });
 
-  it('takes the format from the extension, and --format over it', async () => {
+  test('takes the format from the extension, and --format over it', async () => {
     const { asked, env } = await startSpeaker();
     for (const name of ['a.wav', 'a.MP3', 'a.pcm', 'a.raw', 'a.ogg', 'a.opus', 'a.flac', 'a.bin']) {
       await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', join(folder, name)], { env });
@@ -112,13 +112,13 @@ describe('speak', () => {
     expect(formats).toEqual(['wav', 'mp3', 'pcm', 'pcm', 'opus', 'opus', 'flac', undefined, 'pcm']);
   });
 
-  it('reads the text from standard input', async () => {
+  test('reads the text from standard input', async () => {
     const { asked, env } = await startSpeaker();
     await runCommand(['speak', '-', '--voice', 'v', '-o', '-'], { env, stdin: 'Erste Zeile.\nZweite.\n' });
     expect(asked[0]?.input).toBe('Erste Zeile.\nZweite.\n');
   });
 
-  it('writes only the audio on standard output', async () => {
+  test('writes only the audio on standard output', async () => {
     const { env } = await startSpeaker();
     const { code, stdout, stderr } = await runCommand(['speak', 'Hi.', '--voice', 'v'], { env });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -128,7 +128,7 @@ describe('speak', () => {
     });
   });
 
-  it('counts the bytes on a terminal, unless it is to be quiet', async () => {
+  test('counts the bytes on a terminal, unless it is to be quiet', async () => {
     const { env } = await startSpeaker('x'.repeat(2_500));
     const path = join(folder, 'a.wav');
     const loud = await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', path], { env, isTTY: true });
@@ -142,7 +142,7 @@ describe('speak', () => {
 describe('the file', () => {
   const args = (path: string) => ['speak', 'Hi.', '--voice', 'v', '-o', path];
 
-  it('replaces one that is there, also behind a link', async () => {
+  test('replaces one that is there, also behind a link', async () => {
     const { env } = await startSpeaker();
     await writeFile(join(folder, 'real.wav'), 'old and longer than the new one');
     await symlink('real.wav', join(folder, 'link.wav'));
@@ -151,7 +151,7 @@ describe('the file', () => {
     expect((await readdir(folder)).sort()).toEqual(['link.wav', 'real.wav']);
   });
 
-  it('stays as it was when the gateway refuses', async () => {
+  test('stays as it was when the gateway refuses', async () => {
     await writeFile(join(folder, 'a.wav'), 'old');
     const env = await startRefuser(refusal, 400);
     expect(await runCommand(args(join(folder, 'a.wav')), { env })).toMatchObject({ code: 1 });
@@ -159,7 +159,7 @@ describe('the file', () => {
     expect(await readdir(folder)).toEqual(['a.wav']);
   });
 
-  it('is not there when the audio breaks off', async () => {
+  test('is not there when the audio breaks off', async () => {
     const url = await startStubServer((request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('RIFF', () => request.socket.destroy());
@@ -171,14 +171,14 @@ describe('the file', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('is not there when there was no audio', async () => {
+  test('is not there when there was no audio', async () => {
     const { env } = await startSpeaker('');
     const { code, stderr } = await runCommand(args(join(folder, 'a.wav')), { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The gateway sent no audio.\n' });
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('cannot be written: nothing is asked for', async () => {
+  test('cannot be written: nothing is asked for', async () => {
     const { asked, env } = await startSpeaker();
     for (const path of [join(folder, 'no', 'a.wav'), folder]) {
       expect(await runCommand(args(path), { env })).toMatchObject({ code: 1 });
@@ -186,7 +186,7 @@ describe('the file', () => {
     expect(asked).toEqual([]);
   });
 
-  it('may be a pipe, which stays one', async () => {
+  test('may be a pipe, which stays one', async () => {
     const path = join(folder, 'pipe');
     await promisify(execFile)('mkfifo', [path]);
     const reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -206,7 +206,7 @@ describe('models and voices', () => {
     { id: 'sigma_music', unit: 'tracks', protocols: ['sigma'] },
   ];
 
-  it.each([
+  test.each([
     [['models'], 'alpha3-tts-flash  characters  multimodal\nsigma_music       tracks      sigma\n'],
     [['voices'], 'alpha3-tts-flash  Aria  female  en,zh\nalpha3-tts-flash  Bo\n'],
     [['voices', '--model', 'sigma_music'], ''],
@@ -216,7 +216,7 @@ describe('models and voices', () => {
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 0, stdout: table });
   });
 
-  it('as JSON', async () => {
+  test('as JSON', async () => {
     const env = await startRefuser({ object: 'list', data: models }, 200);
     const list = await runCommand(['models', '--json'], { env });
     expect(JSON.parse(list.stdout.toString())).toEqual(models);
@@ -227,7 +227,7 @@ describe('models and voices', () => {
     ]);
   });
 
-  it('a model that is not there', async () => {
+  test('a model that is not there', async () => {
     const env = await startRefuser({ object: 'list', data: models }, 200);
     const { code, stderr } = await runCommand(['voices', '--model', 'm'], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: The key may use no model m.\n' });
@@ -235,7 +235,7 @@ describe('models and voices', () => {
 });
 
 describe('errors', () => {
-  it('are one line with code, status, message and request id', async () => {
+  test('are one line with code, status, message and request id', async () => {
     const env = await startRefuser(refusal, 400);
     const { code, stderr } = await runCommand(['models'], { env });
     expect({ code, stderr }).toEqual({
@@ -244,7 +244,7 @@ describe('errors', () => {
     });
   });
 
-  it('never show the key, wherever it came from', async () => {
+  test('never show the key, wherever it came from', async () => {
     const echo = {
       error: { code: 'invalid_api_key', message: 'No key sk-secret or sk-other.', request_id: 'r' },
     };
@@ -255,14 +255,14 @@ describe('errors', () => {
     expect(bad).toMatchObject({ code: 1, stderr: expect.not.stringContaining('sk-öther') });
   });
 
-  it('a gateway that cannot be reached', async () => {
+  test('a gateway that cannot be reached', async () => {
     const env = { UNIGATE_API_KEY: 'sk-test' };
     const { code, stderr } = await runCommand(['models', '--base-url', 'nowhere'], { env });
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'unigate: baseUrl: not an http address: nowhere\n' });
   });
 });
 
-it('--help and --version need nothing', async () => {
+test('--help and --version need nothing', async () => {
   for (const args of [['--help'], ['help'], ['speak', '-h']]) {
     expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import * as errors from '../../client/errors.ts';
 import { json, stubClient } from './stub-fetch.ts';
 
@@ -14,7 +14,7 @@ async function failure(status: number, body: unknown, headers: Record<string, st
 }
 
 describe('error classes', () => {
-  it.each([
+  test.each([
     [400, errors.BadRequestError],
     [401, errors.AuthenticationError],
     [403, errors.PermissionDeniedError],
@@ -36,7 +36,7 @@ describe('error classes', () => {
     expect(error).toBeInstanceOf(errors.UnigateError);
   });
 
-  it('every 5xx is an InternalServerError, an unknown 4xx just an APIError', async () => {
+  test('every 5xx is an InternalServerError, an unknown 4xx just an APIError', async () => {
     expect(await failure(503, generic)).toBeInstanceOf(errors.InternalServerError);
     expect(await failure(507, generic)).toMatchObject({
       constructor: errors.InternalServerError,
@@ -47,7 +47,7 @@ describe('error classes', () => {
 });
 
 describe('error families', () => {
-  it('generic', async () => {
+  test('generic', async () => {
     expect(await failure(404, generic)).toMatchObject({
       code: 'model_not_found',
       message: 'model: unknown.',
@@ -56,7 +56,7 @@ describe('error families', () => {
     });
   });
 
-  it('native: the id of the gateway wins over the id of the provider', async () => {
+  test('native: the id of the gateway wins over the id of the provider', async () => {
     const body = { code: 'InvalidParameter', message: 'No such voice.', request_id: '7c0f' };
     expect(await failure(400, body, { 'x-request-id': 'req_header' })).toMatchObject({
       code: 'InvalidParameter',
@@ -66,7 +66,7 @@ describe('error families', () => {
     expect(await failure(400, body)).toMatchObject({ requestId: '7c0f' });
   });
 
-  it('management', async () => {
+  test('management', async () => {
     const error = await failure(
       403,
       { success: false, message: 'name: too long.' },
@@ -75,7 +75,7 @@ describe('error families', () => {
     expect(error).toMatchObject({ code: undefined, message: 'name: too long.', requestId: 'req_1' });
   });
 
-  it('messages', async () => {
+  test('messages', async () => {
     const error = { type: 'rate_limit_error', message: 'Slow down.' };
     expect(await failure(429, { type: 'error', error, request_id: 'req_2' })).toMatchObject({
       code: 'rate_limit_error',
@@ -87,7 +87,7 @@ describe('error families', () => {
     ).toMatchObject({ code: 'quota', requestId: 'req_3' });
   });
 
-  it.each([
+  test.each([
     ['nothing', ''],
     ['null', null],
     ['an array', []],
@@ -101,7 +101,7 @@ describe('error families', () => {
     });
   });
 
-  it('takes the text of a page, cut', async () => {
+  test('takes the text of a page, cut', async () => {
     const { client } = stubClient(
       [() => new Response(`<h1>Bad gateway</h1>${'x'.repeat(9_000)}`, { status: 502 })],
       {
@@ -115,14 +115,14 @@ describe('error families', () => {
 });
 
 describe('answers that cannot be used', () => {
-  it('a page in place of JSON', async () => {
+  test('a page in place of JSON', async () => {
     const { client } = stubClient([() => new Response('<html>')]);
     await expect(client.models.list()).rejects.toThrow(
       new errors.UnigateError('The answer to listModels is not JSON.'),
     );
   });
 
-  it('the raw client gives errors back', async () => {
+  test('the raw client gives errors back', async () => {
     const { client } = stubClient([json(generic, 404)]);
     const { data, error, response } = await client.http.GET('/v1/models');
     expect({ data, error, status: response.status }).toEqual({

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { BadGatewayError, BadRequestError, RateLimitError, UnigateError } from '../../client/index.ts';
 import { json, stubClient } from './stub-fetch.ts';
 
@@ -24,14 +24,14 @@ async function drain(stream: AsyncIterable<unknown>) {
 }
 
 describe('native events', () => {
-  it('come decoded, with the request id', async () => {
+  test('come decoded, with the request id', async () => {
     const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'result', 200, end))]);
     const stream = client.speech.events(speech);
     expect(await drain(stream)).toEqual({ events: [chunk, end], error: undefined });
     expect(stream.requestId).toBe('req_1');
   });
 
-  it('an error event throws, with the status of its comment', async () => {
+  test('an error event throws, with the status of its comment', async () => {
     const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'error', 429, refusal))]);
     const { events, error } = await drain(client.speech.events(speech));
     expect(events).toEqual([chunk]);
@@ -44,7 +44,7 @@ describe('native events', () => {
     });
   });
 
-  it('a late failure that only its data tells of is a bad gateway', async () => {
+  test('a late failure that only its data tells of is a bad gateway', async () => {
     const { client } = stubClient([sse(native(1, 'result', 200, chunk) + native(2, 'result', 200, refusal))]);
     const { events, error } = await drain(client.speech.events(speech));
     expect(events).toEqual([chunk]);
@@ -52,20 +52,20 @@ describe('native events', () => {
     expect(error).toMatchObject({ status: 502, code: 'Throttling' });
   });
 
-  it('an error event of a messages stream', async () => {
+  test('an error event of a messages stream', async () => {
     const data = { type: 'error', error: { type: 'overloaded_error', message: 'Busy.' } };
     const { client } = stubClient([sse(`event: error\ndata: ${JSON.stringify(data)}\n\n`)]);
     const { error } = await drain(client.speech.events(speech));
     expect(error).toMatchObject({ status: 502, code: 'overloaded_error', message: 'Busy.' });
   });
 
-  it('what is not JSON', async () => {
+  test('what is not JSON', async () => {
     const { client } = stubClient([sse('data:{"a":\n\n')]);
     const { error } = await drain(client.speech.events(speech));
     expect(error).toEqual(new UnigateError('An event of the stream is not JSON.'));
   });
 
-  it('an error status throws before the first event', async () => {
+  test('an error status throws before the first event', async () => {
     const { client } = stubClient([json(refusal, 400)]);
     const { events, error } = await drain(
       client.speech.multimodalEvents({ model: 'm', input: { text: 'i' } }),
@@ -74,7 +74,7 @@ describe('native events', () => {
     expect(error).toBeInstanceOf(BadRequestError);
   });
 
-  it('nothing is sent before the loop begins', async () => {
+  test('nothing is sent before the loop begins', async () => {
     const { client, fetch } = stubClient([sse('')]);
     const stream = client.speech.events(speech);
     expect(fetch).not.toHaveBeenCalled();
@@ -91,7 +91,7 @@ describe('what is sent', () => {
     return { url: request?.url, headers: request?.headers, body: JSON.parse(bodies[0] ?? '') as unknown };
   };
 
-  it('events ask for server-sent events in the body', async () => {
+  test('events ask for server-sent events in the body', async () => {
     const { url, headers, body } = await sent((client) => client.speech.events(speech));
     expect(url).toBe('http://gateway.example/v1/audio/speech');
     expect(body).toEqual({ ...speech, stream: true, stream_format: 'sse' });
@@ -99,7 +99,7 @@ describe('what is sent', () => {
     expect(headers?.get('content-type')).toBe('application/json');
   });
 
-  it('native events ask for them in a header, beside the headers of the call', async () => {
+  test('native events ask for them in a header, beside the headers of the call', async () => {
     const body = { model: 'voxa-v2', input: { text: 'Hello.', voice: 'voxanna' } };
     const options = { headers: { 'x-trace': '1' } };
     for (const [path, call] of [

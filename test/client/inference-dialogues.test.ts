@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { TaskFailedError, Unigate } from '../../client/index.ts';
 import { playDialogue } from './dialogues.ts';
 import { collect } from './socket-server.ts';
@@ -13,7 +13,7 @@ const hex = (chunks: Uint8Array[]) => chunks.map((chunk) => Buffer.from(chunk).t
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('the examples of the inference channel', () => {
-  it('a task: events, audio from the binary frames, and the last figure as usage', async () => {
+  test('a task: events, audio from the binary frames, and the last figure as usage', async () => {
     const { dialogue, connection } = await open('inference-task');
     const task = await connection.task({
       voice: 'voxanna',
@@ -41,7 +41,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.played()).toBe(true);
   });
 
-  it('two tasks on one socket, each with its own id, audio and usage', async () => {
+  test('two tasks on one socket, each with its own id, audio and usage', async () => {
     const { dialogue, connection } = await open('inference-two-tasks');
     const options = { voice: 'voxanna', format: 'pcm', sample_rate: 24000 } as const;
     const first = await connection.task(options);
@@ -60,7 +60,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.all).toHaveLength(1);
   });
 
-  it('speaks one text after another', async () => {
+  test('speaks one text after another', async () => {
     const { dialogue, connection } = await open('inference-two-tasks');
     dialogue.steps.splice(
       dialogue.steps.findIndex(({ event }) => JSON.stringify(event)?.includes('"flush"')),
@@ -75,7 +75,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  it('a refused task', async () => {
+  test('a refused task', async () => {
     const dialogue = await playDialogue('inference-refused-task');
     const client = new Unigate({ baseUrl: dialogue.url, apiKey: 'sk-test' });
     const connection = await client.inference('voxa-v2');
@@ -93,7 +93,7 @@ describe('the examples of the inference channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  it('a task that fails in the middle', async () => {
+  test('a task that fails in the middle', async () => {
     const { dialogue, connection } = await open('inference-timeout');
     const task = await connection.task({ voice: 'voxanna', format: 'wav' });
     await task.send('Good day.');

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../generated/operations.ts';
 
 const run = promisify(execFile);
@@ -29,7 +29,7 @@ describe('the published form', () => {
   }, 60_000);
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('has a command line without TypeScript', async () => {
+  test('has a command line without TypeScript', async () => {
     const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as {
       version: string;
     };
@@ -38,7 +38,7 @@ describe('the published form', () => {
     expect((await run(process.execPath, plain)).stdout).toBe(`${version}\n`);
   });
 
-  it('is imported by its name and typed', async () => {
+  test('is imported by its name and typed', async () => {
     const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
       exports: { '.': { types: string; default: string } };
     };
@@ -63,7 +63,7 @@ describe('the published form', () => {
 describe('the README', () => {
   const rows = [...readme.matchAll(/^\| `(GET|POST|PUT|DELETE) ([^`]+)` \| `client\.(\w+)\.(\w+)/gm)];
 
-  it('names only paths of the contract, and only methods that are there', async () => {
+  test('names only paths of the contract, and only methods that are there', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance: object = new Unigate({ apiKey: 'k' });
     expect(rows.length).toBeGreaterThan(3);
@@ -76,7 +76,7 @@ describe('the README', () => {
     }
   });
 
-  it('has every method of the sockets', async () => {
+  test('has every method of the sockets', async () => {
     const { RealtimeSession } = await import('../../client/realtime/realtime-session.ts');
     const { InferenceTask } = await import('../../client/inference/inference-task.ts');
     const inner = ['constructor', 'over', 'run', 'end', 'takeEvent', 'takeAudio'];
@@ -86,7 +86,7 @@ describe('the README', () => {
     }
   });
 
-  it('has every method of the client', async () => {
+  test('has every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
     for (const area of ['speech', 'models', 'videos', 'assets', 'models3d', 'officialVideos'] as const) {
@@ -95,7 +95,7 @@ describe('the README', () => {
     }
   });
 
-  it('has every method that all kinds of task have', async () => {
+  test('has every method that all kinds of task have', async () => {
     const { TaskFamily } = await import('../../client/tasks/task-family.ts');
     for (const name of methodsOf(TaskFamily.prototype)) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
   });

@@ -6,7 +6,17 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startSocketServer } from './socket-server.ts';
 import { startStubServer } from './stub-server.ts';
@@ -31,7 +41,7 @@ function start(args: string[], env: Record<string, string>) {
   return { child, done };
 }
 
-it('an answer that nobody reads keeps no program alive', async () => {
+test('an answer that nobody reads keeps no program alive', async () => {
   const url = await startStubServer((_, response) => {
     response.writeHead(200, { 'content-type': 'audio/wav' }).end('RIFF');
   });
@@ -55,7 +65,7 @@ describe('against a gateway', () => {
   });
   afterAll(() => gateway.close());
 
-  it('speaks into a file', async () => {
+  test('speaks into a file', async () => {
     const { done } = start(['speak', 'Good morning.', '--voice', 'Aria', '-o', 'out.wav'], env);
     expect(await done).toMatchObject({ code: 0, stderr: '' });
     const bytes = await readFile(join(folder, 'out.wav'));
@@ -64,7 +74,7 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual(['out.wav']);
   });
 
-  it('takes the sample rate, or says why not', async () => {
+  test('takes the sample rate, or says why not', async () => {
     const refused = start(['speak', 'Hi.', '--voice', 'Aria', '--sample-rate', '16000', '-o', 'a.wav'], env);
     const { code, stderr } = await refused.done;
     expect(code).toBe(1);
@@ -75,7 +85,7 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual(['b.wav']);
   });
 
-  it('from a pipe into a pipe', async () => {
+  test('from a pipe into a pipe', async () => {
     const args = [
       'speak',
       '-',
@@ -96,7 +106,7 @@ describe('against a gateway', () => {
     expect(stdout.length).toBeGreaterThan(2_000);
   });
 
-  it.each([
+  test.each([
     ['--realtime', 'Aria'],
     ['--duplex', 'voxanna'],
   ])('%s: from a pipe into a file', async (mode, voice) => {
@@ -111,7 +121,7 @@ describe('against a gateway', () => {
     expect(bytes.length).toBeGreaterThan(2 * 24_000 * 2);
   });
 
-  it('writes audio while its text still comes, and ends when nobody reads any more', async () => {
+  test('writes audio while its text still comes, and ends when nobody reads any more', async () => {
     const child = spawn(process.execPath, [program, 'speak', '-', '--realtime', '--voice', 'Aria'], { env });
     const exited = once(child, 'exit');
     const complaints = text(child.stderr);
@@ -123,7 +133,7 @@ describe('against a gateway', () => {
     expect(await complaints).toBe('');
   });
 
-  it('a refused session leaves no file, even if its text never ends', async () => {
+  test('a refused session leaves no file, even if its text never ends', async () => {
     const { done } = start(['speak', '-', '--realtime', '--voice', 'Nobody', '-o', 'out.wav'], env);
     const { code, stderr } = await done;
     expect(code).toBe(1);
@@ -131,7 +141,7 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('fails with one line and no file', async () => {
+  test('fails with one line and no file', async () => {
     const { done } = start(['speak', 'Hi.', '--voice', 'Nobody', '-o', 'out.wav'], env);
     const { code, stderr } = await done;
     expect(code).toBe(1);
@@ -139,7 +149,7 @@ describe('against a gateway', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('lists models', async () => {
+  test('lists models', async () => {
     const { done } = start(['models'], env);
     const { code, stdout } = await done;
     expect(code).toBe(0);
@@ -148,7 +158,7 @@ describe('against a gateway', () => {
 });
 
 describe('stopped', () => {
-  it.each([
+  test.each([
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)('by %s leaves no file', async (signal, expected) => {
@@ -162,7 +172,7 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('by a signal while it waits for the rest of its text', async () => {
+  test('by a signal while it waits for the rest of its text', async () => {
     const args = ['speak', '-', '--voice', 'v', '-o', 'out.wav'];
     const { child, done } = start(args, { UNIGATE_API_KEY: 'sk-test' });
     // More than a pipe holds, so it is written only when the text is being read.
@@ -172,7 +182,7 @@ describe('stopped', () => {
     expect(await done).toMatchObject({ code: 130, stderr: 'unigate: stopped.\n' });
   });
 
-  it('by a signal in the middle of a live text', async () => {
+  test('by a signal in the middle of a live text', async () => {
     const { url, all } = await startSocketServer();
     const args = ['speak', '-', '--realtime', '--voice', 'v', '-o', 'out.wav'];
     const { child, done } = start(args, { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' });
@@ -183,7 +193,7 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('by a signal while a task runs tells how to go on', async () => {
+  test('by a signal while a task runs tells how to go on', async () => {
     const polled = Promise.withResolvers<void>();
     const url = await startStubServer((request, response) => {
       if (request.method === 'GET') return polled.resolve();
@@ -198,7 +208,7 @@ describe('stopped', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('by a reader that has had enough is no failure, and ends the call', async () => {
+  test('by a reader that has had enough is no failure, and ends the call', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
       const endless = Readable.from(repeat(Buffer.alloc(65_536)));

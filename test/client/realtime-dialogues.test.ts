@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { RealtimeError, SocketClosedError, Unigate } from '../../client/index.ts';
 import { playDialogue } from './dialogues.ts';
 import { collect } from './socket-server.ts';
@@ -15,7 +15,7 @@ const hex = (chunks: Uint8Array[]) => chunks.map((chunk) => Buffer.from(chunk).t
 const settled = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe('the examples of the realtime channel', () => {
-  it('a session: audio in order, events in order, the last figure as usage', async () => {
+  test('a session: audio in order, events in order, the last figure as usage', async () => {
     const { dialogue, session } = await open('realtime-session');
     const types: string[] = [];
     const reading = (async () => {
@@ -41,7 +41,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.played()).toBe(true);
   });
 
-  it('a legacy session: the tokens are summed over the responses', async () => {
+  test('a legacy session: the tokens are summed over the responses', async () => {
     const { dialogue, session } = await open('realtime-legacy-session');
     await session.update(dialogue.steps[1]?.event?.session as Parameters<typeof session.update>[0]);
     const texts = dialogue.steps.filter(({ event }) => event?.type === 'input_text_buffer.append');
@@ -58,7 +58,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  it('mode commit: an error leaves the session open, and the audio is read on after it', async () => {
+  test('mode commit: an error leaves the session open, and the audio is read on after it', async () => {
     const { dialogue, session } = await open('realtime-commit-session');
     await session.update({
       voice: 'Bruno',
@@ -91,7 +91,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.problems).toEqual([]);
   });
 
-  it('refusals: update is told of its own error only', async () => {
+  test('refusals: update is told of its own error only', async () => {
     const { dialogue, session } = await open('realtime-refusals');
     await session.append('Too early.');
     expect(await settled(collect(session.audio()))).toMatchObject({ code: 'session_not_ready' });
@@ -107,7 +107,7 @@ describe('the examples of the realtime channel', () => {
     expect(dialogue.played()).toBe(true);
   });
 
-  it('a provider that fails: the audio so far, then the error event that explains the close', async () => {
+  test('a provider that fails: the audio so far, then the error event that explains the close', async () => {
     const { dialogue, session } = await open('realtime-provider-failure');
     await session.update({ voice: 'Aria', ...serverCommit });
     await session.append('Good day.');

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AbortError, ConnectionError, RateLimitError } from '../../client/index.ts';
 import { json, stubClient } from './stub-fetch.ts';
 
@@ -29,36 +29,36 @@ async function play(...[turns, options]: Parameters<typeof stubClient>) {
 }
 
 describe('what is repeated', () => {
-  it.each([408, 409, 429, 500, 502, 503, 504])('%i, twice', async (status) => {
+  test.each([408, 409, 429, 500, 502, 503, 504])('%i, twice', async (status) => {
     const { outcome, requests } = await play([failed(status), failed(status), failed(status)]);
     expect(outcome).toMatchObject({ status });
     expect(requests).toBe(3);
   });
 
-  it.each([400, 401, 403, 404, 413, 415, 422, 501])('%i is final', async (status) => {
+  test.each([400, 401, 403, 404, 413, 415, 422, 501])('%i is final', async (status) => {
     const { outcome, requests } = await play([failed(status)]);
     expect(outcome).toMatchObject({ status });
     expect(requests).toBe(1);
   });
 
-  it('a connection error, until an answer comes', async () => {
+  test('a connection error, until an answer comes', async () => {
     const { outcome, waits } = await play([unreachable, unreachable, list]);
     expect(outcome).toEqual([]);
     expect(waits).toEqual([500, 1_000]);
   });
 
-  it('gives the last error when nothing helps', async () => {
+  test('gives the last error when nothing helps', async () => {
     const { outcome } = await play([unreachable, unreachable, unreachable]);
     expect(outcome).toBeInstanceOf(ConnectionError);
     expect((outcome as Error).message).toBe('The connection to http://gateway.example failed: ECONNREFUSED.');
   });
 
-  it('x-should-retry decides over the status', async () => {
+  test('x-should-retry decides over the status', async () => {
     expect((await play([failed(500, { 'x-should-retry': 'false' })])).requests).toBe(1);
     expect((await play([failed(400, { 'x-should-retry': 'true' }), list])).outcome).toEqual([]);
   });
 
-  it('as often as maxRetries says, for the client and for one call', async () => {
+  test('as often as maxRetries says, for the client and for one call', async () => {
     const five = Array.from({ length: 5 }, () => failed(503));
     expect((await play(five, { maxRetries: 4 })).requests).toBe(5);
     expect((await play(five, { maxRetries: 0 })).requests).toBe(1);
@@ -70,7 +70,7 @@ describe('what is repeated', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('sends the same body again', async () => {
+  test('sends the same body again', async () => {
     const { client, bodies } = stubClient([failed(500), unreachable, json({ output: {} })]);
     const body = { model: 'voxa-v2', input: { text: 'Über 日本', voice: 'voxanna' } };
     const call = client.speech.synthesize(body);
@@ -79,7 +79,7 @@ describe('what is repeated', () => {
     expect(bodies).toEqual(Array.from({ length: 3 }, () => JSON.stringify(body)));
   });
 
-  it('not once the body of the answer has begun', async () => {
+  test('not once the body of the answer has begun', async () => {
     const broken = () => {
       let pulls = 0;
       const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -98,14 +98,14 @@ describe('what is repeated', () => {
 });
 
 describe('how long it waits', () => {
-  it('doubles from half a second to 8 s, less up to a quarter by chance', async () => {
+  test('doubles from half a second to 8 s, less up to a quarter by chance', async () => {
     const many = Array.from({ length: 7 }, () => failed(500));
     expect((await play(many, { maxRetries: 6 })).waits).toEqual([500, 1_000, 2_000, 4_000, 8_000, 8_000]);
     vi.mocked(Math.random).mockReturnValue(1);
     expect((await play(many, { maxRetries: 6 })).waits).toEqual([375, 750, 1_500, 3_000, 6_000, 6_000]);
   });
 
-  it.each([
+  test.each([
     ['retry-after in seconds', { 'retry-after': '7' }, 7_000],
     [
       'retry-after as a date',
@@ -125,7 +125,7 @@ describe('how long it waits', () => {
     expect(waits).toEqual([milliseconds]);
   });
 
-  it.each([
+  test.each([
     ['retry-after', '61'],
     ['retry-after-ms', '60001'],
   ])('gives up on %s: %s', async (name, value) => {
@@ -135,7 +135,7 @@ describe('how long it waits', () => {
     expect(requests).toBe(1);
   });
 
-  it('an abort ends the wait at once', async () => {
+  test('an abort ends the wait at once', async () => {
     const { client, fetch } = stubClient([failed(500, { 'retry-after': '30' }), list]);
     const stop = new AbortController();
     const call = client.models.list({ signal: stop.signal });
@@ -146,7 +146,7 @@ describe('how long it waits', () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(fetch).toHaveBeenCalledTimes(1);
   });
-  it('an abort before the wait leaves no wait', async () => {
+  test('an abort before the wait leaves no wait', async () => {
     const stop = new AbortController();
     const { client } = stubClient([
       () => {

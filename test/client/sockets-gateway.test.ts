@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import {
   AuthenticationError,
   BadRequestError,
@@ -29,7 +29,7 @@ const text = 'Good morning. This is spoken while it is written.';
 /** Seconds of 16-bit mono PCM. */
 const secondsOf = (chunks: Uint8Array[], rate: number) => Buffer.concat(chunks).length / 2 / rate;
 
-it.each(['alpha3-tts-flash-realtime', 'alpha-tts-realtime'])('a session of %s', async (model) => {
+test.each(['alpha3-tts-flash-realtime', 'alpha-tts-realtime'])('a session of %s', async (model) => {
   const session = await client.realtime(model);
   const [voice = ''] = await voicesOf(model);
   const confirmed = await session.update({ voice });
@@ -43,14 +43,14 @@ it.each(['alpha3-tts-flash-realtime', 'alpha-tts-realtime'])('a session of %s', 
   else expect(usage).toMatchObject({ input_tokens: expect.any(Number), output_tokens: expect.any(Number) });
 });
 
-it('a session in a browser', async () => {
+test('a session in a browser', async () => {
   const browser = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key, webSocket: WebSocket });
   const session = await browser.realtime('alpha3-tts-flash-realtime');
   const chunks = await collect(session.speak(text, { voice: 'Aria', sample_rate: 8000 }));
   expect(secondsOf(chunks, 8_000)).toBeGreaterThan(1);
 });
 
-it('a session that refuses a value goes on', async () => {
+test('a session that refuses a value goes on', async () => {
   const session = await client.realtime('alpha-tts-realtime');
   const error = await settled(session.update({ voice: 'Clio', sample_rate: 48000 }));
   expect(error).toMatchObject({
@@ -62,7 +62,7 @@ it('a session that refuses a value goes on', async () => {
   expect(await session.close()).toBeUndefined();
 });
 
-it('two tasks on one socket', async () => {
+test('two tasks on one socket', async () => {
   const connection = await client.inference('voxa-v3-flash');
   for (const format of ['pcm', 'wav'] as const) {
     const task = await connection.task({ voice: 'voxanna', format, sample_rate: 16000 });
@@ -75,7 +75,7 @@ it('two tasks on one socket', async () => {
   await connection.close();
 });
 
-it('refused handshakes', async () => {
+test('refused handshakes', async () => {
   const stranger = new Unigate({ baseUrl: gateway.url, apiKey: 'sk-stranger' });
   expect(await settled(stranger.realtime('alpha3-tts-flash-realtime'))).toMatchObject({
     constructor: AuthenticationError,
@@ -86,7 +86,7 @@ it('refused handshakes', async () => {
   expect(await settled(client.realtime('voxa-v3-flash'))).toBeInstanceOf(BadRequestError);
 });
 
-it('the example of the README writes a file that plays', async () => {
+test('the example of the README writes a file that plays', async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) => code?.includes('.realtime('));

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import {
   AbortError,
   APIError,
@@ -39,7 +39,7 @@ const delta = (bytes: Uint8Array) => ({
 afterEach(() => void vi.useRealTimers());
 
 describe('the handshake', () => {
-  it('names the model and carries the key in a header', async () => {
+  test('names the model and carries the key in a header', async () => {
     const { url, all } = await startSocketServer();
     const session = await connect(`${url}/base/`).realtime('a model/1', { headers: { 'x-trace': '7' } });
     const inference = await connect(url).inference('voxa-v2');
@@ -52,7 +52,7 @@ describe('the handshake', () => {
     expect(inspect({ session, inference }, { depth: 9, showHidden: true })).not.toContain(key);
   });
 
-  it('goes with the key as a subprotocol where a browser makes it', async () => {
+  test('goes with the key as a subprotocol where a browser makes it', async () => {
     const { url, all } = await startSocketServer();
     const browser = new Unigate({ baseUrl: url, apiKey: key, webSocket: WebSocket });
     await browser.realtime('m');
@@ -64,14 +64,14 @@ describe('the handshake', () => {
     expect(all).toHaveLength(1);
   });
 
-  it('of a browser never shows the key', async () => {
+  test('of a browser never shows the key', async () => {
     const browser = new Unigate({ apiKey: 'sk/secret=', webSocket: WebSocket });
     const error = await settled(browser.realtime('m'));
     expect(error).toBeInstanceOf(UnigateError);
     expect(inspect(error, { depth: 9 })).not.toContain('sk/secret=');
   });
 
-  it('that is refused throws what the body says', async () => {
+  test('that is refused throws what the body says', async () => {
     const url = await startRefuser(401, {
       error: { code: 'invalid_api_key', message: 'No such key.', request_id: 'req_body' },
     });
@@ -90,12 +90,12 @@ describe('the handshake', () => {
     }
   });
 
-  it('that is answered by something else than a gateway', async () => {
+  test('that is answered by something else than a gateway', async () => {
     const url = await startStubServer((_, response) => void response.writeHead(200).end('hello'));
     expect(await settled(connect(url).realtime('m'))).toMatchObject({ status: 200, message: 'hello' });
   });
 
-  it('with nobody there', async () => {
+  test('with nobody there', async () => {
     const error = await settled(connect('http://127.0.0.1:1').realtime('m'));
     expect(error).toMatchObject({
       constructor: ConnectionError,
@@ -105,7 +105,7 @@ describe('the handshake', () => {
     expect(await settled(browser.realtime('m'))).toBeInstanceOf(ConnectionError);
   });
 
-  it('without an answer ends with the timeout, or with the signal', async () => {
+  test('without an answer ends with the timeout, or with the signal', async () => {
     const { url, asked } = await startSilence();
     const late = settled(connect(url).realtime('m', { timeout: 20 }));
     expect(await late).toMatchObject({
@@ -123,7 +123,7 @@ describe('the handshake', () => {
 });
 
 describe('a session', () => {
-  it('gives every event an id of its own', async () => {
+  test('gives every event an id of its own', async () => {
     const { url, all } = await plainSession();
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -147,14 +147,14 @@ describe('a session', () => {
     expect(await session.close()).toBeUndefined();
   });
 
-  it('works the same in a browser', async () => {
+  test('works the same in a browser', async () => {
     const { url } = await plainSession((accepted) => accepted.send(delta(Buffer.from('abc'))));
     const session = await new Unigate({ baseUrl: url, apiKey: key, webSocket: WebSocket }).realtime('m');
     const chunks = await collect(session.speak(['One.', 'Two.'], voice));
     expect(Buffer.concat(chunks).toString()).toBe('abcabc');
   });
 
-  it('that is closed by the gateway tells everybody', async () => {
+  test('that is closed by the gateway tells everybody', async () => {
     const { url } = await plainSession((accepted) => accepted.socket.close(1000, 'idle'));
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -166,7 +166,7 @@ describe('a session', () => {
     expect(await settled(session.update(voice))).toBeInstanceOf(SocketClosedError);
   });
 
-  it('whose connection breaks before the end has failed, with the usage so far', async () => {
+  test('whose connection breaks before the end has failed, with the usage so far', async () => {
     const usage = { characters: 4 };
     const { url } = await plainSession((accepted) => {
       accepted.send({
@@ -183,7 +183,7 @@ describe('a session', () => {
     expect(session.usage).toEqual(usage);
   });
 
-  it('that gets no answer to its update, or to its finish, times out', async () => {
+  test('that gets no answer to its update, or to its finish, times out', async () => {
     const { url } = await startSocketServer();
     const options = { timeout: 30_000 };
     const client = connect(url);
@@ -199,7 +199,7 @@ describe('a session', () => {
     }
   });
 
-  it('that is stopped throws AbortError everywhere', async () => {
+  test('that is stopped throws AbortError everywhere', async () => {
     const { url, all } = await plainSession();
     const stop = new AbortController();
     const session = await connect(url).realtime('m', { signal: stop.signal });
@@ -212,7 +212,7 @@ describe('a session', () => {
     expect(await all[0]?.closed).toBe(1000);
   });
 
-  it.each(['no JSON', '7', Buffer.from('binary')])('ends over the frame %o', async (frame) => {
+  test.each(['no JSON', '7', Buffer.from('binary')])('ends over the frame %o', async (frame) => {
     const { url } = await plainSession((accepted) => accepted.socket.send(frame));
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -220,7 +220,7 @@ describe('a session', () => {
     await expect(collect(session.audio())).rejects.toThrow(UnigateError);
   });
 
-  it('is read by one loop at a time', async () => {
+  test('is read by one loop at a time', async () => {
     const { url } = await plainSession();
     const session = await connect(url).realtime('m');
     const first = collect(session.events);
@@ -231,7 +231,7 @@ describe('a session', () => {
 });
 
 describe('speak', () => {
-  it('sends the text as it comes', async () => {
+  test('sends the text as it comes', async () => {
     const { url, all } = await plainSession((accepted, { text }) =>
       accepted.send(delta(Buffer.from(String(text)))),
     );
@@ -248,7 +248,7 @@ describe('speak', () => {
     expect(all[0]?.received.at(-1)?.type).toBe('session.finish');
   });
 
-  it('fails when its text fails', async () => {
+  test('fails when its text fails', async () => {
     const { url, all } = await plainSession();
     const session = await connect(url).realtime('m');
     async function* text() {
@@ -259,7 +259,7 @@ describe('speak', () => {
     expect(await all[0]?.closed).toBe(1000);
   });
 
-  it('closes the socket when its loop is left', async () => {
+  test('closes the socket when its loop is left', async () => {
     const { url, all } = await plainSession((accepted) => accepted.send(delta(Buffer.from('abc'))));
     const session = await connect(url).realtime('m');
     async function* text() {
@@ -285,7 +285,7 @@ describe('what is not read', () => {
       for (let n = 0; n < pieces; n++) accepted.send(delta(piece));
     });
 
-  it('holds the gateway back, and nothing is lost', async () => {
+  test('holds the gateway back, and nothing is lost', async () => {
     const { url, all } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -308,7 +308,7 @@ describe('what is not read', () => {
     expect(bytes).toBe(pieces * piece.length);
   });
 
-  it('is dropped by close, which waits for the end all the same', async () => {
+  test('is dropped by close, which waits for the end all the same', async () => {
     const { url } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);
@@ -317,7 +317,7 @@ describe('what is not read', () => {
     expect(await collect(session.audio())).toEqual([]);
   });
 
-  it('of the audio does not hold back who reads the events, and is not silently cut', async () => {
+  test('of the audio does not hold back who reads the events, and is not silently cut', async () => {
     const { url } = await flood();
     const session = await connect(url).realtime('m');
     await session.update(voice);

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { wavHeader } from '../../client/index.ts';
 import { type Accepted, type Frame, startSocketServer } from './socket-server.ts';
 import { runCommand } from './terminal.ts';
@@ -49,7 +49,7 @@ const first = ({ all }: { all: Accepted[] }): Frame | undefined => all[0]?.recei
 describe('speak --realtime', () => {
   const args = ['speak', 'Hi.', '--voice', 'Aria', '--realtime'];
 
-  it('writes only the audio on standard output, as it is', async () => {
+  test('writes only the audio on standard output, as it is', async () => {
     const server = await startRealtime();
     const { code, stdout, stderr } = await runCommand(args, { env: env(server.url) });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({ code: 0, stdout: 'Hi.', stderr: '' });
@@ -57,7 +57,7 @@ describe('speak --realtime', () => {
     expect(first(server)?.session).toEqual({ voice: 'Aria' });
   });
 
-  it('sends what it was told', async () => {
+  test('sends what it was told', async () => {
     const server = await startRealtime();
     const told = '--model m --format opus --sample-rate 48000 --speed 0 --instructions Slowly.'.split(' ');
     await runCommand([...args, ...told], { env: env(server.url) });
@@ -71,7 +71,7 @@ describe('speak --realtime', () => {
     });
   });
 
-  it('makes one WAV file of all responses, with its length', async () => {
+  test('makes one WAV file of all responses, with its length', async () => {
     const server = await startRealtime();
     const path = join(folder, 'a.wav');
     const stdin = 'One.\nTwo.\n';
@@ -87,7 +87,7 @@ describe('speak --realtime', () => {
     expect(texts).toEqual(['One.\n', 'Two.\n', undefined]);
   });
 
-  it('leaves the length open in a pipe', async () => {
+  test('leaves the length open in a pipe', async () => {
     const server = await startRealtime();
     const wav = ['--format', 'wav', '--sample-rate', '8000'];
     const { stdout } = await runCommand([...args, ...wav], { env: env(server.url) });
@@ -95,7 +95,7 @@ describe('speak --realtime', () => {
     expect(stdout.readUInt32LE(40)).toBe(0xffffffff);
   });
 
-  it('leaves no file when there was no audio', async () => {
+  test('leaves no file when there was no audio', async () => {
     const server = await startRealtime();
     const { code, stderr } = await runCommand(
       ['speak', '-', '--voice', 'v', '--realtime', '-o', join(folder, 'a.wav')],
@@ -109,7 +109,7 @@ describe('speak --realtime', () => {
 describe('speak --duplex', () => {
   const args = ['speak', '-', '--voice', 'voxanna', '--duplex'];
 
-  it('sends the lines of standard input as they come', async () => {
+  test('sends the lines of standard input as they come', async () => {
     const server = await startInference();
     const { code, stdout, stderr } = await runCommand(args, { env: env(server.url), stdin: 'One.\nTwo.' });
     expect({ code, stdout: stdout.toString(), stderr }).toEqual({
@@ -124,7 +124,7 @@ describe('speak --duplex', () => {
     });
   });
 
-  it('makes a WAV file with its length', async () => {
+  test('makes a WAV file with its length', async () => {
     const server = await startInference();
     const path = join(folder, 'a.wav');
     await runCommand([...args, '-o', path, '--speed', '1.5'], { env: env(server.url), stdin: 'One.' });
@@ -134,7 +134,7 @@ describe('speak --duplex', () => {
     });
   });
 
-  it('fails with one line and no file', async () => {
+  test('fails with one line and no file', async () => {
     const server = await startInference();
     const { code, stderr } = await runCommand(
       ['speak', 'Hi.', '--duplex', '--voice', 'Nobody', '-o', join(folder, 'a.mp3')],
@@ -148,7 +148,7 @@ describe('speak --duplex', () => {
   });
 });
 
-it.each([
+test.each([
   [['Hi.', '--realtime', '--duplex'], 'Give --realtime or --duplex.'],
   [[' ', '--realtime'], 'The text is empty.'],
   [['Hi.', '--duplex', '--format', 'flac'], '--format: one of pcm, wav, mp3, opus.'],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   AuthenticationError,
   BadRequestError,
@@ -29,7 +29,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe('speech.create', () => {
-  it('wav has the size that its header says', async () => {
+  test('wav has the size that its header says', async () => {
     const audio = await client.speech.create({ ...alpha, response_format: 'wav' });
     expect(audio.contentType).toBe('audio/wav');
     expect(audio.requestId).toMatch(/^req_/);
@@ -41,7 +41,7 @@ describe('speech.create', () => {
     expect(bytes.length).toBeGreaterThan(24_000);
   });
 
-  it.each([
+  test.each([
     ['mp3', 'audio/mpeg', (bytes: Uint8Array) => bytes[0] === 0xff && ((bytes[1] ?? 0) & 0xe0) === 0xe0],
     ['opus', 'audio/ogg', (bytes: Uint8Array) => ascii(bytes, 0, 4) === 'OggS'],
     ['wav', 'audio/wav', (bytes: Uint8Array) => ascii(bytes, 0, 4) === 'RIFF'],
@@ -54,7 +54,7 @@ describe('speech.create', () => {
     expect(isFormat(bytes)).toBe(true);
   });
 
-  it('streams', async () => {
+  test('streams', async () => {
     const audio = await client.speech.create({ ...alpha, response_format: 'pcm', stream: true });
     expect(audio.contentType).toContain('audio/pcm');
     const chunks = await collect(audio);
@@ -66,7 +66,7 @@ describe('native routes', () => {
   const audioOf = (event: SpeechEvent) =>
     'audio' in event.output ? Buffer.from(event.output.audio?.data ?? '', 'base64').length : 0;
 
-  it('events carry the audio and at last the usage', async () => {
+  test('events carry the audio and at last the usage', async () => {
     const stream = client.speech.events({ ...voxa, response_format: 'mp3' });
     const events = await collect(stream);
     expect(stream.requestId).toMatch(/^req_/);
@@ -74,7 +74,7 @@ describe('native routes', () => {
     expect(events.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters: 26 } });
   });
 
-  it('synthesize and its events', async () => {
+  test('synthesize and its events', async () => {
     const body = { model: voxa.model, input: { text: voxa.input, voice: voxa.voice } };
     const { output, usage } = await client.speech.synthesize(body);
     expect({ reason: output.finish_reason, usage }).toMatchObject({
@@ -87,7 +87,7 @@ describe('native routes', () => {
     expect(events.at(-1)).toMatchObject({ output: { finish_reason: 'stop' }, usage: { characters: 26 } });
   });
 
-  it('multimodal and its events', async () => {
+  test('multimodal and its events', async () => {
     const body = { model: alpha.model, input: { text: alpha.input, voice: alpha.voice } };
     const answer = await client.speech.multimodal(body);
     expect(answer).toMatchObject({ output: { audio: { data: '' } }, usage: { characters: 26 } });
@@ -98,7 +98,7 @@ describe('native routes', () => {
 });
 
 describe('errors of the gateway', () => {
-  it.each([
+  test.each([
     ['an unknown model', { ...alpha, model: 'alpha9' }, NotFoundError],
     ['an unknown voice', { ...alpha, voice: 'Nobody' }, BadRequestError],
     ['a text over the limit', { ...alpha, input: 'a'.repeat(601) }, BadRequestError],
@@ -108,13 +108,13 @@ describe('errors of the gateway', () => {
     await expect(collect(client.speech.events(body))).rejects.toMatchObject(expected);
   });
 
-  it('a wrong key', async () => {
+  test('a wrong key', async () => {
     const stranger = new Unigate({ baseUrl: gateway.url, apiKey: 'sk-wrong' });
     await expect(stranger.models.list()).rejects.toBeInstanceOf(AuthenticationError);
   });
 });
 
-it('models.list names voices that speak', async () => {
+test('models.list names voices that speak', async () => {
   const models = await client.models.list();
   const model = models.find(({ id }) => id === 'alpha3-tts-flash');
   expect(model?.unit).toBe('characters');

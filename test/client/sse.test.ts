@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseEvents, type ServerSentEvent } from '../../client/index.ts';
 
 async function parse(...chunks: (string | Uint8Array)[]): Promise<ServerSentEvent[]> {
@@ -20,7 +20,7 @@ const event = (fields: Partial<ServerSentEvent>): ServerSentEvent => ({
 });
 
 describe('one stream', () => {
-  it.each<[string, string, Partial<ServerSentEvent>[]]>([
+  test.each<[string, string, Partial<ServerSentEvent>[]]>([
     ['a blank after the colon', 'data: a\n\n', [{ data: 'a' }]],
     ['none', 'data:a\n\n', [{ data: 'a' }]],
     ['only the first blank goes', 'data:  a \n\n', [{ data: ' a ' }]],
@@ -60,7 +60,7 @@ describe('one stream', () => {
     expect(await parse(...text.split(''))).toEqual(expected.map(event));
   });
 
-  it('dispatches on a return, and takes a line feed of the next chunk with it', async () => {
+  test('dispatches on a return, and takes a line feed of the next chunk with it', async () => {
     expect(await parse('data:a\r', '\ndata:b\r\n\r', '\n')).toEqual([event({ data: 'a\nb' })]);
     async function* open() {
       yield new TextEncoder().encode('data:a\r\r');
@@ -69,13 +69,13 @@ describe('one stream', () => {
     expect((await parseEvents(open()).next()).value).toEqual(event({ data: 'a' }));
   });
 
-  it('letters that chunks cut apart', async () => {
+  test('letters that chunks cut apart', async () => {
     const bytes = new TextEncoder().encode('data:你好 🎵\n\n');
     const cut = Array.from(bytes, (_, index) => bytes.slice(index, index + 1));
     expect(await parse(...cut)).toEqual([event({ data: '你好 🎵' })]);
   });
 
-  it('a long line in many chunks', async () => {
+  test('a long line in many chunks', async () => {
     const piece = 'A'.repeat(1_000);
     const events = await parse('data:', ...Array.from({ length: 2_000 }, () => piece), '\n\n');
     expect(events.map(({ data }) => data.length)).toEqual([2_000_000]);
@@ -155,7 +155,7 @@ function cut(bytes: Uint8Array, seed: number): Uint8Array[] {
   return chunks;
 }
 
-it('the same events however the stream is cut', async () => {
+test('the same events however the stream is cut', async () => {
   for (let seed = 1; seed <= 500; seed++) {
     const { bytes, events } = compose(seed);
     expect(await parse(bytes), `stream ${seed} in one piece`).toEqual(events);

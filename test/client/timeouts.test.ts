@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AbortError, ConnectionError, TimeoutError, Unigate } from '../../client/index.ts';
 import { json, silence, stall, stubClient } from './stub-fetch.ts';
 import { startStubServer } from './stub-server.ts';
@@ -13,7 +13,7 @@ describe('timeout', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('covers the wait for the answer, and is tried again', async () => {
+  test('covers the wait for the answer, and is tried again', async () => {
     const { client, times } = stubClient([silence, silence, silence], { timeout: 1_000 });
     vi.spyOn(Math, 'random').mockReturnValue(0);
     const outcome = settled(client.models.list());
@@ -25,14 +25,14 @@ describe('timeout', () => {
     expect(times.map((time) => time - (times[0] ?? 0))).toEqual([0, 1_500, 3_500]);
   });
 
-  it('covers the whole body of an answer', async () => {
+  test('covers the whole body of an answer', async () => {
     const { client } = stubClient([stall('{"object":')], { timeout: 1_000 });
     const outcome = settled(client.models.list());
     await vi.advanceTimersByTimeAsync(1_000);
     expect(await outcome).toBeInstanceOf(TimeoutError);
   });
 
-  it('covers the whole audio', async () => {
+  test('covers the whole audio', async () => {
     const { client } = stubClient([stall('RIFF', { 'content-type': 'audio/wav' })]);
     const audio = await client.speech.create(speech, { timeout: 50 });
     const outcome = settled(audio.bytes());
@@ -40,7 +40,7 @@ describe('timeout', () => {
     expect(await outcome).toBeInstanceOf(TimeoutError);
   });
 
-  it('covers only the wait for a stream', async () => {
+  test('covers only the wait for a stream', async () => {
     const { client } = stubClient([stall('RIFF')], { timeout: 50 });
     const audio = await client.speech.create({ ...speech, stream: true });
     const reader = audio.stream().getReader();
@@ -49,7 +49,7 @@ describe('timeout', () => {
     await reader.cancel();
   });
 
-  it('covers the body of a refusal, also of a stream', async () => {
+  test('covers the body of a refusal, also of a stream', async () => {
     const refusal = stall('{"error":', { 'content-type': 'application/json' }, 400);
     const { client } = stubClient([refusal, refusal, refusal], { timeout: 50 });
     for (const call of [
@@ -63,7 +63,7 @@ describe('timeout', () => {
     }
   });
 
-  it('of the raw client covers the body, unless it is taken as a stream', async () => {
+  test('of the raw client covers the body, unless it is taken as a stream', async () => {
     const { client } = stubClient([stall('{'), stall('{')], { maxRetries: 0 });
     const whole = settled(client.http.GET('/v1/models', { timeout: 50 }));
     await vi.advanceTimersByTimeAsync(50);
@@ -75,7 +75,7 @@ describe('timeout', () => {
     expect((await reader?.read())?.value).toHaveLength(1);
   });
 
-  it('leaves no timer behind', async () => {
+  test('leaves no timer behind', async () => {
     const { client } = stubClient([json({ data: [] })]);
     await client.models.list();
     expect(vi.getTimerCount()).toBe(0);
@@ -83,13 +83,13 @@ describe('timeout', () => {
 });
 
 describe('abort', () => {
-  it('before the call sends nothing', async () => {
+  test('before the call sends nothing', async () => {
     const { client, fetch } = stubClient([]);
     await expect(client.models.list({ signal: AbortSignal.abort('no') })).rejects.toThrow(AbortError);
     expect(fetch).not.toHaveBeenCalled();
   });
 
-  it('while the gateway works', async () => {
+  test('while the gateway works', async () => {
     const stop = new AbortController();
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
@@ -101,7 +101,7 @@ describe('abort', () => {
     await closed.promise;
   });
 
-  it('in the middle of the events ends the loop with AbortError', async () => {
+  test('in the middle of the events ends the loop with AbortError', async () => {
     const url = await startStubServer(
       (_, response) => void response.write('data:{"n":1}\n\ndata:{"n":2}\n\n'),
     );
@@ -118,7 +118,7 @@ describe('abort', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  it('leaving the loop closes the connection', async () => {
+  test('leaving the loop closes the connection', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
       response.once('close', closed.resolve);
@@ -129,7 +129,7 @@ describe('abort', () => {
     await closed.promise;
   });
 
-  it('leaving the audio early closes the connection', async () => {
+  test('leaving the audio early closes the connection', async () => {
     const closed = Promise.withResolvers<void>();
     const url = await startStubServer((_, response) => {
       response.once('close', closed.resolve);
@@ -142,7 +142,7 @@ describe('abort', () => {
 });
 
 describe('connection', () => {
-  it('that fails names its reason and not the key', async () => {
+  test('that fails names its reason and not the key', async () => {
     const url = await startStubServer((request) => void request.socket.destroy());
     const client = new Unigate({ baseUrl: url, apiKey: 'sk-secret', maxRetries: 0 });
     const error = await settled(client.models.list());
@@ -153,7 +153,7 @@ describe('connection', () => {
     expect(inspect(error, { depth: 9 })).not.toContain('sk-secret');
   });
 
-  it('that breaks in the middle of the audio is not tried again', async () => {
+  test('that breaks in the middle of the audio is not tried again', async () => {
     let requests = 0;
     let cut = () => {};
     const url = await startStubServer((request, response) => {
@@ -172,7 +172,7 @@ describe('connection', () => {
   });
 });
 
-it('is stopped by its signal whatever the garbage collector has taken', async () => {
+test('is stopped by its signal whatever the garbage collector has taken', async () => {
   setFlagsFromString('--expose-gc');
   const collect: unknown = runInNewContext('gc');
   if (typeof collect !== 'function') throw new Error('there is no garbage collector to call');

@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Unigate, UnigateError } from '../../client/index.ts';
 import { json, stubClient } from './stub-fetch.ts';
 
 afterEach(() => void vi.unstubAllEnvs());
 
 describe('settings', () => {
-  it('come from the environment', async () => {
+  test('come from the environment', async () => {
     vi.stubEnv('UNIGATE_BASE_URL', 'http://env.example/');
     vi.stubEnv('UNIGATE_API_KEY', ' sk-env\n');
     const fetch = vi.fn(async (request: Request) =>
@@ -18,12 +18,12 @@ describe('settings', () => {
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://env.example/v1/models');
   });
 
-  it('fall back to the address of a gateway on this machine', () => {
+  test('fall back to the address of a gateway on this machine', () => {
     vi.stubEnv('UNIGATE_BASE_URL', '');
     expect(new Unigate({ apiKey: 'k' }).baseUrl).toBe('http://127.0.0.1:8080');
   });
 
-  it.each([
+  test.each([
     [{ apiKey: '' }, 'apiKey: missing; give it or set UNIGATE_API_KEY.'],
     [{ apiKey: 'sk\nsecret' }, 'apiKey: has characters that a header cannot carry.'],
     [{ apiKey: 'k', baseUrl: 'gateway.example' }, 'baseUrl: not an http address: gateway.example'],
@@ -34,7 +34,7 @@ describe('settings', () => {
     expect(() => new Unigate(options)).toThrow(new UnigateError(message));
   });
 
-  it('never show the key', () => {
+  test('never show the key', () => {
     const { client } = stubClient([], { apiKey: 'sk-secret' });
     expect(inspect(client, { depth: 9, showHidden: true })).not.toContain('sk-secret');
     expect(JSON.stringify(client)).not.toContain('sk-secret');
@@ -42,21 +42,21 @@ describe('settings', () => {
 });
 
 describe('call', () => {
-  it('fills in path and query, and gives the JSON of the answer', async () => {
+  test('fills in path and query, and gives the JSON of the answer', async () => {
     const { client, fetch } = stubClient([json({ success: true })]);
     const query = { keyword: 'a b', p: 2 };
     expect(await client.call('searchLogs', { params: { query } })).toEqual({ success: true });
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://gateway.example/api/log/search?keyword=a%20b&p=2');
   });
 
-  it('gives bytes where the contract has no JSON', async () => {
+  test('gives bytes where the contract has no JSON', async () => {
     const { client, fetch } = stubClient([() => new Response('MP4')]);
     const bytes = await client.call('downloadVideoContent', { params: { path: { task_id: 'a/b' } } });
     expect(new TextDecoder().decode(bytes)).toBe('MP4');
     expect(fetch.mock.calls[0]?.[0].url).toBe('http://gateway.example/v1/videos/a%2Fb/content');
   });
 
-  it('with its reply gives the request id', async () => {
+  test('with its reply gives the request id', async () => {
     const { client } = stubClient([json({ object: 'list', data: [] }, 200, { 'x-request-id': 'req_9' })]);
     const { data, requestId, response } = await client.callWithReply('listModels');
     expect({ data, requestId, status: response.status }).toEqual({

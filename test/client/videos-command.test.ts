@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { until } from './fast-clock.ts';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
@@ -61,7 +61,7 @@ async function play(...[args, surroundings]: Parameters<typeof runCommand>) {
 }
 
 describe('a command line that is wrong', () => {
-  it.each([
+  test.each([
     [['video'], 'Give a prompt, an image or a video.'],
     [['video', ' '], 'Give a prompt, an image or a video.'],
     [['video', 'a', 'b'], 'video takes one prompt; put it in quotes.'],
@@ -106,7 +106,7 @@ describe('a command line that is wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('would write a video on a terminal', async () => {
+  test('would write a video on a terminal', async () => {
     const { env } = await startStudio();
     const { code, stderr } = await play(['video', 'a'], { env, isTTY: true });
     expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('Give -o FILE') });
@@ -117,7 +117,7 @@ describe('the request', () => {
   const [a, b] = ['https://f.example/a.png', 'https://f.example/b.png'];
   const plain = '--seconds 5 --size 720p --ratio 9:16';
 
-  it.each<[string, string, object]>([
+  test.each<[string, string, object]>([
     ['gamma3.0-video', '', {}],
     [
       'gamma3.0-video',
@@ -177,13 +177,13 @@ describe('the request', () => {
     expect(bodies).toEqual([{ model, prompt: 'A boat.', ...expected }]);
   });
 
-  it('has a model by default, and a prompt from standard input', async () => {
+  test('has a model by default, and a prompt from standard input', async () => {
     const { env, bodies } = await startStudio();
     await play(['video', '-'], { env, stdin: 'A boat.\n' });
     expect(bodies).toEqual([{ model: 'gamma3.0-video-prime', prompt: 'A boat.\n' }]);
   });
 
-  it('has files as data URLs, and needs no prompt then', async () => {
+  test('has files as data URLs, and needs no prompt then', async () => {
     const { env, bodies } = await startStudio();
     const path = join(folder, 'cat.PNG');
     await writeFile(path, 'picture');
@@ -192,7 +192,7 @@ describe('the request', () => {
     expect(bodies).toEqual([{ model: 'gamma3.0-video-prime', image: url, reference_images: [{ url }] }]);
   });
 
-  it('is not sent when a file cannot be read', async () => {
+  test('is not sent when a file cannot be read', async () => {
     const { env, calls } = await startStudio();
     const { code, stderr } = await play(['video', 'a', '--image', join(folder, 'no.png')], { env });
     expect({ code, stderr }).toEqual({
@@ -206,7 +206,7 @@ describe('the request', () => {
 describe('what is shown', () => {
   const polls = [video('queued', 0), video('in_progress', 25), video('in_progress', 25), completed];
 
-  it('on a terminal: state, percent, bytes, and where the video is', async () => {
+  test('on a terminal: state, percent, bytes, and where the video is', async () => {
     const { env } = await startStudio({ polls });
     const path = join(folder, 'clip.mp4');
     const { code, stderr } = await play(['video', 'a', '-o', path], { env, isTTY: true });
@@ -226,14 +226,14 @@ describe('what is shown', () => {
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  it('in a pipe: the video and nothing else', async () => {
+  test('in a pipe: the video and nothing else', async () => {
     const { env } = await startStudio({ polls });
     const { code, stdout, stderr } = await play(['video', 'a'], { env });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(Buffer.compare(stdout, movie)).toBe(0);
   });
 
-  it('with --quiet: nothing', async () => {
+  test('with --quiet: nothing', async () => {
     const { env } = await startStudio({ polls });
     const path = join(folder, 'clip.mp4');
     expect(await play(['video', 'a', '-q', '-o', path], { env, isTTY: true })).toMatchObject({
@@ -244,7 +244,7 @@ describe('what is shown', () => {
 });
 
 describe('what goes wrong', () => {
-  it('a failed task is one line, and no file', async () => {
+  test('a failed task is one line, and no file', async () => {
     const failed = video('failed', 40, { error: { code: 'content_moderated', message: 'Held\nback.' } });
     const { env } = await startStudio({ polls: [failed] });
     const { code, stderr } = await play(['video', 'a', '-o', join(folder, 'clip.mp4')], { env });
@@ -255,7 +255,7 @@ describe('what goes wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('an empty file tells how to go on', async () => {
+  test('an empty file tells how to go on', async () => {
     const { env } = await startStudio({ file: Buffer.alloc(0) });
     const path = join(folder, 'my clip.mp4');
     const { code, stderr } = await play(['video', 'a', '-o', path], { env });
@@ -267,7 +267,7 @@ describe('what goes wrong', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('a file that cannot be written: nothing is asked for', async () => {
+  test('a file that cannot be written: nothing is asked for', async () => {
     const { env, calls } = await startStudio();
     expect(await play(['video', 'a', '-o', join(folder, 'no', 'clip.mp4')], { env })).toMatchObject({
       code: 1,
@@ -280,7 +280,7 @@ describe('stopped', () => {
   const again = (path: string, more = '') =>
     `unigate: stopped. Go on with: npx unigate video --resume task_1 -o ${path}${more}\n`;
 
-  it('while it waits, it tells how to go on, which then makes no second task', async () => {
+  test('while it waits, it tells how to go on, which then makes no second task', async () => {
     const { env, calls } = await startStudio({ polls: ['silence', completed] });
     const path = join(folder, 'clip.mp4');
     const stop = new AbortController();
@@ -295,7 +295,7 @@ describe('stopped', () => {
     expect(calls.filter((call) => call.startsWith('POST'))).toHaveLength(1);
   });
 
-  it('names the gateway when the command line did', async () => {
+  test('names the gateway when the command line did', async () => {
     const { url, calls } = await startStudio({ polls: ['silence'] });
     const stop = new AbortController();
     const args = ['video', 'a', '--base-url', url, '--key', 'sk-secret'];
@@ -305,7 +305,7 @@ describe('stopped', () => {
     expect(await stopped).toMatchObject({ code: 1, stderr: again('-', ` --base-url ${url}`) });
   });
 
-  it.each(['clip.mp4', '-'])('while the task is being made, it waits for the id: -o %s', async (name) => {
+  test.each(['clip.mp4', '-'])('while the task is being made, it waits for the id: -o %s', async (name) => {
     const begun = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const url = await startStubServer(async (_, response) => {
@@ -323,7 +323,7 @@ describe('stopped', () => {
     expect(await stopped).toMatchObject({ code: 1, stderr: again(output) });
   });
 
-  it('before there is an id, it gives up a little later', async () => {
+  test('before there is an id, it gives up a little later', async () => {
     const { env, calls } = await startStudio({ create: 'silence' });
     const stop = new AbortController();
     const stopped = play(['video', 'a'], { env, signal: stop.signal });
@@ -338,7 +338,7 @@ describe('model3d', () => {
     output: { task_id: id, task_status: 'SUCCEEDED', results: { pbr_model_url: 'SELF/horse.glb' } },
   };
 
-  it.each([
+  test.each([
     [
       ['A horse.', '--param', 'texture_quality=detailed'],
       { prompt: 'A horse.' },
@@ -355,7 +355,7 @@ describe('model3d', () => {
     expect(calls).toContain('GET /horse.glb');
   });
 
-  it('shows the state without a percent', async () => {
+  test('shows the state without a percent', async () => {
     const polls = [{ output: { task_id: id, task_status: 'RUNNING' } }, made];
     const { env } = await startStudio({ polls });
     const args = ['model3d', '--resume', id, '-o', join(folder, 'horse.glb')];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   AbortError,
   ConnectionError,
@@ -66,12 +66,12 @@ describe('receiving', () => {
     return { outcome: await outcome, told, ranges, waits };
   }
 
-  it('gives the bytes and tells how many have come', async () => {
+  test('gives the bytes and tells how many have come', async () => {
     const { outcome, told, ranges } = await receive([part(file, whole, 200, false)]);
     expect({ outcome, told, ranges }).toEqual({ outcome: file, told: [[10, 10]], ranges: [null] });
   });
 
-  it('asks for the rest after each break', async () => {
+  test('asks for the rest after each break', async () => {
     const second = part('45', { 'content-range': 'bytes 4-9/10' }, 206);
     expect(await receive([part('0123'), second, rest(6)])).toEqual({
       outcome: file,
@@ -85,7 +85,7 @@ describe('receiving', () => {
     });
   });
 
-  it('passes over what it has when the whole file comes again', async () => {
+  test('passes over what it has when the whole file comes again', async () => {
     const { outcome, told } = await receive([part('0123'), part(file, whole, 200, false)]);
     expect(outcome).toBe(file);
     expect(told).toEqual([
@@ -94,25 +94,25 @@ describe('receiving', () => {
     ]);
   });
 
-  it('takes an answer for whole only when all bytes are there', async () => {
+  test('takes an answer for whole only when all bytes are there', async () => {
     const { outcome, ranges } = await receive([part('0123', whole, 200, false), rest(4)]);
     expect({ outcome, ranges }).toEqual({ outcome: file, ranges: [null, 'bytes=4-'] });
   });
 
-  it('knows no total where none is told', async () => {
+  test('knows no total where none is told', async () => {
     const { outcome, told } = await receive([part(file, {}, 200, false)]);
     expect({ outcome, told }).toEqual({ outcome: file, told: [[10, undefined]] });
     const zipped = { 'content-encoding': 'gzip', 'content-length': '3' };
     expect((await receive([part(file, zipped, 200, false)])).told).toEqual([[10, undefined]]);
   });
 
-  it('goes on after a long silence', async () => {
+  test('goes on after a long silence', async () => {
     const { outcome, waits } = await receive([stall('0123', whole), rest(4)]);
     expect(outcome).toBe(file);
     expect(waits).toEqual([60_500]);
   });
 
-  it('waits ever longer between breaks without a byte, and then gives up', async () => {
+  test('waits ever longer between breaks without a byte, and then gives up', async () => {
     const nothing = Array.from({ length: 5 }, () => part('', { 'content-range': 'bytes 4-9/10' }, 206));
     const { outcome, waits } = await receive([part('0123'), ...nothing]);
     expect(outcome).toMatchObject({
@@ -123,13 +123,13 @@ describe('receiving', () => {
     expect(waits).toEqual([500, 1_000, 2_000, 4_000, 8_000]);
   });
 
-  it('gives up at the first break with maxRetries 0', async () => {
+  test('gives up at the first break with maxRetries 0', async () => {
     const { outcome, ranges } = await receive([part('0123')], { maxRetries: 0 });
     expect(outcome).toBeInstanceOf(ConnectionError);
     expect(ranges).toHaveLength(1);
   });
 
-  it.each([
+  test.each([
     ['another tag', rest(4, { etag: '"b"' }), 'The file became another while it was downloaded.'],
     [
       'another length',
@@ -142,14 +142,14 @@ describe('receiving', () => {
     expect(outcome).toMatchObject({ constructor: UnigateError, message, taskId: id });
   });
 
-  it('throws a refusal with the task id', async () => {
+  test('throws a refusal with the task id', async () => {
     const { outcome } = await receive([part('0123'), json({ error: { code: 'c', message: 'm' } }, 404)]);
     expect(outcome).toMatchObject({ status: 404, taskId: id });
     const gone = await receive(Array.from({ length: 6 }, () => json({}, 500)));
     expect(gone.outcome).toBeInstanceOf(InternalServerError);
   });
 
-  it('can be aborted in the middle and in a pause', async () => {
+  test('can be aborted in the middle and in a pause', async () => {
     for (const turn of [stall('0123', whole), part('0123')]) {
       const stop = new AbortController();
       const { client } = stubClient([turn]);
@@ -163,7 +163,7 @@ describe('receiving', () => {
     }
   });
 
-  it('ends the call when the reader has had enough', async () => {
+  test('ends the call when the reader has had enough', async () => {
     const { client, fetch } = stubClient([stall('0123', whole)]);
     for await (const chunk of client.videos.receive(id)) {
       expect(Buffer.from(chunk).toString()).toBe('0123');
@@ -173,7 +173,7 @@ describe('receiving', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  it('takes a picture of the video', async () => {
+  test('takes a picture of the video', async () => {
     const { client, fetch } = stubClient([part(file, whole, 200, false), part(file, whole, 200, false)]);
     await collect(client.videos.receive(id, { variant: 'thumbnail' }));
     const picture = await client.videos.download(id, { variant: 'thumbnail', range: 'bytes=0-3' });
@@ -222,7 +222,7 @@ describe('the file', () => {
     return { ranges, client: new Unigate({ baseUrl: url, apiKey: 'sk-test' }) };
   }
 
-  it('is whole after breaks, and only then there', async () => {
+  test('is whole after breaks, and only then there', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { ranges, client } = await startBreaking([100_000, 200_000]);
     const seen = new Set<string>();
@@ -247,21 +247,21 @@ describe('the file', () => {
     ]);
   });
 
-  it('stays as it was when the rest never comes', async () => {
+  test('stays as it was when the rest never comes', async () => {
     const { client } = await startBreaking([100_000]);
     await expect(client.videos.downloadTo(id, path, { maxRetries: 0 })).rejects.toThrow(ConnectionError);
     expect(await readFile(path, 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  it('is whole also when it is written twice at once', async () => {
+  test('is whole also when it is written twice at once', async () => {
     const { client } = await startBreaking([]);
     await Promise.all([client.videos.downloadTo(id, path), client.videos.downloadTo(id, path)]);
     expect(Buffer.compare(await readFile(path), movie)).toBe(0);
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  it('cannot be written: nothing is asked for', async () => {
+  test('cannot be written: nothing is asked for', async () => {
     const { ranges, client } = await startBreaking([]);
     await expect(client.videos.downloadTo(id, join(folder, 'no', 'clip.mp4'))).rejects.toThrow('ENOENT');
     expect(ranges).toEqual([]);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { TaskFailedError, type Unigate, UnigateError } from '../../client/index.ts';
 import { json, stubClient } from './stub-fetch.ts';
 
@@ -172,7 +172,7 @@ describe.each(families)('$name', ({ run, created, calls, running, told, done, fa
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  it('is made, polled and given', async () => {
+  test('is made, polled and given', async () => {
     const { client, fetch } = stubClient([created, ...running, done].map((body) => json(body)));
     const seen: [string, number | undefined][] = [];
     const outcome = run(client, ({ status, percent }) => void seen.push([status, percent]));
@@ -187,7 +187,7 @@ describe.each(families)('$name', ({ run, created, calls, running, told, done, fa
       expect(fetch.mock.calls[0]?.[0].headers.get('idempotency-key')).toBeTruthy();
   });
 
-  it.each(failures)('fails: %j', async (failed, code, message) => {
+  test.each(failures)('fails: %j', async (failed, code, message) => {
     const { client } = stubClient([created, failed].map((body) => json(body)));
     const outcome = run(client, () => {}).catch((error: unknown) => error);
     await vi.runAllTimersAsync();
@@ -198,7 +198,7 @@ describe.each(families)('$name', ({ run, created, calls, running, told, done, fa
 describe('the address of the result', () => {
   const { client } = stubClient([]);
 
-  it.each([
+  test.each([
     ['generic', client.videoGenerations.urlOf({ ...generic(), video_url: url })],
     ['3D without materials', client.models3d.urlOf(succeeded({ results: { base_model_url: url } }))],
     ['video', client.nativeVideos.urlOf(succeeded({ video_url: url }))],
@@ -226,7 +226,7 @@ describe('the address of the result', () => {
 });
 
 describe('a download', () => {
-  it('goes to the address of the result, without the key', async () => {
+  test('goes to the address of the result, without the key', async () => {
     const bytes = () => new Response('GLB', { headers: { 'content-type': 'model/gltf-binary' } });
     const { client, fetch } = stubClient([
       json(native('SUCCEEDED', { results: { pbr_model_url: url } })),
@@ -242,14 +242,14 @@ describe('a download', () => {
     expect(fetched?.headers.get('range')).toBe('bytes=0-2');
   });
 
-  it('of a task without a result says its state', async () => {
+  test('of a task without a result says its state', async () => {
     const { client } = stubClient([json(native('RUNNING'))]);
     await expect(client.nativeVideos.download(id)).rejects.toThrow(
       new UnigateError('task_1 has no file: it is RUNNING.'),
     );
   });
 
-  it('of an address that has run out is an APIError', async () => {
+  test('of an address that has run out is an APIError', async () => {
     const expired = () => new Response('<Error>Expired</Error>', { status: 403 });
     const { client } = stubClient([json(native('SUCCEEDED', { video_url: url })), expired]);
     await expect(client.nativeVideos.download(id)).rejects.toMatchObject({
@@ -259,7 +259,7 @@ describe('a download', () => {
   });
 });
 
-it('native tasks can be canceled, official ones deleted', async () => {
+test('native tasks can be canceled, official ones deleted', async () => {
   const { client, fetch } = stubClient([
     json({ request_id: 'r' }),
     json({ request_id: 'r' }),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BadRequestError, TaskFailedError, Unigate } from '../../client/index.ts';
 import { png } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -57,7 +57,7 @@ function cutOff(response: Response, count: number): Response {
   return new Response(response.body?.pipeThrough(cut), response);
 }
 
-it.concurrent('a gamma video, waited for and downloaded', async () => {
+test.concurrent('a gamma video, waited for and downloaded', async () => {
   const told: [string, number | undefined][] = [];
   const parameters = { ratio: '16:9', audio: false, seed: 0 } as const;
   const video = await client.videos.createAndWait(
@@ -94,7 +94,7 @@ it.concurrent('a gamma video, waited for and downloaded', async () => {
   expect((await collect(client.videos.list())).map(({ id }) => id)).not.toContain(video.id);
 });
 
-it.concurrent('the same idempotency key makes one task', async () => {
+test.concurrent('the same idempotency key makes one task', async () => {
   const body = { model: 'gamma3.0-video', prompt, seconds: '2' };
   const options = { idempotencyKey: 'twice' };
   const tasks = [await client.videos.create(body, options), await client.videos.create(body, options)];
@@ -105,7 +105,7 @@ it.concurrent('the same idempotency key makes one task', async () => {
   });
 });
 
-it.concurrent('a task that fails late', async () => {
+test.concurrent('a task that fails late', async () => {
   const body = { model: 'gamma3.0-video-prime', prompt: `${prompt} [[fail-late]]`, seconds: '2' };
   const error: unknown = await client.videos.createAndWait(body, often).catch((cause: unknown) => cause);
   expect(error).toMatchObject({
@@ -115,7 +115,7 @@ it.concurrent('a task that fails late', async () => {
   });
 });
 
-it.concurrent('a video in each of the other formats', async () => {
+test.concurrent('a video in each of the other formats', async () => {
   const [path, seconds] = [join(folder, 'clip'), '2'];
   const gamma = async () => {
     const parameters = { resolution: '480P', ratio: '1:1', duration: 2 } as const;
@@ -145,7 +145,7 @@ it.concurrent('a video in each of the other formats', async () => {
   await Promise.all([gamma(), seedance(), eta()]);
 });
 
-it.concurrent('the command line makes one', async () => {
+test.concurrent('the command line makes one', async () => {
   const path = join(folder, 'portrait.mp4');
   const args = [
     'video',
@@ -164,7 +164,7 @@ it.concurrent('the command line makes one', async () => {
   expect(await factsOf(path)).toEqual({ size: [480, 854], seconds: 2, frameRate: 30, audio: false });
 });
 
-it.concurrent('the command line makes a 3D object', async () => {
+test.concurrent('the command line makes a 3D object', async () => {
   const path = join(folder, 'horse.glb');
   expect(await runCommand(['model3d', 'A wooden rocking horse.', '-o', path], { env })).toMatchObject({
     code: 0,
@@ -175,7 +175,7 @@ it.concurrent('the command line makes a 3D object', async () => {
   expect(glb.readUInt32LE(8)).toBe(glb.length);
 });
 
-it.concurrent('the example of the README writes a file that plays', async () => {
+test.concurrent('the example of the README writes a file that plays', async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) =>
@@ -190,7 +190,7 @@ it.concurrent('the example of the README writes a file that plays', async () => 
   expect(await factsOf(join(folder, 'boat.mp4'))).toMatchObject({ seconds: 5, frameRate: 30, audio: true });
 });
 
-it('an asset, an official video that refers to it, and an asset that is refused', async () => {
+test('an asset, an official video that refers to it, and an asset that is refused', async () => {
   const url = await startStubServer((request, response) => {
     response.end(request.url === '/cat.png' ? png(400, 300) : 'no picture');
   });

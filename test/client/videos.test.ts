@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   AbortError,
   BadRequestError,
@@ -49,7 +49,7 @@ async function play(turns: Turns, options: Options = {}) {
 }
 
 describe('how often it polls', () => {
-  it('at once, after 1 s, and then ever less often down to every 15 s', async () => {
+  test('at once, after 1 s, and then ever less often down to every 15 s', async () => {
     const { outcome, waits } = await play([...Array.from({ length: 10 }, () => running), completed]);
     expect(outcome).toMatchObject({ status: 'completed', video_url });
     expect(waits.map(Math.floor)).toEqual([
@@ -57,12 +57,12 @@ describe('how often it polls', () => {
     ]);
   });
 
-  it('as pollIntervalMs says', async () => {
+  test('as pollIntervalMs says', async () => {
     const { waits } = await play([running, running, running, completed], { pollIntervalMs: 40 });
     expect(waits).toEqual([40, 40, 40]);
   });
 
-  it.each([
+  test.each([
     ['a task', json(task('queued', 0), 200, { 'retry-after': '7' }), 7_000],
     ['a refusal', refused(429, { 'retry-after': '7' }), 7_000],
     ['a refusal that asks for more than a minute', refused(503, { 'retry-after': '3600' }), 60_000],
@@ -73,21 +73,23 @@ describe('how often it polls', () => {
     expect(waits).toEqual([milliseconds]);
   });
 
-  it.each([{ pollIntervalMs: 0 }, { pollIntervalMs: -1 }, { pollIntervalMs: Number.NaN }, { timeoutMs: 0 }])(
-    'not with %o, and then starts nothing',
-    async (options) => {
-      const { client, fetch } = stubClient([]);
-      const [name] = Object.keys(options);
-      await expect(client.videos.createAndWait(request, options)).rejects.toThrow(
-        new UnigateError(`${name}: not a number above 0.`),
-      );
-      expect(fetch).not.toHaveBeenCalled();
-    },
-  );
+  test.each([
+    { pollIntervalMs: 0 },
+    { pollIntervalMs: -1 },
+    { pollIntervalMs: Number.NaN },
+    { timeoutMs: 0 },
+  ])('not with %o, and then starts nothing', async (options) => {
+    const { client, fetch } = stubClient([]);
+    const [name] = Object.keys(options);
+    await expect(client.videos.createAndWait(request, options)).rejects.toThrow(
+      new UnigateError(`${name}: not a number above 0.`),
+    );
+    expect(fetch).not.toHaveBeenCalled();
+  });
 });
 
 describe('progress', () => {
-  it('is told when it changes, and never falls', async () => {
+  test('is told when it changes, and never falls', async () => {
     const percents = [0, 0, 10, 5, 30, 20, 30];
     const turns = percents.map((percent, index) => json(task(index < 2 ? 'queued' : 'in_progress', percent)));
     const told: [string, number | undefined][] = [];
@@ -106,14 +108,14 @@ describe('progress', () => {
     ]);
   });
 
-  it('is told of a task that fails, before the error', async () => {
+  test('is told of a task that fails, before the error', async () => {
     const told: string[] = [];
     const failed = json(task('failed', 40, { error: { code: 'c', message: 'm' } }));
     await play([running, failed], { onProgress: ({ status, percent }) => told.push(`${status} ${percent}`) });
     expect(told).toEqual(['in_progress 50', 'failed 50']);
   });
 
-  it('throws what the listener throws', async () => {
+  test('throws what the listener throws', async () => {
     const wrong = new RangeError('mine');
     const { outcome, requests } = await play([running], {
       onProgress: () => {
@@ -126,7 +128,7 @@ describe('progress', () => {
 });
 
 describe('the end of the wait', () => {
-  it('is a typed error with the task when that has failed', async () => {
+  test('is a typed error with the task when that has failed', async () => {
     const body = task('failed', 40, { error: { code: 'content_moderated', message: 'Held back.' } });
     const { outcome } = await play([running, json(body, 200, { 'x-request-id': 'req_7' })]);
     expect(outcome).toMatchObject({
@@ -139,7 +141,7 @@ describe('the end of the wait', () => {
     });
   });
 
-  it('an abort between two polls', async () => {
+  test('an abort between two polls', async () => {
     const { client, fetch } = stubClient([running, running]);
     const stop = new AbortController();
     const outcome = client.videos.waitFor(id, { signal: stop.signal }).catch((error: unknown) => error);
@@ -155,7 +157,7 @@ describe('the end of the wait', () => {
     expect(fetch).toHaveBeenCalledTimes(2);
   });
 
-  it('an abort in the middle of a poll', async () => {
+  test('an abort in the middle of a poll', async () => {
     const { client } = stubClient([silence]);
     const stop = new AbortController();
     const outcome = client.videos.waitFor(id, { signal: stop.signal }).catch((error: unknown) => error);
@@ -165,13 +167,13 @@ describe('the end of the wait', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('an abort before the first poll asks nothing', async () => {
+  test('an abort before the first poll asks nothing', async () => {
     const { outcome, requests } = await play([], { signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ constructor: AbortError, taskId: id });
     expect(requests).toBe(0);
   });
 
-  it.each([
+  test.each([
     ['between two polls', [running, running, running], 3],
     ['in the middle of a poll', [running, running, silence], 3],
     ['when nothing but trouble comes', [refused(503), unreachable, refused(429)], 3],
@@ -185,14 +187,14 @@ describe('the end of the wait', () => {
     expect(requests).toBe(polls);
   });
 
-  it('no timeoutMs is as long as it takes', async () => {
+  test('no timeoutMs is as long as it takes', async () => {
     const { outcome } = await play([running, completed], { timeoutMs: Infinity });
     expect(outcome).toMatchObject({ status: 'completed' });
   });
 });
 
 describe('a poll that goes wrong', () => {
-  it.each([
+  test.each([
     ['408', refused(408)],
     ['429', refused(429)],
     ['500', refused(500)],
@@ -208,18 +210,18 @@ describe('a poll that goes wrong', () => {
     expect(waits).toEqual([1_000, 1_500]);
   });
 
-  it('is repeated when it takes more than a minute', async () => {
+  test('is repeated when it takes more than a minute', async () => {
     const { outcome, waits } = await play([silence, completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
     expect(waits).toEqual([61_000]);
   });
 
-  it('goes on with a state that is not in the contract', async () => {
+  test('goes on with a state that is not in the contract', async () => {
     const { outcome } = await play([json(task('paused', 10)), completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
   });
 
-  it.each([
+  test.each([
     [404, NotFoundError],
     [400, BadRequestError],
   ])('is final after %i, and has the task id', async (status, Class) => {
@@ -228,7 +230,7 @@ describe('a poll that goes wrong', () => {
     expect(requests).toBe(2);
   });
 
-  it('is given up when ten minutes of trouble are over, and has the task id', async () => {
+  test('is given up when ten minutes of trouble are over, and has the task id', async () => {
     const { outcome, waits } = await play([running, ...Array.from({ length: 100 }, () => refused(503))]);
     expect(outcome).toMatchObject({ constructor: ServiceUnavailableError, taskId: id });
     const total = waits.reduce((sum, milliseconds) => sum + milliseconds);
@@ -236,7 +238,7 @@ describe('a poll that goes wrong', () => {
     expect(total).toBeLessThan(616_000);
   });
 
-  it('has its ten minutes anew after each answer', async () => {
+  test('has its ten minutes anew after each answer', async () => {
     const trouble = Array.from({ length: 35 }, () => refused(503));
     const { outcome } = await play([...trouble, running, ...trouble, completed]);
     expect(outcome).toMatchObject({ status: 'completed' });
@@ -247,7 +249,7 @@ describe('create', () => {
   const keysOf = (fetch: ReturnType<typeof stubClient>['fetch']) =>
     fetch.mock.calls.map(([sent]) => sent.headers.get('idempotency-key'));
 
-  it('names the request, and its repeats the same', async () => {
+  test('names the request, and its repeats the same', async () => {
     const { client, fetch, bodies } = stubClient([refused(503), unreachable, queued, queued]);
     const first = client.videos.create(request);
     await vi.runAllTimersAsync();
@@ -260,14 +262,14 @@ describe('create', () => {
     expect(bodies).toEqual(Array.from({ length: 4 }, () => JSON.stringify(request)));
   });
 
-  it('takes a name of the caller', async () => {
+  test('takes a name of the caller', async () => {
     const { client, fetch } = stubClient([queued, queued, completed]);
     await client.videos.create(request, { headers: { 'idempotency-key': 'by-header' } });
     await client.videos.createAndWait(request, { idempotencyKey: 'by-option' });
     expect(keysOf(fetch)).toEqual(['by-header', 'by-option', null]);
   });
 
-  it('and wait gives the video', async () => {
+  test('and wait gives the video', async () => {
     const { client, fetch } = stubClient([queued, queued, running, completed]);
     const outcome = client.videos.createAndWait(request);
     await vi.runAllTimersAsync();
@@ -299,23 +301,23 @@ describe('list', () => {
     return { ids, queries: fetch.mock.calls.map(([sent]) => new URL(sent.url).search) };
   };
 
-  it('goes through the pages', async () => {
+  test('goes through the pages', async () => {
     expect(await idsOf([page(['a', 'b'], true), page(['c', 'd'], true), page([], false)])).toEqual({
       ids: ['a', 'b', 'c', 'd'],
       queries: ['?limit=2&order=asc', '?limit=2&order=asc&after=b', '?limit=2&order=asc&after=d'],
     });
   });
 
-  it('fetches no page that is not reached', async () => {
+  test('fetches no page that is not reached', async () => {
     expect((await idsOf([page(['a', 'b'], true)], 2)).ids).toEqual(['a', 'b']);
   });
 
-  it('ends at a page that leads to itself', async () => {
+  test('ends at a page that leads to itself', async () => {
     expect((await idsOf([page(['a'], true), page(['a'], true)])).ids).toEqual(['a', 'a']);
   });
 });
 
-it('delete says what is gone', async () => {
+test('delete says what is gone', async () => {
   const gone = { id, object: 'video.deleted', deleted: true };
   const { client, fetch } = stubClient([json(gone)]);
   expect(await client.videos.delete(id)).toEqual(gone);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { engines, Place } from '../store/engines.ts';
+import { engines, TestStore } from '../store/engines.ts';
 import { expectAllRight, taskRows } from '../tasks/accounts-of-tasks.ts';
 import { Child } from '../tasks/child.ts';
 import { openNode } from '../tasks/node.ts';
@@ -20,11 +20,11 @@ const points = [
 const order = ['queued', 'in_progress', 'completed', 'failed'];
 
 describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let upstream: TaskUpstream;
   let receiver: Receiver;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     upstream = await TaskUpstream.start(true);
     receiver = await Receiver.start();
   });
@@ -59,7 +59,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
     await expectAllRight(store, upstream, token, QUOTA);
     const deliveries = await rows();
     expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
-    // A notice that was answered but not written down comes once more; it has the same id.
+    // A delivery that was answered but not written down comes once more; it has the same id.
     const ids = receiver.seen.map(({ id }) => id);
     expect(new Set(ids).size).toBe(deliveries.length);
     const told = Map.groupBy(

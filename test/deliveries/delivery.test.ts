@@ -1,23 +1,23 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Store } from '../../server/store/store.ts';
-import { engines, onServer, Place } from '../store/engines.ts';
-import { NOW, Rig } from '../tasks/rig.ts';
-import { done, Outbox, SECRET, VIDEO } from './outbox.ts';
+import { engines, onServer, TestStore } from '../store/engines.ts';
+import { now, TaskHarness } from '../tasks/harness.ts';
+import { done, Outbox, secret, videoUrl } from './outbox.ts';
 import { Receiver, signatureOf } from './receiver.ts';
 
-describe.each(engines)('notices on %s', (engine) => {
-  let place: Place;
+describe.each(engines)('deliveries on %s', (engine) => {
+  let place: TestStore;
   let store: Store;
   let outbox: Outbox;
   let receiver: Receiver;
   let other: Receiver;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    outbox = new Outbox(await Rig.make(place, store));
+    outbox = new Outbox(await TaskHarness.make(place, store));
     receiver = await Receiver.start();
     other = await Receiver.start();
   });
@@ -42,19 +42,19 @@ describe.each(engines)('notices on %s', (engine) => {
       expect(await outbox.deliver()).toBe(0);
       await outbox.reach(done);
       expect(await outbox.deliver()).toBe(1);
-      const common = { id: task.id, model: task.model, created_at: NOW / 1_000 };
+      const common = { id: task.id, model: task.model, created_at: now / 1_000 };
       expect(receiver.seen.map(({ body }) => body)).toEqual([
-        { ...common, status: 'queued', error: null, updated_at: NOW / 1_000 },
-        { ...common, status: 'running', error: null, updated_at: NOW / 1_000 + 60 },
+        { ...common, status: 'queued', error: null, updated_at: now / 1_000 },
+        { ...common, status: 'running', error: null, updated_at: now / 1_000 + 60 },
         {
           ...common,
           status: 'succeeded',
           error: null,
-          content: { video_url: VIDEO },
-          video_url: VIDEO,
-          outputs: [VIDEO],
+          content: { video_url: videoUrl },
+          video_url: videoUrl,
+          outputs: [videoUrl],
           seed: 42,
-          updated_at: NOW / 1_000 + 180,
+          updated_at: now / 1_000 + 180,
         },
       ]);
       for (const { path, headers, text } of receiver.seen) {
@@ -78,9 +78,9 @@ describe.each(engines)('notices on %s', (engine) => {
       expect(
         receiver.seen.map(({ body: { status, error, updated_at } }) => [status, error, updated_at]),
       ).toEqual([
-        ['queued', null, NOW / 1_000],
-        ['running', null, NOW / 1_000 + 60],
-        ['failed', { code: 'Sensitive', message: 'No.' }, NOW / 1_000 + 120],
+        ['queued', null, now / 1_000],
+        ['running', null, now / 1_000 + 60],
+        ['failed', { code: 'Sensitive', message: 'No.' }, now / 1_000 + 120],
       ]);
       expect(new Set(receiver.seen.map(({ id }) => id)).size).toBe(3);
     });
@@ -156,13 +156,13 @@ describe.each(engines)('notices on %s', (engine) => {
       expect(first?.id).toMatch(/^msg_[0-9a-z_]+$/);
       expect(second?.id).toBe(first?.id);
       expect(receiver.seen.map(({ timestamp }) => timestamp)).toEqual([
-        String(NOW / 1_000),
-        String(NOW / 1_000 + 10),
+        String(now / 1_000),
+        String(now / 1_000 + 10),
       ]);
-      for (const notice of receiver.seen) {
-        const webhook = new Webhook(SECRET, { format: 'raw' });
-        expect(notice.headers['webhook-signature']).toBe(signatureOf(notice, webhook));
-        expect(JSON.stringify(notice.headers)).not.toContain(SECRET);
+      for (const delivery of receiver.seen) {
+        const webhook = new Webhook(secret, { format: 'raw' });
+        expect(delivery.headers['webhook-signature']).toBe(signatureOf(delivery, webhook));
+        expect(JSON.stringify(delivery.headers)).not.toContain(secret);
       }
     });
 
@@ -170,8 +170,10 @@ describe.each(engines)('notices on %s', (engine) => {
       const secret = `whsec_${Buffer.from('24 bytes or a few more..').toString('base64')}`;
       await outbox.submit(receiver.url());
       await outbox.another({ secret }).runDue();
-      const [notice] = receiver.seen;
-      expect(notice?.headers['webhook-signature']).toBe(notice && signatureOf(notice, new Webhook(secret)));
+      const [delivery] = receiver.seen;
+      expect(delivery?.headers['webhook-signature']).toBe(
+        delivery && signatureOf(delivery, new Webhook(secret)),
+      );
     });
 
     test('not without a secret', async () => {
@@ -283,7 +285,7 @@ describe.each(engines)('notices on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ tries: 0 }, {}]);
       await outbox.rig.advance(1);
       await delivered;
-      expect(await outbox.rows()).toMatchObject([{ tries: 1, next_try_at: NOW + 15_000 }, {}]);
+      expect(await outbox.rows()).toMatchObject([{ tries: 1, next_try_at: now + 15_000 }, {}]);
     });
 
     test('are acknowledged by a status, whatever becomes of the body', async () => {
@@ -328,7 +330,7 @@ describe.each(engines)('notices on %s', (engine) => {
       await outbox.rig.advance(1_000);
       await Promise.all([stopped, delivered]);
       expect(await outbox.rows()).toMatchObject([
-        { outcome: null, tries: 0, lease_owner: null, next_try_at: NOW + 1_000 },
+        { outcome: null, tries: 0, lease_owner: null, next_try_at: now + 1_000 },
       ]);
       receiver.answer = 200;
       expect(await outbox.another().runDue()).toBe(1);
@@ -375,10 +377,10 @@ describe.each(engines)('notices on %s', (engine) => {
     test('goes on with what another was at when it died', async () => {
       const { rig, deliveries } = outbox;
       await outbox.submit(receiver.url());
-      const lease = { owner: 'dead', now: NOW, until: NOW + 20_000 };
+      const lease = { owner: 'dead', now, until: now + 20_000 };
       await store.run('claimDeliveries', { ...lease, limit: 1, perHost: 1, running: [] });
       await deliveries.start();
-      // However late it is: as long as the other may live, the notice is its own.
+      // However late it is: as long as the other may live, the delivery is its own.
       await rig.advance(3_600_000);
       expect(receiver.seen).toEqual([]);
       expect(await rig.bury()).toBe(1);
@@ -410,11 +412,11 @@ describe.each(engines)('notices on %s', (engine) => {
       });
       expect(await outbox.rows()).toMatchObject([
         { outcome: 'delivered' },
-        { outcome: null, next_try_at: NOW },
+        { outcome: null, next_try_at: now },
       ]);
     });
 
-  test('several at once deliver each notice once', async () => {
+  test('several at once deliver each delivery once', async () => {
     const count = 30;
     for (let made = 0; made < count; made += 1) await outbox.submit(made % 2 ? receiver.url() : other.url());
     await outbox.reach(done);

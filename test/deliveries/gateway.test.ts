@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { eventProblems } from '../support/schemas.ts';
-import { SECRET } from './outbox.ts';
+import { secret } from './outbox.ts';
 import { Receiver } from './receiver.ts';
 
 const officialPath = '/api/v3/contents/generations/tasks';
@@ -23,11 +23,11 @@ const generic = (callback: string) => ({
 });
 
 let gateway: TestGateway;
-const webhook = new Webhook(SECRET, { format: 'raw' });
+const webhook = new Webhook(secret, { format: 'raw' });
 let receiver: Receiver;
 beforeAll(async () => {
   receiver = await Receiver.start();
-  gateway = await startTestGateway({ callbacks: { allowPrivate: true, secret: SECRET } });
+  gateway = await startTestGateway({ callbacks: { allowPrivate: true, secret } });
 });
 afterAll(async () => {
   await gateway.close();
@@ -56,21 +56,21 @@ test('tasks of the family are told of, whatever route made them', { timeout: 60_
   expect(new Set(Object.keys(receiver.told()))).toEqual(new Set(ends.keys()));
   const tasks = await gateway.gateway.store.read.selectFrom('tasks').select(['id', 'upstream_id']).execute();
   for (const { id, upstream_id } of tasks) {
-    const notices = receiver.seen.filter(({ body }) => body.id === id);
-    const statuses = notices.map(({ body }) => body.status);
+    const deliveries = receiver.seen.filter(({ body }) => body.id === id);
+    const statuses = deliveries.map(({ body }) => body.status);
     // Whether it is seen running depends on when it is asked for.
     expect(statuses.filter((status) => status !== 'running')).toEqual(['queued', ends.get(id)]);
     expect(statuses.lastIndexOf('running')).toBeLessThan(2);
-    for (const notice of notices) {
-      expect(eventProblems('OfficialTaskCallback', notice.body)).toEqual([]);
-      expect(eventProblems('CallbackHeaders', notice.headers)).toEqual([]);
-      expect(notice.text).not.toContain(upstream_id);
+    for (const delivery of deliveries) {
+      expect(eventProblems('OfficialTaskCallback', delivery.body)).toEqual([]);
+      expect(eventProblems('CallbackHeaders', delivery.headers)).toEqual([]);
+      expect(delivery.text).not.toContain(upstream_id);
       // It throws where a signature is not right.
-      const verified = webhook.verify(notice.text, notice.headers as Record<string, string>);
-      expect(verified).toEqual(notice.body);
+      const verified = webhook.verify(delivery.text, delivery.headers as Record<string, string>);
+      expect(verified).toEqual(delivery.body);
     }
   }
-  // The last notice is what the poll shows.
+  // The last delivery is what the poll shows.
   const [id = ''] = ends.keys();
   const polled = await fetch(`${gateway.url}${officialPath}/${id}`, {
     headers: { authorization: `Bearer ${gateway.key}` },

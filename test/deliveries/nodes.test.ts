@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { makeToken } from '../store/books.ts';
-import { engines, Place } from '../store/engines.ts';
+import { engines, TestStore } from '../store/engines.ts';
 import { Child } from '../tasks/child.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { Receiver } from './receiver.ts';
@@ -9,10 +9,10 @@ import { Receiver } from './receiver.ts';
 const COUNT = 40;
 
 test.runIf(engines.includes('postgres'))(
-  'two gateways on PostgreSQL share the deliveries, and each notice is delivered once',
+  'two gateways on PostgreSQL share the deliveries, and each delivery is delivered once',
   { timeout: 120_000 },
   async () => {
-    const place = await Place.make('postgres');
+    const place = await TestStore.make('postgres');
     const [upstream, receiver] = await Promise.all([TaskUpstream.start(false), Receiver.start()]);
     const store = await place.open();
     const token = await makeToken(store, { remainQuota: 1_000_000 });

@@ -4,25 +4,25 @@ import type { DeliveryOptions } from '../../server/deliveries/environment.ts';
 import { renderOfficialTask } from '../../server/formats/official.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import type { TaskOrder } from '../../server/tasks/task-order.ts';
-import type { Rig } from '../tasks/rig.ts';
+import type { TaskCreation } from '../../server/tasks/task-creation.ts';
+import type { TaskHarness } from '../tasks/harness.ts';
 
-export const SECRET = 'the secret of callbacks';
-export const VIDEO = 'https://files.example/clip.mp4';
+export const secret = 'the secret of callbacks';
+export const videoUrl = 'https://files.example/clip.mp4';
 export const done: Snapshot = {
   state: 'completed',
-  result: { video_url: VIDEO, native: { seed: 42 } },
+  result: { video_url: videoUrl, native: { seed: 42 } },
   usage: { units: 4 },
 };
 
 /** Deliveries on a rig's store and clock, and what they log. */
 export class Outbox {
-  readonly rig: Rig;
+  readonly rig: TaskHarness;
   readonly deliveries: Deliveries;
   readonly log: Record<string, unknown>[] = [];
   readonly #made: Deliveries[] = [];
 
-  constructor(rig: Rig, options: Partial<DeliveryOptions> = {}) {
+  constructor(rig: TaskHarness, options: Partial<DeliveryOptions> = {}) {
     this.rig = rig;
     this.deliveries = this.another(options);
   }
@@ -34,7 +34,7 @@ export class Outbox {
       store: this.rig.store,
       render: renderOfficialTask,
       allowPrivate: true,
-      secret: SECRET,
+      secret,
       logger: pino({ base: null, timestamp: false }, line),
       clock: this.rig.clock.now,
       timers: this.rig.clock,
@@ -53,7 +53,7 @@ export class Outbox {
     await stopped;
   }
 
-  submit(callbackUrl: string, change: Partial<TaskOrder> = {}): Promise<TaskRecord> {
+  submit(callbackUrl: string, change: Partial<TaskCreation> = {}): Promise<TaskRecord> {
     return this.rig.submit({ format: 'official', callbackUrl, ...change });
   }
 
@@ -63,7 +63,7 @@ export class Outbox {
     await this.rig.step(60_000);
   }
 
-  /** Makes one try with each notice that is due after that time. */
+  /** Makes one try with each delivery that is due after that time. */
   deliver(ms = 0): Promise<number> {
     this.rig.clock.jump(ms);
     return this.deliveries.runDue();

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
 
-export interface Notice {
+export interface Received {
   path: string;
   headers: IncomingMessage['headers'];
   /** The header `webhook-id`. */
@@ -13,16 +13,16 @@ export interface Notice {
   body: { id: string; status: string } & Record<string, unknown>;
 }
 
-/** The header `webhook-signature` that a notice should have, whenever it came. */
-export function signatureOf({ id, timestamp, text }: Notice, webhook: Webhook): string {
+/** The header `webhook-signature` that a delivery should have, whenever it came. */
+export function signatureOf({ id, timestamp, text }: Received, webhook: Webhook): string {
   return webhook.sign(id, new Date(Number(timestamp) * 1000), text);
 }
 
 /** Somebody's server at a callback address. It acknowledges everything until it is told otherwise. */
 export class Receiver {
-  readonly seen: Notice[] = [];
+  readonly seen: Received[] = [];
   /** The status to answer with, or a function that answers, or does not. */
-  answer: number | ((notice: Notice, response: ServerResponse) => void) = 200;
+  answer: number | ((delivery: Received, response: ServerResponse) => void) = 200;
   readonly #server: Server;
 
   private constructor() {
@@ -61,12 +61,12 @@ export class Receiver {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
     const { url = '', headers } = request;
-    const body = JSON.parse(text) as Notice['body'];
+    const body = JSON.parse(text) as Received['body'];
     const id = String(headers['webhook-id']);
     const timestamp = String(headers['webhook-timestamp']);
-    const notice = { path: url, headers, id, timestamp, text, body };
-    this.seen.push(notice);
+    const delivery = { path: url, headers, id, timestamp, text, body };
+    this.seen.push(delivery);
     if (typeof this.answer === 'number') response.writeHead(this.answer).end();
-    else this.answer(notice, response);
+    else this.answer(delivery, response);
   }
 }

@@ -2,7 +2,7 @@ import { connect, HandshakeRefused } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
 
 /** What became of a request, by its id in the books. */
-export interface Told {
+export interface Reported {
   requestId: string;
   /** `done`: to its end. `refused`: with 503. `broken`: a socket that spoke and was ended by the gateway. */
   outcome: 'done' | 'refused' | 'broken';
@@ -14,7 +14,7 @@ const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: 
 
 /** Customers of a gateway who ask again and again, and know what they were told. */
 export class Customers {
-  readonly told: Told[] = [];
+  readonly told: Reported[] = [];
   readonly #url: string;
   readonly #key: string;
   #open = false;
@@ -53,7 +53,7 @@ export class Customers {
   }
 
   /** Resolves when so many more were told this. @throws what a customer must never see */
-  async more(outcome: Told['outcome'], count: number): Promise<void> {
+  async more(outcome: Reported['outcome'], count: number): Promise<void> {
     const enough = this.#count(outcome) + count;
     const late = performance.now() + patience;
     while (this.#count(outcome) < enough) {
@@ -83,11 +83,15 @@ export class Customers {
     return [...this.#waiting].join(', ');
   }
 
-  #count(outcome: Told['outcome']): number {
+  #count(outcome: Reported['outcome']): number {
     return this.told.filter((one) => one.outcome === outcome).length;
   }
 
-  async #post(path: string, body: object, headers: Record<string, string> = {}): Promise<Told['outcome']> {
+  async #post(
+    path: string,
+    body: object,
+    headers: Record<string, string> = {},
+  ): Promise<Reported['outcome']> {
     const response = await fetch(this.#url + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...headers },

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from '../store/books.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
 import { Cluster, serverPrograms } from '../store/cluster.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { onServer } from '../store/engines.ts';
@@ -31,7 +31,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
       const request = { requestId: 'r1', model: 'm', unit: 'characters', amount: 10 } as const;
       await new Ledger(store, 'gateway_1').reserve({ ...request, token });
       const lost = proxy.cut('commit\0', 'before').then(() => proxy.down());
-      const settled = store.run('settle', { requestId: 'r1', charged: 4, log: LOG, now: 5 });
+      const settled = store.run('settle', { requestId: 'r1', charged: 4, log: logEntry, now: 5 });
       await lost;
       await cluster.restart('immediate');
       // What was never written down is forgotten, so the same numbers come again, and these are committed.

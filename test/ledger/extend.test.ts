@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, makeToken } from '../store/books.ts';
-import { engines, Place } from '../store/engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
+import { engines, TestStore } from '../store/engines.ts';
 
 const NOW = 1_700_000_000_500;
 
 describe.each(engines)('a hold that grows on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
     now = NOW;
     ledger = new Ledger(store, 'here', () => now);
@@ -36,7 +36,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
       opened_at: NOW,
     });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 65, used_quota: 0 });
-    await ledger.settle({ requestId: 'r', charged: 30, log: LOG });
+    await ledger.settle({ requestId: 'r', charged: 30, log: logEntry });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 70, used_quota: 30 });
   });
 
@@ -69,7 +69,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
   test('a closed hold, an unknown one and one that holds something else do not grow', async () => {
     const token = await makeToken(store, { remainQuota: 100 });
     await reserve(token, 'settled', 10);
-    await ledger.settle({ requestId: 'settled', charged: 5, log: LOG });
+    await ledger.settle({ requestId: 'settled', charged: 5, log: logEntry });
     await reserve(token, 'refunded', 10);
     await ledger.refund({ requestId: 'refunded' });
     await reserve(token, 'other', 10);

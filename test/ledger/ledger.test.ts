@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ledger, type ReserveRequest } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from '../store/books.ts';
-import { engines, Place } from '../store/engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
+import { engines, TestStore } from '../store/engines.ts';
 
 const NOW = 1_700_000_000_500;
 
 describe.each(engines)('ledger on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
     now = NOW;
     ledger = new Ledger(store, 'here', () => now);
@@ -39,7 +39,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await ledger.reserve(hold(token, 'r1'))).toBe('reserved');
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 90, used_quota: 0 });
     now += 250;
-    const log = { ...LOG, promptTokens: 7, completionTokens: 8 };
+    const log = { ...logEntry, promptTokens: 7, completionTokens: 8 };
     expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toBe(true);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
     expect(await ledgerRows(store)).toEqual([
@@ -89,8 +89,10 @@ describe.each(engines)('ledger on %s', (engine) => {
     const unlimited = await makeToken(store, { unlimitedQuota: true });
     await ledger.reserve(hold(token, 'r1'));
     await ledger.reserve(hold(unlimited, 'r2'));
-    expect(await ledger.settle({ requestId: 'r1', charged: Number.MAX_SAFE_INTEGER, log: LOG })).toBe(true);
-    expect(await ledger.settle({ requestId: 'r2', charged: 11, log: LOG })).toBe(true);
+    expect(await ledger.settle({ requestId: 'r1', charged: Number.MAX_SAFE_INTEGER, log: logEntry })).toBe(
+      true,
+    );
+    expect(await ledger.settle({ requestId: 'r2', charged: 11, log: logEntry })).toBe(true);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 10 });
     expect(await balanceOf(store, unlimited)).toMatchObject({ used_quota: 10 });
     expect((await logRows(store)).map((row) => row.quota)).toEqual([10, 10]);
@@ -100,7 +102,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     ]);
     expect(ledger.overruns).toBe(2);
     await ledger.reserve(hold(token, 'r3', { amount: 0 }));
-    await ledger.settle({ requestId: 'r3', charged: 0, log: LOG });
+    await ledger.settle({ requestId: 'r3', charged: 0, log: logEntry });
     expect(ledger.overruns).toBe(2);
     await expectBalanced(store, token);
   });
@@ -110,7 +112,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     await ledger.reserve(hold(token, 'r1'));
     await ledger.reserve(hold(token, 'r2'));
     expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
-    const log = { ...LOG, status: 502, errorCode: 'upstream_error', units: 0 };
+    const log = { ...logEntry, status: 502, errorCode: 'upstream_error', units: 0 };
     expect(await ledger.refund({ requestId: 'r2', log })).toBe(true);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 100, used_quota: 0 });
     expect(await logRows(store)).toMatchObject([
@@ -122,8 +124,8 @@ describe.each(engines)('ledger on %s', (engine) => {
     const token = await makeToken(store, { remainQuota: 9 });
     expect(await ledger.reserve(hold(token, 'r1'))).toBe('insufficient_quota');
     expect(await ledgerRows(store)).toEqual([]);
-    expect(await ledger.settle({ requestId: 'r1', charged: 1, log: LOG })).toBe(false);
-    expect(await ledger.refund({ requestId: 'r1', log: LOG })).toBe(false);
+    expect(await ledger.settle({ requestId: 'r1', charged: 1, log: logEntry })).toBe(false);
+    expect(await ledger.refund({ requestId: 'r1', log: logEntry })).toBe(false);
     expect(await logRows(store)).toEqual([]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9, used_quota: 0 });
   });
@@ -132,8 +134,8 @@ describe.each(engines)('ledger on %s', (engine) => {
     const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 5 });
     expect(await ledger.reserve(hold(token, 'r1', { amount: 1_000 }))).toBe('reserved');
     expect(await ledger.reserve(hold(token, 'r2', { amount: 1_000 }))).toBe('reserved');
-    await ledger.settle({ requestId: 'r1', charged: 700, log: LOG });
-    await ledger.refund({ requestId: 'r2', log: LOG });
+    await ledger.settle({ requestId: 'r1', charged: 700, log: logEntry });
+    await ledger.refund({ requestId: 'r2', log: logEntry });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
   });
 
@@ -156,8 +158,8 @@ describe.each(engines)('ledger on %s', (engine) => {
       const closed = await Promise.all(
         Array.from({ length: 8 }, (_, index) =>
           (index + round) % 2 === 0
-            ? ledger.settle({ requestId, charged: 3, log: LOG })
-            : ledger.refund({ requestId, log: LOG }),
+            ? ledger.settle({ requestId, charged: 3, log: logEntry })
+            : ledger.refund({ requestId, log: logEntry }),
         ),
       );
       expect(closed.filter(Boolean)).toHaveLength(1);
@@ -193,7 +195,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       await gone.reserve(hold(token, 'orphan 1'));
       await gone.reserve(hold(unlimited, 'orphan 2'));
       await gone.reserve(hold(token, 'settled'));
-      await gone.settle({ requestId: 'settled', charged: 10, log: LOG });
+      await gone.settle({ requestId: 'settled', charged: 10, log: logEntry });
       await gone.reserve(hold(token, 'task', { kind: 'task' }));
       await ledger.reserve(hold(token, 'another'));
       // However long ago it was: a clock that is set forward ends nothing.
@@ -222,9 +224,9 @@ describe.each(engines)('ledger on %s', (engine) => {
       await late.reserve(hold(token, 'r1', { amount: 30 }));
       await free();
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 100, used_quota: 0 });
-      const settle = () => late.settle({ requestId: 'r1', charged: 25, log: LOG });
+      const settle = () => late.settle({ requestId: 'r1', charged: 25, log: logEntry });
       expect((await Promise.all([settle(), settle()])).filter(Boolean)).toHaveLength(1);
-      expect(await late.refund({ requestId: 'r1', log: LOG })).toBe(false);
+      expect(await late.refund({ requestId: 'r1', log: logEntry })).toBe(false);
       expect(await free()).toMatchObject({ holds: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 75, used_quota: 25 });
       expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 25 }]);
@@ -240,7 +242,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       await free();
       await ledger.reserve(hold(token, 'since', { amount: 25 }));
       for (const requestId of ['r1', 'r2', 'r3'])
-        expect(await late.settle({ requestId, charged: 18, log: LOG })).toBe(true);
+        expect(await late.settle({ requestId, charged: 18, log: logEntry })).toBe(true);
       const quotas = (await logRows(store)).map(({ request_id, quota }) => [request_id, quota]);
       expect(quotas).toEqual([
         ['r1', 15],
@@ -257,10 +259,10 @@ describe.each(engines)('ledger on %s', (engine) => {
       const late = left();
       await late.reserve(hold(token, 'r1'));
       await free();
-      const log = { ...LOG, status: 502, errorCode: 'upstream_error', units: 0 };
+      const log = { ...logEntry, status: 502, errorCode: 'upstream_error', units: 0 };
       expect(await late.refund({ requestId: 'r1', log })).toBe(true);
       expect(await late.refund({ requestId: 'r1', log })).toBe(false);
-      expect(await late.settle({ requestId: 'r1', charged: 5, log: LOG })).toBe(false);
+      expect(await late.settle({ requestId: 'r1', charged: 5, log: logEntry })).toBe(false);
       expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, status: 502 }]);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
     });
@@ -276,7 +278,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await late.extend({ requestId: 'r1', from: 10, to: 30 })).toBe('extended');
       expect(await free()).toMatchObject({ holds: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 0 });
-      expect(await late.settle({ requestId: 'r1', charged: 30, log: LOG })).toBe(true);
+      expect(await late.settle({ requestId: 'r1', charged: 30, log: logEntry })).toBe(true);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 30 });
     });
   });
@@ -287,7 +289,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       await expect(ledger.reserve(hold(token, 'bad', { amount }))).rejects.toThrow(RangeError);
     }
     await ledger.reserve(hold(token, 'r1'));
-    await expect(ledger.settle({ requestId: 'r1', charged: -5, log: LOG })).rejects.toThrow(RangeError);
+    await expect(ledger.settle({ requestId: 'r1', charged: -5, log: logEntry })).rejects.toThrow(RangeError);
     await expectBalanced(store, token);
   });
 
@@ -308,7 +310,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       const by = random() < 0.5 ? ledger : gone;
       if (action < 0.5) await by.reserve(hold(token, requestId, { amount }));
       else if (action < 0.8) {
-        if (await by.settle({ requestId, charged: amount, log: LOG })) closed.push(requestId);
+        if (await by.settle({ requestId, charged: amount, log: logEntry })) closed.push(requestId);
       } else if (action < 0.97) {
         if (await by.refund({ requestId })) closed.push(requestId);
       } else await store.run('freeOrphans', { now, dueNow: now });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SpokenText } from '../../server/ledger/spoken-text.ts';
-import { longestSpeech } from '../../server/models/speech-time.ts';
-import { mostSpeechTokens } from '../../server/models/usage.ts';
+import { maxSpeechSeconds } from '../../server/models/speech-time.ts';
+import { maxSpeechTokens } from '../../server/models/usage.ts';
 import { Meter } from '../../server/sandbox/billing.ts';
 import { combine, deliveryOf, plainDelivery } from '../../server/sandbox/delivery.ts';
 import { languageTypes } from '../../server/sandbox/language.ts';
@@ -77,7 +77,7 @@ describe('what is held for a text that is metered in tokens', () => {
   test('is at least what the sandbox counts, in any script and language', async () => {
     await fc.assert(
       fc.asyncProperty(texts, fc.constantFrom(...Object.keys(languageTypes)), async (text, language) => {
-        expect(mostSpeechTokens(text)).toBeGreaterThanOrEqual(await counted(text, plainDelivery, language));
+        expect(maxSpeechTokens(text)).toBeGreaterThanOrEqual(await counted(text, plainDelivery, language));
       }),
       { numRuns: 15 },
     );
@@ -89,8 +89,8 @@ describe('what is held for a text that is metered in tokens', () => {
     await fc.assert(
       fc.asyncProperty(texts, async (text) => {
         const half = await counted(text, combine(plainDelivery, { rate: 0.5 }));
-        expect(mostSpeechTokens(text, { rate: 0.5 })).toBeGreaterThanOrEqual(half);
-        expect(mostSpeechTokens(text, { rate: 0.5, instruction })).toBeGreaterThanOrEqual(
+        expect(maxSpeechTokens(text, { rate: 0.5 })).toBeGreaterThanOrEqual(half);
+        expect(maxSpeechTokens(text, { rate: 0.5, instruction })).toBeGreaterThanOrEqual(
           await counted(text, slowed),
         );
       }),
@@ -105,13 +105,13 @@ describe('what is held for a text that is metered in tokens', () => {
         const spoken = new SpokenText('tokens');
         let [held, reported, waiting, documented] = [0, { units: 0, inputTokens: 0, outputTokens: 0 }, '', 0];
         for (const [text, speak] of bits) {
-          held = Math.max(held, spoken.most(text, reported.units));
+          held = Math.max(held, spoken.maxUnits(text, reported.units));
           spoken.add(text);
           waiting += text;
           if (!speak) continue;
           // By the documented rules each response has its own text tokens and its own floor.
           const input = Math.ceil(Buffer.byteLength(waiting) / 4);
-          const output = Math.max(50, Math.ceil((longestSpeech(waiting) - 0.5) * 50));
+          const output = Math.max(50, Math.ceil((maxSpeechSeconds(waiting) - 0.5) * 50));
           waiting = '';
           documented += input + output;
           reported = { units: documented, inputTokens: reported.inputTokens + input, outputTokens: 0 };
@@ -129,7 +129,7 @@ describe('what is held for a text that is metered in tokens', () => {
       'Straße, naïve, déjà vu.',
     ]) {
       const taken = await counted(text);
-      expect(mostSpeechTokens(text) / taken).toBeLessThan(12);
+      expect(maxSpeechTokens(text) / taken).toBeLessThan(12);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { SpokenText } from '../../server/ledger/spoken-text.ts';
-import { mostSpeechTokens } from '../../server/models/usage.ts';
+import { maxSpeechTokens } from '../../server/models/usage.ts';
 
 const characters = (units: number) => ({ units, inputTokens: 0, outputTokens: 0 });
 const tokens = (inputTokens: number, outputTokens: number) => ({
@@ -167,24 +167,24 @@ describe('what was heard of a text and not reported, in tokens', () => {
 describe('the most that all comes to with one more text', () => {
   test('in characters: on top of what was given, or of what was reported', () => {
     const spoken = new SpokenText('characters');
-    expect(spoken.most('Hello.', 0)).toBe(6);
+    expect(spoken.maxUnits('Hello.', 0)).toBe(6);
     spoken.add('Hello.');
-    expect(spoken.most('Bye.', 0)).toBe(10);
+    expect(spoken.maxUnits('Bye.', 0)).toBe(10);
     spoken.report(characters(60));
-    expect(spoken.most('Bye.', 60)).toBe(64);
+    expect(spoken.maxUnits('Bye.', 60)).toBe(64);
     spoken.add('Bye.');
-    expect(spoken.most('', 60)).toBe(60);
+    expect(spoken.maxUnits('', 60)).toBe(60);
   });
 
   test('in tokens: what was reported, and the most of what was not', () => {
     const spoken = new SpokenText('tokens');
     const [hello, bye] = ['Hello. It is me.', 'Bye. It was me.'];
     spoken.add(hello);
-    expect(spoken.most(bye, 0)).toBe(mostSpeechTokens(hello) + mostSpeechTokens(bye));
+    expect(spoken.maxUnits(bye, 0)).toBe(maxSpeechTokens(hello) + maxSpeechTokens(bye));
     // A part of the text may still take all that was held for it.
     spoken.report(tokens(2, 60));
-    expect(spoken.most(bye, 62)).toBe(62 + mostSpeechTokens(hello) + mostSpeechTokens(bye));
+    expect(spoken.maxUnits(bye, 62)).toBe(62 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
     spoken.report(tokens(4, 120));
-    expect(spoken.most(bye, 124)).toBe(124 + mostSpeechTokens(bye));
+    expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
   });
 });

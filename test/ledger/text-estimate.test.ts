@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { longestSpeech } from '../../server/models/speech-time.ts';
+import { maxSpeechSeconds } from '../../server/models/speech-time.ts';
 import { likelySpeechTokens } from '../../server/models/usage.ts';
 
 describe('the longest that a text takes to be spoken', () => {
@@ -14,7 +14,7 @@ describe('the longest that a text takes to be spoken', () => {
     ['😀é', 0.5 + 2 * 2.8],
     ['\ud800', 0.5 + 2.8],
   ])('%j: %d seconds', (text, seconds) => {
-    expect(longestSpeech(text)).toBeCloseTo(seconds);
+    expect(maxSpeechSeconds(text)).toBeCloseTo(seconds);
   });
 
   test.each([
@@ -28,7 +28,7 @@ describe('the longest that a text takes to be spoken', () => {
     [{ instruction: '' }, 1],
     [{ instruction: 'slow', rate: 0.5 }, 5],
   ])('%j stretches it %d times', (pace, factor) => {
-    expect(longestSpeech('Hello', pace)).toBeCloseTo(longestSpeech('Hello') * factor);
+    expect(maxSpeechSeconds('Hello', pace)).toBeCloseTo(maxSpeechSeconds('Hello') * factor);
   });
 });
 

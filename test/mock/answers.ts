@@ -100,7 +100,7 @@ async function speak(exchange: Exchange): Promise<void> {
   const { response, body } = exchange;
   const model = textOf(body.model);
   const format =
-    typeof body.response_format === 'string' ? body.response_format : usualFormat(model, body.stream);
+    typeof body.response_format === 'string' ? body.response_format : defaultFormat(model, body.stream);
   if (body.stream_format === 'sse') return sendEvents(exchange, spokenEvents(model, format));
   const type = mediaTypeOf(format);
   const audio = mediaOf(type);
@@ -116,7 +116,7 @@ async function speak(exchange: Exchange): Promise<void> {
 
 const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
 
-function usualFormat(model: string, stream: unknown): string {
+function defaultFormat(model: string, stream: unknown): string {
   if (/^(voxa|alpha-audio|beta\/)/.test(model)) return 'mp3';
   return stream === true ? 'pcm' : 'wav';
 }

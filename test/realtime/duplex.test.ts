@@ -390,7 +390,7 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     const id = await start();
     client.send(finishFrame(id));
     client.send(textFrame(id, 'x'));
-    await failed('CLIENT_ERROR', 1000, /told to finish/);
+    await failed('CLIENT_ERROR', 1000, /is finishing/);
   });
 
   test('no text for 23 seconds', async () => {

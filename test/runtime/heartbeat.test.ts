@@ -4,8 +4,8 @@ import { Ledger } from '../../server/ledger/ledger.ts';
 import { Heartbeat } from '../../server/runtime/heartbeat.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, makeToken } from '../store/books.ts';
-import { type Engine, engines, Place } from '../store/engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
+import { type Engine, engines, TestStore } from '../store/engines.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 const second = 1_000;
@@ -55,11 +55,11 @@ class Node {
   }
 }
 
-let place: Place;
+let place: TestStore;
 let store: Store;
 let token: TokenRecord;
 const open = async (engine: Engine) => {
-  place = await Place.make(engine);
+  place = await TestStore.make(engine);
   store = await place.open();
   token = await makeToken(store, { remainQuota: QUOTA });
 };
@@ -135,8 +135,8 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     await one.hold(token, 'r2');
     await other.live(3 * second);
     expect(await states()).toEqual(['refunded', 'open']);
-    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: LOG })).toBe(true);
-    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: LOG })).toBe(false);
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(true);
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(false);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: QUOTA - 10 - 7, used_quota: 7 });
     await expectBalanced(store, token);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mp3, padded, pictures, png, video, wav } from './media-files.ts';
 import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -56,7 +56,7 @@ const uploadImage = (name: string, bytes: Uint8Array) =>
   upload({ url: host.put(name, bytes), asset_type: 'Image' });
 
 describe('asset', () => {
-  it('is processed, then active, and can be downloaded', async () => {
+  test('is processed, then active, and can be downloaded', async () => {
     const file = png(400, 300);
     const id = await upload({ url: host.put('cat.png', file), asset_type: 'image', name: 'cat' });
     expect(await look(id)).toEqual({
@@ -82,13 +82,13 @@ describe('asset', () => {
     expect((await fetch(renewed ?? '')).status).toBe(200);
   });
 
-  it.each(Object.keys(pictures) as (keyof typeof pictures)[])('may be %s', async (format) => {
+  test.each(Object.keys(pictures) as (keyof typeof pictures)[])('may be %s', async (format) => {
     expect(await checked(await uploadImage(`a.${format}`, pictures[format](300, 400)))).toMatchObject({
       Status: 'Active',
     });
   });
 
-  it.each([
+  test.each([
     ['480p MP4 of 2 seconds', () => video({ seconds: 2 })],
     ['720p MOV with sound', () => video({ width: 1280, height: 720, container: 'mov', audio: true })],
     ['portrait 720p', () => video({ width: 720, height: 1280, frameRate: 60 })],
@@ -100,7 +100,7 @@ describe('asset', () => {
     expect(await checked(id)).toMatchObject({ AssetType: 'Video', Status: 'Active' });
   });
 
-  it.each([
+  test.each([
     ['WAV of 2 seconds', () => wav(2)],
     ['WAV of 15 seconds', () => wav(15)],
     ['MP3', () => mp3(5)],
@@ -112,7 +112,7 @@ describe('asset', () => {
 
 describe('asset fails', () => {
   const megabyte = 1024 * 1024;
-  it.each<[string, 'Image' | 'Video' | 'Audio', () => Uint8Array | Promise<Uint8Array>, string]>([
+  test.each<[string, 'Image' | 'Video' | 'Audio', () => Uint8Array | Promise<Uint8Array>, string]>([
     ['an image with a side of 299', 'Image', () => png(299, 400), 'SideLength'],
     ['an image with a side of 6001', 'Image', () => pictures.heic(6001, 3000), 'SideLength'],
     ['an image of 2.51 to 1', 'Image', () => pictures.webp(1004, 400), 'AspectRatio'],
@@ -154,12 +154,12 @@ describe('asset fails', () => {
     expect(failed).not.toHaveProperty('URL');
   });
 
-  it('when the URL leads nowhere', async () => {
+  test('when the URL leads nowhere', async () => {
     const id = await upload({ url: host.address('nothing'), asset_type: 'Image' });
     expect((await checked(id)).Error?.Code).toBe('InvalidURL');
   });
 
-  it.each([
+  test.each([
     ['[[sensitive]]', 'InputImageSensitiveContentDetected'],
     ['[[fail-late]]', 'FaceMismatch'],
   ])('by %s', async (name, code) => {
@@ -177,7 +177,7 @@ describe('reference', () => {
       ...change,
     });
 
-  it('is taken when the asset is active, and only then', async () => {
+  test('is taken when the asset is active, and only then', async () => {
     const id = await uploadImage('ref.png', png(400, 300));
     expect((await create(id)).status).toBe(400);
     await checked(id);
@@ -194,7 +194,7 @@ describe('reference', () => {
     expect((await create(failed)).status).toBe(400);
   });
 
-  it('stays in its own region', async () => {
+  test('stays in its own region', async () => {
     const query = `?model=${overseas}`;
     const id = await upload({ url: host.put('far.png', png(300, 300)), asset_type: 'Image' }, query);
     expect((await checked(id, query)).Status).toBe('Active');
@@ -206,7 +206,7 @@ describe('reference', () => {
 
 describe('a bad request', () => {
   const url = 'https://files.example/a.png';
-  it.each<[string, object]>([
+  test.each<[string, object]>([
     ['no URL', { asset_type: 'Image' }],
     ['a data URL', { url: 'data:image/png;base64,AAAA', asset_type: 'Image' }],
     ['no type', { url }],
@@ -222,7 +222,7 @@ describe('a bad request', () => {
     });
   });
 
-  it('for an unknown asset or with a model of no use is refused', async () => {
+  test('for an unknown asset or with a model of no use is refused', async () => {
     expect((await client.send('GET', '/api/assets/asset-20260101000000-aaaaa')).status).toBe(404);
     expect((await client.send('GET', '/api/assets/x?model=epsilon-delta-2-0-260128')).status).toBe(400);
   });

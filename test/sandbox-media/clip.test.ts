@@ -1,5 +1,5 @@
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input, type InputVideoTrack } from 'mediabunny';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ClipPlan } from '../../server/sandbox/media/clip/clip-plan.ts';
 import { captionPlace, counterPlace, referencePlaces } from '../../server/sandbox/media/clip/layout.ts';
 import { ClipPainter } from '../../server/sandbox/media/clip/painter.ts';
@@ -48,7 +48,7 @@ function expectColour(actual: readonly number[], wanted: readonly number[], tole
 }
 
 describe('file', () => {
-  it.each([
+  test.each([
     ['mp4', 1280, 720, 30, 60, true],
     ['mp4', 480, 854, 24, 97, false],
     ['mov', 720, 720, 24, 48, true],
@@ -78,7 +78,7 @@ describe('file', () => {
     },
   );
 
-  it('begins with a key frame and has one every second', async () => {
+  test('begins with a key frame and has one every second', async () => {
     const file = await renderClip({ ...plainClip, frames: 60 });
     const keys = await inspect(file, async (input) => {
       const times: number[] = [];
@@ -89,7 +89,7 @@ describe('file', () => {
     expect(keys).toEqual([0, 1, 2]);
   });
 
-  it('is the same for the same plan and another for another seed or caption', async () => {
+  test('is the same for the same plan and another for another seed or caption', async () => {
     const plan = { ...plainClip, width: 320, height: 240, frames: 12 };
     const [first, again, seed, caption] = await Promise.all(
       [plan, plan, { ...plan, seed: 2 }, { ...plan, caption: 'Else' }].map(async (one) =>
@@ -103,7 +103,7 @@ describe('file', () => {
 });
 
 describe('frames', () => {
-  it('are those that were painted: what is not sent again has not changed', async () => {
+  test('are those that were painted: what is not sent again has not changed', async () => {
     const plan: ClipPlan = {
       ...plainClip,
       frames: 40,
@@ -131,7 +131,7 @@ describe('frames', () => {
     });
   });
 
-  it('show the references in their places', async () => {
+  test('show the references in their places', async () => {
     const colours = [red, green, blue];
     const references = colours.map((colour, index) => ({
       label: `IMAGE ${index}`,
@@ -142,7 +142,7 @@ describe('frames', () => {
       expectColour(colourAt(canvas, x + width / 2, Math.round(y + height / 3)), colours[index] ?? []);
   });
 
-  it('begin with the first frame and end with the last one', async () => {
+  test('begin with the first frame and end with the last one', async () => {
     const plan = { ...plainClip, firstFrame: png(64, 36, red), lastFrame: png(64, 36, blue) };
     const painter = await ClipPainter.create(plan);
     const corners = [
@@ -158,7 +158,7 @@ describe('frames', () => {
     for (const [x, y] of corners) expectColour(colourAt(painter.canvas, x, y), blue);
   });
 
-  it('tell their number', async () => {
+  test('tell their number', async () => {
     const painter = await ClipPainter.create(plainClip);
     const place = counterPlace(plainClip);
     const counter = () =>
@@ -171,7 +171,7 @@ describe('frames', () => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  it('carry the caption, and the watermark when asked', async () => {
+  test('carry the caption, and the watermark when asked', async () => {
     const whitePixels = async (change: Partial<ClipPlan>, inCaption: boolean) => {
       const { canvas } = await ClipPainter.create({ ...plainClip, ...change });
       const { y: top } = captionPlace(plainClip);
@@ -190,7 +190,7 @@ describe('frames', () => {
   });
 });
 
-it('the last frame is a picture of the end', async () => {
+test('the last frame is a picture of the end', async () => {
   const plan = { ...plainClip, frames: 30, lastFrame: png(64, 36, green) };
   const painter = await ClipPainter.create(plan);
   for (let index = 0; index < plan.frames; index++) painter.paint(index);

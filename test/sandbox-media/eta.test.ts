@@ -1,5 +1,5 @@
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dataUrl, png, video } from './media-files.ts';
 import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -46,7 +46,7 @@ async function factsOf(task: Task) {
 }
 
 describe('task', () => {
-  it('is pending with growing progress, now and then with an empty 202, and then done', async () => {
+  test('is pending with growing progress, now and then with an empty 202, and then done', async () => {
     const id = await create({ duration: 1 });
     expect((await poll(id)).body).toEqual({ status: 'pending', model: older, progress: 0 });
     const seen: number[] = [];
@@ -74,23 +74,23 @@ describe('task', () => {
     });
   });
 
-  it('gives a video of what was asked for', async () => {
+  test('gives a video of what was asked for', async () => {
     const done = await finish(await create({ duration: 2, resolution: '720p', aspect_ratio: '2:3' }));
     expect(await factsOf(done)).toEqual({ size: [720, 1080], seconds: 2, frameRate: 30, audio: false });
   });
 
-  it('follows the image', async () => {
+  test('follows the image', async () => {
     const image = { url: dataUrl('image/png', png(300, 400)) };
     const done = await finish(await create({ model: newer, duration: 1, resolution: '1080p', image }));
     expect((await factsOf(done)).size).toEqual([1080, 1440]);
   });
 
-  it('takes reference images', async () => {
+  test('takes reference images', async () => {
     const reference_images = [1, 2, 3].map((index) => ({ url: host.put(`${index}.png`, png(100, 100)) }));
     expect((await finish(await create({ model: newer, reference_images }))).status).toBe('done');
   });
 
-  it('edits and extends a video', async () => {
+  test('edits and extends a video', async () => {
     const source = { url: host.put('source.mp4', await video({ seconds: 2.5, width: 480, height: 480 })) };
     for (const action of ['edits', 'generations']) {
       const done = await finish(await create({ video: source }, action));
@@ -101,7 +101,7 @@ describe('task', () => {
     );
   });
 
-  it.each<[string, () => object | Promise<object>]>([
+  test.each<[string, () => object | Promise<object>]>([
     ['an image that is not there', () => ({ image: { url: host.address('none.png') } })],
     [
       'an image that is none',
@@ -116,7 +116,7 @@ describe('task', () => {
     });
   });
 
-  it('is unknown when it never was and after 24 hours', async () => {
+  test('is unknown when it never was and after 24 hours', async () => {
     const id = await create();
     client.advance(24 * 60 * 60 * 1000);
     for (const lost of [id, 'no-such']) {
@@ -128,7 +128,7 @@ describe('task', () => {
 
 describe('a bad request', () => {
   const url = 'https://files.example/a.png';
-  it.each<[string, object]>([
+  test.each<[string, object]>([
     ['no prompt', { prompt: undefined }],
     ['a long prompt', { prompt: 'x'.repeat(4097) }],
     ['no model', { model: undefined }],
@@ -151,7 +151,7 @@ describe('a bad request', () => {
     expect([status, body.error?.code]).toEqual([400, 'invalid_argument']);
   });
 
-  it('to edit nothing is refused', async () => {
+  test('to edit nothing is refused', async () => {
     const { status } = await client.send('POST', '/v1/videos/edits', { model: older, prompt: 'A kite' });
     expect(status).toBe(400);
   });

@@ -1,6 +1,6 @@
 import { type Document, NodeIO } from '@gltf-transform/core';
 import { imageSize } from 'image-size';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ModelPlan } from '../../server/sandbox/media/model3d/model-plan.ts';
 import { renderModel } from '../../server/sandbox/media/model3d/render-model.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
@@ -62,7 +62,7 @@ function look(document: Document) {
 }
 
 describe('model', () => {
-  it('is a closed mesh with outward normals and a texture', async () => {
+  test('is a closed mesh with outward normals and a texture', async () => {
     const { positions, normals, indices, image } = look(await parse(await renderModel(plan)));
     expect(indices.length % 3).toBe(0);
     expect(indices.length / 3).toBeLessThanOrEqual(20_000);
@@ -77,14 +77,14 @@ describe('model', () => {
     expect(imageSize(image ?? new Uint8Array())).toMatchObject({ type: 'png', width: 512, height: 512 });
   });
 
-  it('has a finer mesh and a larger texture when asked', async () => {
+  test('has a finer mesh and a larger texture when asked', async () => {
     const usual = look(await parse(await renderModel(plan)));
     const fine = look(await parse(await renderModel({ ...plan, fine: true, textureSize: 1024 })));
     expect(fine.indices.length).toBeGreaterThan(usual.indices.length * 4);
     expect(imageSize(fine.image ?? new Uint8Array()).width).toBe(1024);
   });
 
-  it.each([
+  test.each([
     'A blue crate',
     'a golden ring',
     'a green gem',
@@ -102,7 +102,7 @@ describe('model', () => {
       expect(Math.hypot(...other.normals.subarray(at, at + 3))).toBeCloseTo(1, 3);
   });
 
-  it('can do without a texture and without physical materials', async () => {
+  test('can do without a texture and without physical materials', async () => {
     const bare = look(await parse(await renderModel({ ...plan, textureSize: undefined, pbr: false })));
     expect(bare.image).toBeUndefined();
     expect(bare.factor?.[0]).toBeGreaterThan(bare.factor?.[2] ?? 1);
@@ -112,7 +112,7 @@ describe('model', () => {
 });
 
 describe('task', () => {
-  it('from a prompt makes a model and a picture of it', async () => {
+  test('from a prompt makes a model and a picture of it', async () => {
     const output = await finish(await submit({ prompt: 'A red ball' }, { texture_quality: 'detailed' }));
     expect(output).toMatchObject({ task_status: 'SUCCEEDED', orig_prompt: 'A red ball' });
     const model = await client.download(output.results?.pbr_model_url ?? '');
@@ -123,7 +123,7 @@ describe('task', () => {
     expect(imageSize(picture.bytes)).toMatchObject({ type: 'webp', width: 512, height: 512 });
   });
 
-  it('from one image and from four views', async () => {
+  test('from one image and from four views', async () => {
     const image = host.put('front.jpg', pictures.jpeg(20, 40));
     const one = await finish(await submit({ image }));
     expect(one.task_status).toBe('SUCCEEDED');
@@ -139,7 +139,7 @@ describe('task', () => {
     expect(look(await parse(bytes)).image).toBeDefined();
   });
 
-  it('keeps its files for two hours', async () => {
+  test('keeps its files for two hours', async () => {
     const { results } = await finish(await submit({ prompt: 'A ring' }));
     const status = async () => (await fetch(results?.pbr_model_url ?? '', { method: 'HEAD' })).status;
     client.advance(2 * 60 * 60 * 1000 - 1);
@@ -148,7 +148,7 @@ describe('task', () => {
     expect(await status()).toBe(403);
   });
 
-  it.each([
+  test.each([
     ['of another format', () => dataUrl('image/webp', pictures.webp(100, 100)), 'InvalidParameter.Format'],
     ['that is too small', () => dataUrl('image/png', png(19, 100)), 'InvalidParameter.SideLength'],
     ['that is not there', () => host.address('none.png'), 'InvalidURL'],
@@ -160,7 +160,7 @@ describe('task', () => {
 describe('a bad request', () => {
   const view = { type: 'png', file_token: 'https://files.example/a.png' };
   const image = 'https://files.example/a.png';
-  it.each<[string, object, string]>([
+  test.each<[string, object, string]>([
     ['no model', { input: { prompt: 'Hi' } }, 'BadRequest.EmptyModel'],
     ['a model of another route', { model: 'gamma3.0-video', input: { prompt: 'Hi' } }, 'InvalidParameter'],
     ['no input', { model: 'theta-3d' }, 'BadRequest.EmptyInput'],

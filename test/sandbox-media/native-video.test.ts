@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dataUrl, mp3, pictures, png, video, wav } from './media-files.ts';
 import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -67,7 +67,7 @@ async function refused(request: object, headers: Record<string, string> = { 'X-N
 }
 
 describe('task', () => {
-  it('goes from PENDING over RUNNING to SUCCEEDED and stays there', async () => {
+  test('goes from PENDING over RUNNING to SUCCEEDED and stays there', async () => {
     const started = client.time;
     const id = await submit({ prompt: 'A paper boat' }, { resolution: '480P', duration: 2, seed: 0 });
     const time = (after: number) =>
@@ -108,7 +108,7 @@ describe('task', () => {
     expect({ ...(await poll(id)), request_id: '' }).toEqual({ ...done, request_id: '' });
   });
 
-  it('is unknown when it never was, and after 24 hours, with status 200', async () => {
+  test('is unknown when it never was, and after 24 hours, with status 200', async () => {
     const id = await submit({ prompt: 'Old' });
     client.advance(24 * 60 * 60 * 1000 - 1);
     expect((await poll(id)).output.task_status).toBe('SUCCEEDED');
@@ -117,7 +117,7 @@ describe('task', () => {
     expect((await poll('no-such-task')).output.task_status).toBe('UNKNOWN');
   });
 
-  it('can be canceled while it is PENDING only', async () => {
+  test('can be canceled while it is PENDING only', async () => {
     const id = await submit({ prompt: 'Not this' });
     const canceled = await client.send('POST', `/api/v1/tasks/${id}/cancel`);
     expect(canceled.status).toBe(200);
@@ -134,7 +134,7 @@ describe('task', () => {
     expect((await poll(running)).output.task_status).toBe('RUNNING');
   });
 
-  it('gives a video of what was asked for, again and again', async () => {
+  test('gives a video of what was asked for, again and again', async () => {
     const id = await submit(
       { prompt: 'A boat' },
       { resolution: '480P', ratio: '4:3', duration: 3, audio: false, seed: 5 },
@@ -154,14 +154,14 @@ describe('task', () => {
     expect(Buffer.compare((await client.download(output.video_url ?? '')).bytes, bytes)).toBe(0);
   });
 
-  it('chooses a length for duration -1', async () => {
+  test('chooses a length for duration -1', async () => {
     const { usage } = await finish(await submit({ prompt: 'word '.repeat(24) }, { duration: -1 }));
     expect(usage).toMatchObject({ duration: 7, output_video_duration: 7 });
   });
 });
 
 describe('media', () => {
-  it('of every kind is taken', async () => {
+  test('of every kind is taken', async () => {
     const document = host.put('story.md', Buffer.from('# A story'));
     const media: Media[] = [
       { type: 'reference_image', url: host.put('a.jpg', pictures.jpeg(300, 300)) },
@@ -181,7 +181,7 @@ describe('media', () => {
     expect((await finish(await submit({ media: link }))).output.task_status).toBe('SUCCEEDED');
   });
 
-  it('first and last frame give the ratio and need no prompt', async () => {
+  test('first and last frame give the ratio and need no prompt', async () => {
     const media = [
       { type: 'last_frame', url: dataUrl('image/png', png(400, 300)) },
       { type: 'first_frame', url: dataUrl('image/png', png(400, 300)) },
@@ -195,7 +195,7 @@ describe('media', () => {
   const image =
     (url: () => string): (() => Media[]) =>
     () => [{ type: 'reference_image', url: url() }];
-  it.each<[string, string, () => Media[] | Promise<Media[]>]>([
+  test.each<[string, string, () => Media[] | Promise<Media[]>]>([
     ['a URL that leads nowhere', 'InvalidURL', image(() => host.address('nothing.png'))],
     ['a host that does not exist', 'InvalidURL', image(() => 'http://nowhere.invalid/a.png')],
     ['an object-storage address', 'InvalidURL', image(() => 'oss://bucket/a.png')],
@@ -262,13 +262,13 @@ describe('media', () => {
     expect(usage).toBeUndefined();
   });
 
-  it('that is too long together with the output fails the task', async () => {
+  test('that is too long together with the output fails the task', async () => {
     const media = [{ type: 'reference_video', url: host.put('four.mp4', await video({ seconds: 4 })) }];
     const { output } = await finish(await submit({ media }, { duration: 27 }));
     expect(output).toMatchObject({ task_status: 'FAILED', code: 'InvalidParameter' });
   });
 
-  it('a redirect to a file is followed', async () => {
+  test('a redirect to a file is followed', async () => {
     const url = host.redirect('moved', host.put('there.png', png(300, 300)));
     expect((await finish(await submit({ media: [{ type: 'first_frame', url }] }))).output.task_status).toBe(
       'SUCCEEDED',
@@ -278,7 +278,7 @@ describe('media', () => {
 
 describe('a bad request', () => {
   const item = (type: string, url = 'https://files.example/a') => ({ type, url });
-  it.each<[string, object, string]>([
+  test.each<[string, object, string]>([
     ['no model', { input: { prompt: 'Hi' } }, 'BadRequest.EmptyModel'],
     ['a model that is no text', { model: 3, input: { prompt: 'Hi' } }, 'InvalidParameter'],
     ['a model of another route', { model: 'eta-imagine-video', input: { prompt: 'Hi' } }, 'InvalidParameter'],
@@ -331,11 +331,11 @@ describe('a bad request', () => {
     expect(await refused(request)).toMatchObject({ status: 400, code });
   });
 
-  it('without the header is refused', async () => {
+  test('without the header is refused', async () => {
     expect(await refused(body({ prompt: 'Hi' }), {})).toMatchObject({ status: 403, code: 'AccessDenied' });
   });
 
-  it('with an unknown model is refused', async () => {
+  test('with an unknown model is refused', async () => {
     const request = { model: 'no-such-model', input: { prompt: 'Hi' } };
     expect(await refused(request)).toMatchObject({ status: 404, code: 'ModelNotFound' });
   });

@@ -1,6 +1,6 @@
 import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { dataUrl, pictures, png, video, wav } from './media-files.ts';
 import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -74,7 +74,7 @@ async function refused(change: object) {
 }
 
 describe('task', () => {
-  it('is queued, runs and succeeds', async () => {
+  test('is queued, runs and succeeds', async () => {
     const created = Math.floor(client.time / 1000);
     const id = await create({
       safety_identifier: 'user-1',
@@ -119,7 +119,7 @@ describe('task', () => {
     expect(await poll(id)).toEqual(done);
   });
 
-  it('gives the video and its last frame', async () => {
+  test('gives the video and its last frame', async () => {
     const { content } = await finish(
       await create({
         resolution: '480p',
@@ -141,14 +141,14 @@ describe('task', () => {
     expect(imageSize(frame.bytes)).toMatchObject({ width: 480, height: 854 });
   });
 
-  it('chooses seed, length and ratio when the request leaves them open', async () => {
+  test('chooses seed, length and ratio when the request leaves them open', async () => {
     const url = dataUrl('image/png', png(600, 400));
     const done = await finish(await create({ model: modern, seed: -1, content: [text(), image(url)] }));
     expect(done.seed).toBeGreaterThanOrEqual(0);
     expect(done).toMatchObject({ duration: 4, ratio: '600:400', output_format: 'mp4' });
   });
 
-  it('counts frames instead of seconds, and makes a QuickTime file', async () => {
+  test('counts frames instead of seconds, and makes a QuickTime file', async () => {
     const done = await finish(
       await create({ model: modern, frames: 50, output_format: 'mov', resolution: '480p' }),
     );
@@ -160,7 +160,7 @@ describe('task', () => {
     expect((await (await input.getPrimaryVideoTrack())?.computePacketStats())?.packetCount).toBe(50);
   });
 
-  it('edits a video at its own length, and takes references of all kinds', async () => {
+  test('edits a video at its own length, and takes references of all kinds', async () => {
     const url = host.put('source.mp4', await video({ seconds: 6, width: 720, height: 480 }));
     const edit = {
       model: modern,
@@ -181,7 +181,7 @@ describe('task', () => {
     expect(await finish(await create({ content }))).toMatchObject({ status: 'succeeded' });
   });
 
-  it('starts from a finished draft', async () => {
+  test('starts from a finished draft', async () => {
     const draft = await create({ draft: true, content: [text('The draft')], resolution: '480p' });
     const content = [{ type: 'draft_task', draft_task: { id: draft } }];
     expect(await refused({ content })).toMatchObject({ status: 400, code: 'InvalidParameter' });
@@ -192,7 +192,7 @@ describe('task', () => {
     });
   });
 
-  it('expires when it has not ended in time', async () => {
+  test('expires when it has not ended in time', async () => {
     const id = await create({ content: [text('[[never]]')], execution_expires_after: 3600 });
     client.advance(3_599_999);
     expect(await poll(id)).toMatchObject({ status: 'running' });
@@ -200,7 +200,7 @@ describe('task', () => {
     expect(await poll(id)).toMatchObject({ status: 'expired', error: null });
   });
 
-  it('is known for seven days, its video for one', async () => {
+  test('is known for seven days, its video for one', async () => {
     const id = await create();
     const { content } = await finish(id);
     client.advance(24 * 60 * 60 * 1000);
@@ -213,7 +213,7 @@ describe('task', () => {
 });
 
 describe('deleting', () => {
-  it('cancels a queued task, removes an ended one and refuses the others', async () => {
+  test('cancels a queued task, removes an ended one and refuses the others', async () => {
     const id = await create();
     const canceled = await client.send('DELETE', `${path}/${id}`);
     expect([canceled.status, canceled.body]).toEqual([200, undefined]);
@@ -230,7 +230,7 @@ describe('deleting', () => {
 });
 
 describe('list', () => {
-  it('shows pages of what matches, the newest first', async () => {
+  test('shows pages of what matches, the newest first', async () => {
     const ids = [await create({ model: fast }), await create({ model: fast }), await create({ model: fast })];
     const list = async (query: string) => {
       const { status, body } = await client.send<{ items: Task[]; total: number }>('GET', `${path}?${query}`);
@@ -251,7 +251,7 @@ describe('list', () => {
 describe('a bad request', () => {
   const many = <Item>(count: number, item: Item) => Array.from({ length: count }, () => item);
   const reference = image(remote, 'reference_image');
-  it.each<[string, object, string]>([
+  test.each<[string, object, string]>([
     ['no model', { model: undefined }, 'MissingParameter'],
     ['no content', { content: undefined }, 'MissingParameter'],
     ['empty content', { content: [] }, 'MissingParameter'],
@@ -313,14 +313,14 @@ describe('a bad request', () => {
     expect(await refused(change)).toMatchObject({ status: 400, code, type: 'BadRequest' });
   });
 
-  it('with an unknown model is refused', async () => {
+  test('with an unknown model is refused', async () => {
     expect(await refused({ model: 'no-such' })).toMatchObject({
       status: 404,
       code: 'InvalidEndpoint.NotFound',
     });
   });
 
-  it('that only the media shows fails the task', async () => {
+  test('that only the media shows fails the task', async () => {
     const ratio = {
       model: modern,
       ratio: '1:1',

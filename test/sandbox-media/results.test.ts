@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { MediaEngine } from '../../server/sandbox/media/engine.ts';
 import { ResultFiles } from '../../server/sandbox/video/results.ts';
 import { plainClip, png } from './media-files.ts';
@@ -30,7 +30,7 @@ async function finished(upstream: typeof client, input: object): Promise<Task['o
 }
 
 describe('result file', () => {
-  it('is served whole and in ranges, to GET and HEAD', async () => {
+  test('is served whole and in ranges, to GET and HEAD', async () => {
     const { video_url: url } = await finished(client, { prompt: 'A boat' });
     const whole = Buffer.from((await client.download(url)).bytes);
     const part = await fetch(url, { headers: { range: 'bytes=4-11' } });
@@ -52,7 +52,7 @@ describe('result file', () => {
     expect((await fetch(url)).status).toBe(403);
   });
 
-  it('is made once for all who download it, and again when it had to make room', async () => {
+  test('is made once for all who download it, and again when it had to make room', async () => {
     const results = new ResultFiles({ now: () => 0, capacity: 15 });
     let made = 0;
     const add = () =>
@@ -82,7 +82,7 @@ describe('result file', () => {
 describe('address', () => {
   const image = (url: string) => ({ media: [{ type: 'first_frame', url }] });
 
-  it('that is not public is not fetched', async () => {
+  test('that is not public is not fetched', async () => {
     const url = host.put('a.png', png(300, 300));
     for (const address of [
       url,
@@ -97,7 +97,7 @@ describe('address', () => {
     }
   });
 
-  it('of an own result is', async () => {
+  test('of an own result is', async () => {
     const { video_url: url } = await finished(careful, { prompt: 'A boat' });
     const input = { media: [{ type: 'reference_video', url }] };
     expect(await finished(careful, input)).toMatchObject({ task_status: 'SUCCEEDED' });
@@ -105,7 +105,7 @@ describe('address', () => {
 });
 
 describe('engine', () => {
-  it('does jobs side by side, tells failures, and refuses work when it is closed', async () => {
+  test('does jobs side by side, tells failures, and refuses work when it is closed', async () => {
     const engine = new MediaEngine({ workers: 2 });
     const bad = { ...plainClip, firstFrame: 'no picture' as unknown as Uint8Array };
     const done = await Promise.allSettled([

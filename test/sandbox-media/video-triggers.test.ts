@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { taskTime, useVideoUpstream } from './video-client.ts';
 
 const client = useVideoUpstream();
@@ -116,7 +116,7 @@ describe.each(protocols)('$name', (protocol) => {
     );
   }
 
-  it.each([
+  test.each([
     ['reject', 400],
     ['unauthorized', 401],
     ['denied', 403],
@@ -130,12 +130,12 @@ describe.each(protocols)('$name', (protocol) => {
     expect(headers.get('retry-after')).toBe(wanted === 429 ? '1' : null);
   });
 
-  it('[[malformed]] and [[drop]] break the answer', async () => {
+  test('[[malformed]] and [[drop]] break the answer', async () => {
     await expect(send('[[malformed]]')).rejects.toThrow(SyntaxError);
     await expect(send('[[drop]]')).rejects.toThrow('fetch failed');
   });
 
-  it('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] answers nothing until the client leaves', async () => {
     const leave = new AbortController();
     const hanging = fetch(client.url + protocol.create, {
       method: 'POST',
@@ -149,7 +149,7 @@ describe.each(protocols)('$name', (protocol) => {
     await expect(hanging).rejects.toThrow('aborted');
   });
 
-  it('[[slow]] takes ten times as long', async () => {
+  test('[[slow]] takes ten times as long', async () => {
     const id = await created('[[slow]]');
     client.advance(taskTime * 10 - 1);
     expect(protocol.statusOf((await look(id)).body)).toBe(protocol.running);
@@ -157,19 +157,19 @@ describe.each(protocols)('$name', (protocol) => {
     expect(protocol.statusOf((await look(id)).body)).not.toBe(protocol.running);
   });
 
-  it('[[never]] keeps running', async () => {
+  test('[[never]] keeps running', async () => {
     const id = await created('[[never]]');
     client.advance(20 * 60 * 60 * 1000);
     expect(protocol.statusOf((await look(id)).body)).toBe(protocol.running);
   });
 
-  it('[[unknown]] is lost', async () => {
+  test('[[unknown]] is lost', async () => {
     const { status, body } = await look(await created('[[unknown]]'));
     expect(status).toBe(protocol.lost.status);
     if (protocol.lost.shown) expect(protocol.statusOf(body)).toBe(protocol.lost.shown);
   });
 
-  it('[[poll-…]] trouble the first poll only', async () => {
+  test('[[poll-…]] trouble the first poll only', async () => {
     for (const [name, status] of [
       ['poll-error', 500],
       ['poll-throttle', 429],
@@ -186,18 +186,18 @@ describe.each(protocols)('$name', (protocol) => {
     expect((await look(dropped)).status).toBe(200);
   });
 
-  it('[[fail-late]] fails at the end', async () => {
+  test('[[fail-late]] fails at the end', async () => {
     const body = await ended('[[fail-late]]');
     expect(String(protocol.statusOf(body)).toLowerCase()).toBe('failed');
   });
 
-  it('[[expired-url]] gives URLs that have run out', async () => {
+  test('[[expired-url]] gives URLs that have run out', async () => {
     const [url = ''] = JSON.stringify(await ended('[[expired-url]]')).match(/http[^"]+\/media\/[^"]+/) ?? [];
     expect((await fetch(url)).status).toBe(403);
   });
 });
 
-it('[[expire]] and [[sensitive]] end each protocol in its own way', async () => {
+test('[[expire]] and [[sensitive]] end each protocol in its own way', async () => {
   const outcome = async (index: number, prompt: string) => {
     const protocol = protocols[index];
     if (!protocol) throw new Error('There is no such protocol');
@@ -230,7 +230,7 @@ it('[[expire]] and [[sensitive]] end each protocol in its own way', async () => 
   expect(await outcome(3, '[[no-status]]')).not.toHaveProperty('status');
 });
 
-it('triggers are found in percent-encoded URLs', async () => {
+test('triggers are found in percent-encoded URLs', async () => {
   const url = 'https://files.example/%5B%5Breject%5D%5D.png';
   const request = { model: 'gamma3.0-video', input: { media: [{ type: 'first_frame', url }] } };
   const { status } = await client.send('POST', protocols[0]?.create ?? '', request, native.headers);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { models } from '../../generated/catalogue.ts';
 import { type BetaReply, multimodalPath, synthesizerPath, useSandbox } from './sandbox-client.ts';
 
@@ -24,7 +24,7 @@ async function refusal(path: string, body: unknown, events = false) {
 }
 
 describe('400 InvalidParameter names the field and its limit', () => {
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ['not JSON', '{"model":', 'not valid JSON'],
     ['empty body', '', 'not valid JSON'],
     ['array', [], 'must be a JSON object'],
@@ -69,7 +69,7 @@ describe('400 InvalidParameter names the field and its limit', () => {
     expect(await refusal(synthesizerPath, body, true)).toMatchObject({ status: 400, message: error.message });
   });
 
-  it.each<[string, unknown, string]>([
+  test.each<[string, unknown, string]>([
     ['synthesizer model', voxa({}), 'not served on this route'],
     ['video model', { model: 'gamma3.0-video', input: {} }, 'not served on this route'],
     ['long text', alpha({ text: 'a'.repeat(601) }), '600 characters'],
@@ -144,7 +144,7 @@ describe('400 InvalidParameter names the field and its limit', () => {
 });
 
 describe('the beta engine refuses combinations with status 200', () => {
-  it.each<[string, object, boolean, number]>([
+  test.each<[string, object, boolean, number]>([
     ['wav while streaming', { audio_setting: { format: 'wav' } }, true, 2013],
     ['URL while streaming', { output_format: 'url' }, true, 2013],
     ['subtitles while streaming', { subtitle_enable: true }, true, 2013],
@@ -161,7 +161,7 @@ describe('the beta engine refuses combinations with status 200', () => {
   });
 });
 
-it('unknown model is 404 ModelNotFound', async () => {
+test('unknown model is 404 ModelNotFound', async () => {
   for (const model of ['no-such-model', 'constructor', '__proto__']) {
     expect(await refusal(synthesizerPath, { ...voxa({}), model })).toMatchObject({
       status: 404,
@@ -174,7 +174,7 @@ it('unknown model is 404 ModelNotFound', async () => {
   }
 });
 
-it.each(['', 'Bearer', 'Bearer wrong', 'Basic c2FuZGJveC1rZXk=', 'sandbox-key'])(
+test.each(['', 'Bearer', 'Bearer wrong', 'Basic c2FuZGJveC1rZXk=', 'sandbox-key'])(
   'key %j is 401',
   async (authorization) => {
     const answer = await fetch(client.sandbox.url + synthesizerPath, {
@@ -187,19 +187,19 @@ it.each(['', 'Bearer', 'Bearer wrong', 'Basic c2FuZGJveC1rZXk=', 'sandbox-key'])
   },
 );
 
-it('a body above 1 MiB is 413', async () => {
+test('a body above 1 MiB is 413', async () => {
   const error = await refusal(synthesizerPath, voxa({ text: 'a'.repeat(1024 * 1024) }));
   expect(error).toMatchObject({ status: 413, code: 'InvalidParameter.RequestTooLarge' });
   expect(error.message).toContain('1048576');
 });
 
-it('unknown paths and methods', async () => {
+test('unknown paths and methods', async () => {
   expect(await refusal('/api/v1/services', {})).toMatchObject({ status: 404 });
   const answer = await fetch(client.sandbox.url + synthesizerPath);
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
 });
 
-it('limits are inclusive and unknown fields and nulls are ignored', async () => {
+test('limits are inclusive and unknown fields and nulls are ignored', async () => {
   const bodies = [
     voxa({
       volume: 0,
@@ -225,7 +225,7 @@ it('limits are inclusive and unknown fields and nulls are ignored', async () => 
   for (const body of longest) expect((await client.post(multimodalPath, body)).status).toBe(200);
 });
 
-it('every model served over HTTP speaks', async () => {
+test('every model served over HTTP speaks', async () => {
   const spoken = models.filter(({ voices, protocols }) => {
     return (
       voices === 'system' &&
@@ -246,7 +246,7 @@ it('every model served over HTTP speaks', async () => {
   }
 });
 
-it('survives garbage on the wire', async () => {
+test('survives garbage on the wire', async () => {
   const { port } = new URL(client.sandbox.url);
   for (const bytes of [
     '\u0000\u0001\u0002',

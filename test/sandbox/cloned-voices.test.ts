@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { fundamental, inspectMp3, inspectWav, level } from './audio-inspection.ts';
 import { InferenceClient } from './inference-client.ts';
 import { RealtimeClient } from './realtime-client.ts';
@@ -34,7 +34,7 @@ function wav(data: Buffer): string {
 }
 
 describe('voice-enrollment', () => {
-  it('a voice is DEPLOYING, then OK; only then it speaks, on both protocols, at the pitch of its recording', async () => {
+  test('a voice is DEPLOYING, then OK; only then it speaks, on both protocols, at the pitch of its recording', async () => {
     const [low, high] = await Promise.all([
       voices.record('voxton', { pitch: 0.8 }),
       voices.record('voxling', { pitch: 1.1 }),
@@ -73,7 +73,7 @@ describe('voice-enrollment', () => {
     expect((heard[1] ?? 0) / (heard[0] ?? 1)).toBeGreaterThan(1.8);
   });
 
-  it('a voice is as loud as its recording, unless that is to be evened out', async () => {
+  test('a voice is as loud as its recording, unless that is to be evened out', async () => {
     const urls = await Promise.all([voices.record('voxton'), voices.record('voxton', { volume: 15 })]);
     const ids = await Promise.all(urls.map((url) => clone(url)));
     const evened = await clone(urls[1] ?? '', { enable_preprocess: true });
@@ -85,7 +85,7 @@ describe('voice-enrollment', () => {
     expect(quiet / even).toBeLessThan(0.75);
   });
 
-  it('only its target model speaks with it', async () => {
+  test('only its target model speaks with it', async () => {
     const id = await clone(await voices.record('voxhai'));
     now += 5000;
     const other = await voices.refusal(synthesizerPath, 'voxa-v3.5-plus', id);
@@ -102,7 +102,7 @@ describe('voice-enrollment', () => {
     });
   });
 
-  it('update clones it anew under the same id', async () => {
+  test('update clones it anew under the same id', async () => {
     const id = await clone(await voices.record('voxton'));
     now += 60_000;
     const url = await voices.record('voxanna');
@@ -121,7 +121,7 @@ describe('voice-enrollment', () => {
     expect(fundamental(await voices.synthesize('voxa-v3.5-flash', id))).toBeGreaterThan(180);
   });
 
-  it('delete ends it', async () => {
+  test('delete ends it', async () => {
     const id = await clone(await voices.record('voxton'));
     now += 5000;
     expect(await enroll({ action: 'delete_voice', voice_id: id })).toMatchObject({
@@ -135,7 +135,7 @@ describe('voice-enrollment', () => {
     );
   });
 
-  it('lists, the newest first, by prefix and page by page', async () => {
+  test('lists, the newest first, by prefix and page by page', async () => {
     const url = await voices.record('voxton');
     const ids: string[] = [];
     for (const prefix of ['list', 'list', 'other', 'list']) ids.push(await clone(url, { prefix }));
@@ -162,7 +162,7 @@ describe('voice-enrollment', () => {
     ]);
   });
 
-  it('[[undeployed]] ends as UNDEPLOYED and never speaks', async () => {
+  test('[[undeployed]] ends as UNDEPLOYED and never speaks', async () => {
     const url = await voices.record('voxton');
     for (const mark of ['#[[undeployed]]', '&x=%5B%5Bundeployed%5D%5D']) {
       const id = await clone(url + mark);
@@ -188,7 +188,7 @@ describe('alpha-voice-enrollment', () => {
       ...input,
     });
 
-  it('a voice speaks at once, over HTTP or on the realtime socket, as its target says', async () => {
+  test('a voice speaks at once, over HTTP or on the realtime socket, as its target says', async () => {
     const file = await voices.recordFile('voxhai');
     const data = wav(file);
     const [http, socket] = await Promise.all([
@@ -223,7 +223,7 @@ describe('alpha-voice-enrollment', () => {
     session.socket.close();
   });
 
-  it('list and delete', async () => {
+  test('list and delete', async () => {
     const { output } = await create({
       audio: { data: wav(await voices.recordFile('voxton')) },
       preferred_name: 'to_delete',
@@ -278,7 +278,7 @@ describe('voice_clone of the beta models', () => {
     return output && inspectWav(Buffer.from(output.data.audio, 'hex'));
   }
 
-  it('makes a voice under the id asked for, with a demo', async () => {
+  test('makes a voice under the id asked for, with a demo', async () => {
     const audio_url = await voices.record('voxanna', { pitch: 1.1 });
     const reply = await cloneBeta({ voice_id: 'My-Voice_1', audio_url, text: 'This is 我.' });
     expect(reply.output).toEqual({
@@ -297,7 +297,7 @@ describe('voice_clone of the beta models', () => {
     expect(await speakBeta('My-Voice_1', 'beta/speech-02-hd')).toBeUndefined();
   });
 
-  it('refuses an id in use, a short recording and a bad one with status 200', async () => {
+  test('refuses an id in use, a short recording and a bad one with status 200', async () => {
     const audio_url = await voices.record('voxton');
     const short = await voices.record('voxton', { text: 'Too short for this.' });
     expect((await cloneBeta({ voice_id: 'Taken-Voice', audio_url })).output.demo_audio).toBe('');
@@ -318,7 +318,7 @@ describe('voice_clone of the beta models', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['voice_id', { voice_id: 'short' }],
     ['voice_id', { voice_id: '1-starts-with-digit' }],
     ['voice_id', { voice_id: 'ends-with-dash-' }],

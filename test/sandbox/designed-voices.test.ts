@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { designedTimbre } from '../../server/sandbox/custom-voices/designed-timbre.ts';
 import { fundamental, inspectMp3, inspectOpus, inspectPcm, inspectWav, level } from './audio-inspection.ts';
 import { RealtimeClient } from './realtime-client.ts';
@@ -33,7 +33,7 @@ async function preview(voice_prompt: string) {
 }
 
 describe('the words of a description are heard', () => {
-  it('female and male, young, high, deep, a child', async () => {
+  test('female and male, young, high, deep, a child', async () => {
     const [female, male, high, deep, girl, chinese] = await Promise.all(
       [
         'A calm female narrator',
@@ -53,7 +53,7 @@ describe('the words of a description are heard', () => {
     expect(chinese.pitch).toBeLessThan(110);
   });
 
-  it('slow and fast, soft and loud, old', async () => {
+  test('slow and fast, soft and loud, old', async () => {
     const [plain, slow, fast, soft, loud, old] = await Promise.all(
       ['A man', 'A slow man', 'A fast man', 'A soft man', 'A loud man', 'An old man'].map(preview),
     );
@@ -64,21 +64,21 @@ describe('the words of a description are heard', () => {
     expect(soft.level / loud.level).toBeLessThan(0.6);
   });
 
-  it('the same words give the same voice, others another', () => {
+  test('the same words give the same voice, others another', () => {
     const robot = designedTimbre('A friendly robot');
     expect(designedTimbre(' a friendly ROBOT ')).toEqual(robot);
     const others = ['A friendly clerk', 'A robot', '友好的机器人', ''].map(designedTimbre);
     expect(new Set([robot, ...others].map(({ speed }) => speed)).size).toBe(5);
   });
 
-  it('whisper, bright and dark choose the variant', () => {
+  test('whisper, bright and dark choose the variant', () => {
     expect(designedTimbre('A woman who whispers').variant).toBe('whisperf');
     expect(designedTimbre('A bright man').variant).not.toBe(designedTimbre('A dark man').variant);
   });
 });
 
 describe('previews play', () => {
-  it.each([8000, 16000, 24000, 48000])('alpha at %i Hz in all four formats', async (sample_rate) => {
+  test.each([8000, 16000, 24000, 48000])('alpha at %i Hz in all four formats', async (sample_rate) => {
     const seconds = await Promise.all(
       ['pcm', 'wav', 'mp3', 'opus'].map(async (response_format) => {
         const { output } = await design(
@@ -104,7 +104,7 @@ describe('previews play', () => {
     expect(seconds[0]).toBeGreaterThan(0.6);
   });
 
-  it('as WAV at 24 kHz unless asked otherwise', async () => {
+  test('as WAV at 24 kHz unless asked otherwise', async () => {
     const { output } = await design('A man');
     expect(output.preview_audio).toMatchObject({ sample_rate: 24000, response_format: 'wav' });
     expect(inspectWav(Buffer.from(output.preview_audio.data, 'base64')).sampleRate).toBe(24000);
@@ -112,7 +112,7 @@ describe('previews play', () => {
 });
 
 describe('alpha-voice-design', () => {
-  it('a voice speaks at once, with its target model only', async () => {
+  test('a voice speaks at once, with its target model only', async () => {
     const made = await design('A bright young woman', { target_model: vdRealtime });
     expect(made).toMatchObject({
       output: {
@@ -134,7 +134,7 @@ describe('alpha-voice-design', () => {
     session.socket.close();
   });
 
-  it('list, query and delete', async () => {
+  test('list, query and delete', async () => {
     const { output } = await design('A man', { preview_text: 'Hi.', language: undefined });
     const item = {
       voice: output.voice,
@@ -157,7 +157,7 @@ describe('alpha-voice-design', () => {
 });
 
 describe('voice-enrollment', () => {
-  it('designs too, with a preview, and speaks once deployed', async () => {
+  test('designs too, with a preview, and speaks once deployed', async () => {
     const create = { action: 'create_voice', target_model: 'alpha-audio-3.0-tts-plus', prefix: 'guide' };
     const words = { voice_prompt: 'A deep male voice', preview_text: 'Welcome aboard, all of you.' };
     const made = await voices.act('voice-enrollment', { ...create, ...words }, { response_format: 'mp3' });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../server/sandbox/sandbox.ts';
 import { SpeechEngine } from '../../server/sandbox/speech/engine.ts';
 import { EngineMissing } from '../../server/sandbox/speech/espeak.ts';
@@ -20,7 +20,7 @@ const never = new AbortController().signal;
 afterAll(async () => await engine.close());
 
 describe('SpeechEngine', () => {
-  it('speaks only what is asked for', async () => {
+  test('speaks only what is asked for', async () => {
     const speech = engine.speak([utterance, utterance], audio, never);
     const first = await speech.next();
     expect(first.value?.seconds).toBeGreaterThan(0.5);
@@ -31,7 +31,7 @@ describe('SpeechEngine', () => {
     expect((await speech.next()).done).toBe(true);
   });
 
-  it('stops when the signal aborts, and serves the next request', async () => {
+  test('stops when the signal aborts, and serves the next request', async () => {
     const leave = new AbortController();
     let spoken = 0;
     const speak = async () => {
@@ -46,7 +46,7 @@ describe('SpeechEngine', () => {
       expect(seconds).toBeGreaterThan(0.5);
   });
 
-  it('a command that waits for the thread is taken back when its client leaves', async () => {
+  test('a command that waits for the thread is taken back when its client leaves', async () => {
     const leave = new AbortController();
     const busy = engine.speak([utterance], audio, never);
     const running = busy.next();
@@ -57,20 +57,20 @@ describe('SpeechEngine', () => {
     await busy.return();
   });
 
-  it('an unknown engine voice fails that request alone', async () => {
+  test('an unknown engine voice fails that request alone', async () => {
     const bad = engine.speak([{ ...utterance, voice: 'nowhere' }], audio, never);
     await expect(bad.next()).rejects.toThrow('No engine voice nowhere');
     expect((await engine.speak([utterance], audio, never).next()).done).toBe(false);
   });
 
-  it('says so when the engine package is missing', async () => {
+  test('says so when the engine package is missing', async () => {
     const missing = new SpeechEngine({ module: '@unigate/no-such-engine', workers: 1 });
     await expect(missing.speak([utterance], audio, never).next()).rejects.toBeInstanceOf(EngineMissing);
     await missing.close();
   });
 });
 
-it('without the engine package the upstream answers 503', async () => {
+test('without the engine package the upstream answers 503', async () => {
   const client = new SandboxClient();
   client.sandbox = await startSandbox({ key: 'k', engine: '@unigate/no-such-engine' });
   for (const events of [false, true]) {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { EventStream } from '../../server/sandbox/http/event-stream.ts';
 import type { Exchange } from '../../server/sandbox/http/exchange.ts';
 
@@ -11,7 +11,7 @@ function slowReader(signal: AbortSignal) {
   return { response, events: new EventStream(exchange) };
 }
 
-it('waits while the client reads slower than we write', async () => {
+test('waits while the client reads slower than we write', async () => {
   const { response, events } = slowReader(new AbortController().signal);
   let sent = false;
   const sending = events.send({ long: 'x'.repeat(100) }).then(() => {
@@ -24,7 +24,7 @@ it('waits while the client reads slower than we write', async () => {
   expect(sent).toBe(true);
 });
 
-it('stops waiting when the client leaves', async () => {
+test('stops waiting when the client leaves', async () => {
   const leave = new AbortController();
   const { events } = slowReader(leave.signal);
   const sending = events.send({ long: 'x'.repeat(100) });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { multimodalPath, useSandbox } from './sandbox-client.ts';
 
@@ -13,7 +13,7 @@ async function speak() {
 }
 
 describe('signed URLs', () => {
-  it('live 24 hours', async () => {
+  test('live 24 hours', async () => {
     const { audio, url } = await speak();
     expect(audio.expires_at).toBe((time + day) / 1000);
     expect(url.searchParams.get('expires')).toBe(String(audio.expires_at));
@@ -25,7 +25,7 @@ describe('signed URLs', () => {
     expect(await late.json()).toMatchObject({ code: 'AccessDenied', request_id: expect.any(String) });
   });
 
-  it.each([
+  test.each([
     ['a later expiry', (url: URL) => url.searchParams.set('expires', String(time))],
     ['another signature', (url: URL) => url.searchParams.set('signature', '0'.repeat(64))],
     ['a short signature', (url: URL) => url.searchParams.set('signature', 'abc')],
@@ -37,14 +37,14 @@ describe('signed URLs', () => {
     expect((await fetch(url)).status).toBe(403);
   });
 
-  it.each(['/files/nothing.wav', '/files/x', '/files/%00.wav?expires=99999999999&signature=a'])(
+  test.each(['/files/nothing.wav', '/files/x', '/files/%00.wav?expires=99999999999&signature=a'])(
     'answer 404 to %s',
     async (path) => {
       expect((await fetch(client.sandbox.url + path)).status).toBe(404);
     },
   );
 
-  it('refuse another extension', async () => {
+  test('refuse another extension', async () => {
     const { url } = await speak();
     url.pathname = url.pathname.replace('.wav', '.mp3');
     expect((await fetch(url)).status).toBe(404);
@@ -52,7 +52,7 @@ describe('signed URLs', () => {
 });
 
 describe('download', () => {
-  it('has type and length, also for HEAD', async () => {
+  test('has type and length, also for HEAD', async () => {
     const { url, file } = await speak();
     const answer = await fetch(url, { method: 'HEAD' });
     expect(answer.status).toBe(200);
@@ -61,7 +61,7 @@ describe('download', () => {
     expect(await answer.text()).toBe('');
   });
 
-  it.each([
+  test.each([
     ['bytes=0-3', 0, 4],
     ['bytes=44-', 44, undefined],
     ['bytes=-10', -10, undefined],
@@ -78,7 +78,7 @@ describe('download', () => {
     expect(Buffer.from(await answer.arrayBuffer()).equals(expected)).toBe(true);
   });
 
-  it('refuses a range outside the file and ignores a strange one', async () => {
+  test('refuses a range outside the file and ignores a strange one', async () => {
     const { url, file } = await speak();
     const outside = await fetch(url, { headers: { range: `bytes=${file.length}-` } });
     expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${file.length}`]);
@@ -96,7 +96,7 @@ describe('FileStore', () => {
     ];
   };
 
-  it('drops the file used longest ago when it is full', () => {
+  test('drops the file used longest ago when it is full', () => {
     const store = new FileStore({ capacity: 25, now: () => time });
     store.baseUrl = 'http://sandbox';
     const [first, second] = [store.put(Buffer.alloc(10), 'wav'), store.put(Buffer.alloc(10), 'wav')].map(

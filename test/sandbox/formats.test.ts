@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectFlac, inspectMp3, inspectOpus, inspectPcm, inspectWav, level } from './audio-inspection.ts';
 import { type BetaReply, multimodalPath, synthesizerPath, useSandbox } from './sandbox-client.ts';
 
@@ -27,7 +27,7 @@ describe('formats of the synthesizer route', () => {
     expect(seconds).toBeGreaterThan(2);
   });
 
-  it.each([8000, 16000, 22050, 24000, 44100, 48000])('wav at %i Hz', async (sample_rate) => {
+  test.each([8000, 16000, 22050, 24000, 44100, 48000])('wav at %i Hz', async (sample_rate) => {
     const { file, contentType } = await voxa({ format: 'wav', sample_rate });
     const audio = inspectWav(file);
     expect(contentType).toBe('audio/wav');
@@ -36,7 +36,7 @@ describe('formats of the synthesizer route', () => {
     expect(level(audio.samples)).toBeGreaterThan(floor);
   });
 
-  it.each([16000, 44100])('pcm at %i Hz', async (sample_rate) => {
+  test.each([16000, 44100])('pcm at %i Hz', async (sample_rate) => {
     const { file, contentType } = await voxa({ format: 'pcm', sample_rate });
     const audio = inspectPcm(file, sample_rate);
     expect(contentType).toBe('audio/pcm');
@@ -44,7 +44,7 @@ describe('formats of the synthesizer route', () => {
     expect(level(audio.samples)).toBeGreaterThan(floor);
   });
 
-  it.each([8000, 16000, 22050, 24000, 44100, 48000])('mp3 at %i Hz', async (sample_rate) => {
+  test.each([8000, 16000, 22050, 24000, 44100, 48000])('mp3 at %i Hz', async (sample_rate) => {
     const { file, contentType } = await voxa({ format: 'mp3', sample_rate });
     const audio = inspectMp3(file);
     expect(contentType).toBe('audio/mpeg');
@@ -53,13 +53,13 @@ describe('formats of the synthesizer route', () => {
     expect(Math.abs(audio.seconds - seconds)).toBeLessThan(0.3);
   });
 
-  it('mp3 is loud for speech and silent for volume 0', async () => {
+  test('mp3 is loud for speech and silent for volume 0', async () => {
     const [loud, silent] = await Promise.all([voxa({ format: 'mp3' }), voxa({ format: 'mp3', volume: 0 })]);
     expect(inspectMp3(loud.file).busiest).toBeGreaterThan(500);
     expect(inspectMp3(silent.file).busiest).toBe(0);
   });
 
-  it.each([8000, 22050, 24000, 48000])('opus at %i Hz', async (sample_rate) => {
+  test.each([8000, 22050, 24000, 48000])('opus at %i Hz', async (sample_rate) => {
     const { file, contentType } = await voxa({ format: 'opus', sample_rate });
     const audio = await inspectOpus(file);
     expect(contentType).toBe('audio/ogg');
@@ -69,7 +69,7 @@ describe('formats of the synthesizer route', () => {
     expect(level(audio.samples)).toBeGreaterThan(floor);
   });
 
-  it.each([6, 510])('opus at %i kbit/s', async (bit_rate) => {
+  test.each([6, 510])('opus at %i kbit/s', async (bit_rate) => {
     const { file } = await voxa({ format: 'opus', sample_rate: 48000, bit_rate });
     const { seconds } = await inspectOpus(file);
     const measured = (file.length * 8) / seconds / 1000;
@@ -79,7 +79,7 @@ describe('formats of the synthesizer route', () => {
 });
 
 describe('formats of the beta models', () => {
-  it('default is mp3 at 32 kHz and 128 kbit/s', async () => {
+  test('default is mp3 at 32 kHz and 128 kbit/s', async () => {
     const { file, reply } = await beta({});
     const audio = inspectMp3(file);
     expect(audio).toMatchObject({ sampleRate: 32000, channels: 1, kbps: 128 });
@@ -94,7 +94,7 @@ describe('formats of the beta models', () => {
     expect(Math.abs(Number(info?.audio_length) / 1000 - audio.seconds)).toBeLessThan(0.3);
   });
 
-  it.each([
+  test.each([
     [16000, 1],
     [44100, 2],
   ])('flac at %i Hz with %i channels', async (sample_rate, channel) => {
@@ -105,7 +105,7 @@ describe('formats of the beta models', () => {
     expect(level(audio.samples)).toBeGreaterThan(floor);
   });
 
-  it('stereo wav and mp3', async () => {
+  test('stereo wav and mp3', async () => {
     const [wav, mp3] = await Promise.all([
       beta({ format: 'wav', channel: 2, sample_rate: 44100 }),
       beta({ channel: 2, bitrate: 256000, sample_rate: 44100 }),
@@ -117,7 +117,7 @@ describe('formats of the beta models', () => {
   });
 });
 
-it('the alpha models answer with WAV at 24 kHz', async () => {
+test('the alpha models answer with WAV at 24 kHz', async () => {
   const { file, contentType } = await client.speak(multimodalPath, {
     model: 'alpha3-tts-flash',
     input: { text, voice: 'Aria' },

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { InferenceClient } from './inference-client.ts';
 import { useSandbox } from './sandbox-client.ts';
 import { refusedHandshake } from './socket-client.ts';
@@ -34,14 +34,14 @@ async function failure(socket: InferenceClient, taskId = id) {
 }
 
 describe('the handshake', () => {
-  it.each(['', 'wrong'])('with key %j is 401', async (key) => {
+  test.each(['', 'wrong'])('with key %j is 401', async (key) => {
     const refusal = await refusedHandshake(`${client.sandbox.wsUrl}/api-ws/v1/inference?model=voxa-v2`, key);
     expect(refusal).toMatchObject({ status: 401, body: { code: 'InvalidApiKey' } });
   });
 });
 
 describe('frames without a task close the socket', () => {
-  it.each<[string, string | Buffer | object, number]>([
+  test.each<[string, string | Buffer | object, number]>([
     ['not JSON', '{"header":', 1007],
     ['not an object', '"run-task"', 1007],
     ['no header', { payload: {} }, 1007],
@@ -65,7 +65,7 @@ describe('run-task names the field that is wrong', () => {
   const act = (action: string, payload: object) => (socket: InferenceClient) =>
     socket.act(action, id, payload);
 
-  it.each<[string, (socket: InferenceClient) => void, string]>([
+  test.each<[string, (socket: InferenceClient) => void, string]>([
     ['action', act('stop-task', { input: {} }), 'header.action'],
     [
       'no payload',
@@ -116,7 +116,7 @@ describe('run-task names the field that is wrong', () => {
     expect(failed.message).toContain(message);
   });
 
-  it('an unknown model', async () => {
+  test('an unknown model', async () => {
     const socket = await opened();
     socket.run(id, {}, { model: 'nothing' });
     expect(await failure(socket)).toMatchObject({ code: 'ModelNotFound', close: 1007 });
@@ -124,25 +124,25 @@ describe('run-task names the field that is wrong', () => {
 });
 
 describe('the order of frames', () => {
-  it('text without a task', async () => {
+  test('text without a task', async () => {
     const socket = await opened();
     socket.continue(id, 'Hi.');
     expect(await failure(socket)).toMatchObject({ code: 'CLIENT_ERROR', close: 1000 });
   });
 
-  it('text for another task', async () => {
+  test('text for another task', async () => {
     const socket = await started();
     socket.continue(otherId, 'Hi.');
     expect(await failure(socket, otherId)).toMatchObject({ code: 'CLIENT_ERROR', close: 1000 });
   });
 
-  it('a second task while one is running', async () => {
+  test('a second task while one is running', async () => {
     const socket = await started();
     socket.run(otherId, pcm);
     expect(await failure(socket, otherId)).toMatchObject({ code: 'CLIENT_ERROR' });
   });
 
-  it.each([
+  test.each([
     ['text', 'continue-task', { input: { text: 'More.' } }],
     ['an end', 'finish-task', { input: {} }],
   ])('%s after the end', async (_case, action, payload) => {
@@ -153,7 +153,7 @@ describe('the order of frames', () => {
     expect(await failure(socket)).toMatchObject({ code: 'CLIENT_ERROR' });
   });
 
-  it('a task id that was used before', async () => {
+  test('a task id that was used before', async () => {
     const socket = await opened();
     await socket.speak(id, pcm, ['Hi.']);
     socket.run(id, pcm);
@@ -164,19 +164,19 @@ describe('the order of frames', () => {
 });
 
 describe('text', () => {
-  it('neither text nor flush', async () => {
+  test('neither text nor flush', async () => {
     const socket = await started();
     socket.act('continue-task', id, { input: {} });
     expect((await failure(socket)).message).toContain('payload.input.text is required');
   });
 
-  it('of another type', async () => {
+  test('of another type', async () => {
     const socket = await started();
     socket.act('continue-task', id, { input: { text: 1 } });
     expect((await failure(socket)).message).toContain('payload.input.text must be a string');
   });
 
-  it('above 20,000 characters in one frame, an ideograph counting 2', async () => {
+  test('above 20,000 characters in one frame, an ideograph counting 2', async () => {
     const socket = await started();
     socket.continue(id, '字'.repeat(10_001));
     const failed = await failure(socket);
@@ -184,7 +184,7 @@ describe('text', () => {
     expect(failed.message).toContain('20000 characters');
   });
 
-  it('above 200,000 characters in one task', async () => {
+  test('above 200,000 characters in one task', async () => {
     const socket = await started({ volume: 0 });
     // Blank text is buffered and not spoken, so that nothing has to be made.
     for (let count = 0; count < 10; count++) socket.continue(id, ' '.repeat(20_000));
@@ -194,7 +194,7 @@ describe('text', () => {
     expect((await failure(socket)).message).toContain('200000 characters');
   });
 
-  it('a second text under enable_ssml', async () => {
+  test('a second text under enable_ssml', async () => {
     const socket = await started({ enable_ssml: true });
     socket.continue(id, '<speak>Hello</speak>');
     socket.continue(id, '<speak>again</speak>');
@@ -215,19 +215,19 @@ describe('triggers', () => {
     ['unavailable', 'ModelUnavailable', 1011],
   ];
 
-  it.each(codes)('[[%s]] in the text', async (name, code, close) => {
+  test.each(codes)('[[%s]] in the text', async (name, code, close) => {
     const socket = await started();
     socket.continue(id, `Please [[${name}]] this.`);
     expect(await failure(socket)).toMatchObject({ code, close });
   });
 
-  it.each(codes)('[[%s]] in the voice', async (name, code, close) => {
+  test.each(codes)('[[%s]] in the voice', async (name, code, close) => {
     const socket = await opened();
     socket.run(id, { voice: `[[${name}]]` });
     expect(await failure(socket)).toMatchObject({ code, close });
   });
 
-  it('what was spoken before has been told and counted', async () => {
+  test('what was spoken before has been told and counted', async () => {
     const socket = await started();
     socket.continue(id, 'Good day.');
     socket.continue(id, ' Please [[error]] this.');
@@ -237,7 +237,7 @@ describe('triggers', () => {
     expect(await failure(socket)).toMatchObject({ code: 'InternalError' });
   });
 
-  it('[[fail-late]] fails after the first audio', async () => {
+  test('[[fail-late]] fails after the first audio', async () => {
     const socket = await started();
     socket.continue(id, 'Please [[fail-late]] this.');
     const { names } = await socket.until('task-failed');
@@ -245,14 +245,14 @@ describe('triggers', () => {
     expect(await socket.closed).toMatchObject({ code: 1011 });
   });
 
-  it('[[drop]] breaks the connection after the first audio', async () => {
+  test('[[drop]] breaks the connection after the first audio', async () => {
     const socket = await started();
     socket.continue(id, 'Please [[drop]] this.');
     expect((await socket.until('audio')).names).toEqual(['sentence-begin', 'sentence-synthesis', 'audio']);
     expect(await socket.closed).toEqual({ code: 1006, reason: '' });
   });
 
-  it.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
+  test.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
     const socket = place === 'text' ? await started() : await opened();
     if (place === 'text') socket.continue(id, '[[hang]] now.');
     else socket.run(id, { voice: '[[hang]]' });
@@ -264,7 +264,7 @@ describe('triggers', () => {
     await socket.closed;
   });
 
-  it('[[garbage]] and [[malformed]] come before the audio', async () => {
+  test('[[garbage]] and [[malformed]] come before the audio', async () => {
     for (const name of ['garbage', 'malformed']) {
       const socket = await started();
       socket.continue(id, `[[${name}]] Hello.`);
@@ -277,7 +277,7 @@ describe('triggers', () => {
     }
   });
 
-  it('[[no-audio]] leaves the audio out, but is billed', async () => {
+  test('[[no-audio]] leaves the audio out, but is billed', async () => {
     const socket = await opened();
     const task = await socket.speak(id, pcm, ['[[no-audio]] Hello.']);
     expect(task.names).toEqual(['sentence-begin', 'sentence-end', 'task-finished']);
@@ -285,7 +285,7 @@ describe('triggers', () => {
     socket.socket.close();
   });
 
-  it('[[slow]] comes late but well', async () => {
+  test('[[slow]] comes late but well', async () => {
     const socket = await opened();
     expect((await socket.speak(id, pcm, ['[[slow]] Hello.'])).names).toContain('audio');
     socket.socket.close();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { models } from '../../generated/catalogue.ts';
 import { countCharacters } from '../../server/sandbox/billing.ts';
 import { wavHeader } from '../../server/sandbox/speech/encoders/wav.ts';
@@ -51,7 +51,7 @@ interface SentenceOutput {
 const sentenceOrder = ['sentence-begin', 'pair', 'sentence-end'];
 
 describe('one task', () => {
-  it('sends each sentence as begin, pairs of synthesis and audio, and end with cumulative usage', async () => {
+  test('sends each sentence as begin, pairs of synthesis and audio, and end with cumulative usage', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const id = taskId();
     socket.run(id, pcm);
@@ -90,7 +90,7 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  it('however the text is cut, the same characters are billed', async () => {
+  test('however the text is cut, the same characters are billed', async () => {
     const text = 'Dr. Li paid 3.50 euros. 今天很好！"Really?" Yes… [fine] \u{1f600}';
     for (const texts of [[text], Array.from(text), text.match(/.{1,7}/gsu) ?? []]) {
       const task = await speak(pcm, texts);
@@ -100,7 +100,7 @@ describe('one task', () => {
     }
   });
 
-  it('flush forces out what is buffered', async () => {
+  test('flush forces out what is buffered', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const id = taskId();
     socket.run(id, pcm);
@@ -113,14 +113,14 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  it('without text it finishes at once and costs nothing', async () => {
+  test('without text it finishes at once and costs nothing', async () => {
     const task = await speak(pcm, []);
     expect(task.names).toEqual(['task-finished']);
     expect(task.last.payload).toEqual({ output: {}, usage: { characters: 0 } });
     expect((await speak(pcm, [' \n '])).names).toEqual(['task-finished']);
   });
 
-  it('the rest of a codec that comes after the last sentence has ended is a sentence without text', async () => {
+  test('the rest of a codec that comes after the last sentence has ended is a sentence without text', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const id = taskId();
     socket.run(id, { format: 'opus', sample_rate: 16000 });
@@ -135,7 +135,7 @@ describe('one task', () => {
     socket.socket.close();
   });
 
-  it('words come with their place and time', async () => {
+  test('words come with their place and time', async () => {
     const task = await speak({ ...pcm, word_timestamp_enabled: true }, ['Hello there. ', 'This is the end.']);
     const words = results(task).flatMap(({ type, sentence }) => {
       if (type !== 'sentence-synthesis') expect(sentence.words).toEqual([]);
@@ -155,7 +155,7 @@ describe('one task', () => {
     expect(time / 1000).toBeLessThan(seconds);
   });
 
-  it('SSML tags are neither spoken nor billed', async () => {
+  test('SSML tags are neither spoken nor billed', async () => {
     const [plain, ssml] = await Promise.all([
       speak(pcm, [english]),
       speak({ ...pcm, enable_ssml: true }, [`<speak rate="1"><s>${english}</s></speak>`]),
@@ -164,7 +164,7 @@ describe('one task', () => {
     expect(ssml.audio.length / plain.audio.length).toBeCloseTo(1, 1);
   });
 
-  it('alpha-audio-3.1 is metered in tokens', async () => {
+  test('alpha-audio-3.1 is metered in tokens', async () => {
     const task = await speak({ ...pcm, voice: 'flint' }, [english], { model: 'alpha-audio-3.1-tts-flash' });
     const { seconds } = inspectPcm(task.audio, 24000);
     const usage = { input_tokens: 11, output_tokens: Math.ceil(seconds * 50) };
@@ -173,7 +173,7 @@ describe('one task', () => {
 });
 
 describe('one socket', () => {
-  it('runs one task after another, each counting from the start and making its own file', async () => {
+  test('runs one task after another, each counting from the start and making its own file', async () => {
     const socket = await new InferenceClient(client.sandbox).opened();
     const wav = { format: 'wav', sample_rate: 8000 };
     const first = await socket.speak(taskId(), wav, ['Good day.']);
@@ -191,7 +191,7 @@ describe('one socket', () => {
     socket.socket.close();
   });
 
-  it('ignores the query: the model comes with the task', async () => {
+  test('ignores the query: the model comes with the task', async () => {
     const socket = new InferenceClient(client.sandbox, '?model=voxa-v2&other=1');
     const task = await socket.speak(taskId(), pcm, ['Hi.'], { model: 'voxa-v1' });
     expect(task.audio.length).toBeGreaterThan(10_000);
@@ -200,7 +200,7 @@ describe('one socket', () => {
 });
 
 describe('audio', () => {
-  it('is mp3 at 22050 Hz unless asked otherwise', async () => {
+  test('is mp3 at 22050 Hz unless asked otherwise', async () => {
     const { audio } = await speak({}, ['One. ', 'Two.']);
     const { sampleRate, seconds, busiest } = inspectMp3(audio);
     expect(sampleRate).toBe(22050);
@@ -208,7 +208,7 @@ describe('audio', () => {
     expect(busiest).toBeGreaterThan(100);
   });
 
-  it.each([8000, 16000, 22050, 24000, 44100, 48000])(
+  test.each([8000, 16000, 22050, 24000, 44100, 48000])(
     'all formats at %i Hz last equally long',
     async (sample_rate) => {
       const text = ['Hello there.'];
@@ -228,7 +228,7 @@ describe('audio', () => {
     },
   );
 
-  it('rate, pitch, volume and bit_rate act, zero included', async () => {
+  test('rate, pitch, volume and bit_rate act, zero included', async () => {
     const voice = 'voxton';
     const [plain, fast, high, silent] = await Promise.all([
       say({ voice }),
@@ -246,7 +246,7 @@ describe('audio', () => {
     expect((sizes[1] ?? 0) / (sizes[0] ?? 1)).toBeGreaterThan(3);
   });
 
-  it('instruction, language_hints and the markdown filter act', async () => {
+  test('instruction, language_hints and the markdown filter act', async () => {
     const text = 'Radio Internet **Taxi**';
     const [plain, whisper, german, filtered] = await Promise.all([
       say({}, text),
@@ -260,7 +260,7 @@ describe('audio', () => {
   });
 });
 
-it('every model speaks, and unknown parameters are ignored', async () => {
+test('every model speaks, and unknown parameters are ignored', async () => {
   const served = models.filter(({ protocols }) => protocols.includes('inference'));
   expect(served.length).toBeGreaterThan(8);
   const socket = await new InferenceClient(client.sandbox).opened();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { RealtimeServerEvent } from '../../generated/events.ts';
 import { inspectPcm } from './audio-inspection.ts';
 import { RealtimeClient } from './realtime-client.ts';
@@ -22,7 +22,7 @@ async function created(model = flash): Promise<RealtimeClient> {
 }
 
 describe('the handshake', () => {
-  it.each([
+  test.each([
     ['a wrong key', `?model=${flash}`, 'wrong', 401, 'InvalidApiKey'],
     ['no key', `?model=${flash}`, '', 401, 'InvalidApiKey'],
     ['no model', '', 'sandbox-key', 400, 'InvalidParameter'],
@@ -36,7 +36,7 @@ describe('the handshake', () => {
     });
   });
 
-  it('an unknown path, and a path that is no socket', async () => {
+  test('an unknown path, and a path that is no socket', async () => {
     const { wsUrl, url, key } = client.sandbox;
     expect(await refusedHandshake(`${wsUrl}/api-ws/v1/other`, key)).toMatchObject({ status: 404 });
     const speech = await refusedHandshake(`${wsUrl}/api/v1/services/audio/tts/SpeechSynthesizer`, key);
@@ -50,7 +50,7 @@ describe('the handshake', () => {
 describe('a bad event is answered and the socket stays open', () => {
   const update = (session: object) => ({ type: 'session.update', session: { voice: 'Aria', ...session } });
 
-  it.each<[string, unknown, string, string | null]>([
+  test.each<[string, unknown, string, string | null]>([
     ['not JSON', '{', 'invalid_event', null],
     ['not an object', '[]', 'invalid_event', null],
     ['no event id', { type: 'session.finish', event_id: undefined }, 'invalid_event', 'event_id'],
@@ -91,7 +91,7 @@ describe('a bad event is answered and the socket stays open', () => {
     await socket.expect('session.finished');
   });
 
-  it.each([
+  test.each([
     ['response_format', 'wav'],
     ['sample_rate', 16000],
     ['speech_rate', 1],
@@ -109,7 +109,7 @@ describe('a bad event is answered and the socket stays open', () => {
     socket.socket.close();
   });
 
-  it('system voices on VC and VD models', async () => {
+  test('system voices on VC and VD models', async () => {
     for (const model of ['alpha3-tts-vc-realtime-2026-01-15', 'alpha3-tts-vd-realtime-2026-01-15']) {
       const socket = await created(model);
       socket.emit('session.update', { session: { voice: 'Aria' } });
@@ -118,7 +118,7 @@ describe('a bad event is answered and the socket stays open', () => {
     }
   });
 
-  it('a repeated event id', async () => {
+  test('a repeated event id', async () => {
     const socket = await configured();
     const event_id = socket.append('Hi');
     socket.send({ event_id, type: 'input_text_buffer.append', text: ' there.' });
@@ -131,7 +131,7 @@ describe('a bad event is answered and the socket stays open', () => {
     expect(response?.done.usage).toEqual({ characters: 2 });
   });
 
-  it('an empty or blank commit, in both modes', async () => {
+  test('an empty or blank commit, in both modes', async () => {
     for (const mode of ['commit', 'server_commit']) {
       const socket = await configured({ mode });
       for (const text of ['', ' \n']) {
@@ -143,7 +143,7 @@ describe('a bad event is answered and the socket stays open', () => {
     }
   });
 
-  it('text that is missing, too long, or too much to wait', async () => {
+  test('text that is missing, too long, or too much to wait', async () => {
     const socket = await configured({ mode: 'commit' });
     socket.emit('input_text_buffer.append');
     expect((await socket.expect('error')).error).toMatchObject({ code: 'invalid_value', param: 'text' });
@@ -155,7 +155,7 @@ describe('a bad event is answered and the socket stays open', () => {
     socket.socket.close();
   });
 
-  it('session.update once synthesis has begun, and anything but the end after session.finish', async () => {
+  test('session.update once synthesis has begun, and anything but the end after session.finish', async () => {
     const socket = await configured();
     socket.append('Hello.');
     const update = socket.emit('session.update', { session: { voice: 'Bruno' } });
@@ -178,13 +178,13 @@ describe('a bad event is answered and the socket stays open', () => {
 });
 
 describe('frames that end the connection', () => {
-  it('a binary frame', async () => {
+  test('a binary frame', async () => {
     const socket = await created();
     socket.send(Buffer.from('{}'));
     expect(await socket.closed).toMatchObject({ code: 1003 });
   });
 
-  it('a frame above 1 MiB', async () => {
+  test('a frame above 1 MiB', async () => {
     const socket = await created();
     socket.send(' '.repeat(1024 * 1024 + 1));
     expect(await socket.closed).toMatchObject({ code: 1009 });
@@ -201,7 +201,7 @@ describe('triggers', () => {
     ['unavailable', 'ModelUnavailable', 'api_error', 1011],
   ];
 
-  it.each(codes)('[[%s]] in the text is one error, then the end', async (name, code, type, closeCode) => {
+  test.each(codes)('[[%s]] in the text is one error, then the end', async (name, code, type, closeCode) => {
     const socket = await configured();
     socket.append(`Please [[${name}]] this.`);
     expect((await socket.expect('error')).error).toMatchObject({ code, type });
@@ -209,7 +209,7 @@ describe('triggers', () => {
     expect(socket.waiting).toBe(0);
   });
 
-  it.each([...codes, ['reject', 'DataInspectionFailed', 'invalid_request_error', 1007] as const])(
+  test.each([...codes, ['reject', 'DataInspectionFailed', 'invalid_request_error', 1007] as const])(
     '[[%s]] in the voice refuses the session',
     async (name, code, type, closeCode) => {
       const socket = await created();
@@ -219,7 +219,7 @@ describe('triggers', () => {
     },
   );
 
-  it('[[refuse-after-upgrade]] does not wait for its turn', async () => {
+  test('[[refuse-after-upgrade]] does not wait for its turn', async () => {
     const socket = await configured();
     socket.append('A sentence that takes its time. '.repeat(20));
     socket.append('[[refuse-after-upgrade]]');
@@ -228,7 +228,7 @@ describe('triggers', () => {
     expect(await socket.closed).toMatchObject({ code: 1008 });
   });
 
-  it('[[reject]] is an error without a response; the session goes on', async () => {
+  test('[[reject]] is an error without a response; the session goes on', async () => {
     const socket = await configured();
     socket.append('Please [[reject]] this.');
     expect((await socket.expect('error')).error.code).toBe('DataInspectionFailed');
@@ -236,7 +236,7 @@ describe('triggers', () => {
     expect(response?.done.usage).toEqual({ characters: 6 });
   });
 
-  it('[[fail-late]] fails the response after its first audio; the session goes on', async () => {
+  test('[[fail-late]] fails the response after its first audio; the session goes on', async () => {
     const socket = await configured();
     socket.append('Please [[fail-late]] this.');
     const events = await socket.until('response.done');
@@ -249,7 +249,7 @@ describe('triggers', () => {
     expect(response?.done).toMatchObject({ status: 'completed', usage: { characters: 32 } });
   });
 
-  it('[[drop]] breaks the connection after the first audio', async () => {
+  test('[[drop]] breaks the connection after the first audio', async () => {
     const socket = await configured();
     socket.append('Please [[drop]] this.');
     await socket.until('response.audio.delta');
@@ -257,7 +257,7 @@ describe('triggers', () => {
     expect(socket.waiting).toBe(0);
   });
 
-  it.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
+  test.each(['text', 'voice'])('[[hang]] in the %s answers nothing any more', async (place) => {
     const socket = place === 'text' ? await configured() : await created();
     if (place === 'text') socket.append('[[hang]] now.');
     else socket.emit('session.update', { session: { voice: '[[hang]]' } });
@@ -269,7 +269,7 @@ describe('triggers', () => {
     await socket.closed;
   });
 
-  it('[[garbage]] and [[malformed]] come before the audio', async () => {
+  test('[[garbage]] and [[malformed]] come before the audio', async () => {
     for (const name of ['garbage', 'malformed']) {
       const socket = await configured();
       socket.append(`[[${name}]] Hello.`);
@@ -287,13 +287,13 @@ describe('triggers', () => {
     }
   });
 
-  it('[[no-audio]] leaves the audio out, but is billed', async () => {
+  test('[[no-audio]] leaves the audio out, but is billed', async () => {
     const [response] = await (await configured()).speakAll('[[no-audio]] Hello.');
     expect(response?.types).not.toContain('response.audio.delta');
     expect(response?.done.usage).toEqual({ characters: 19 });
   });
 
-  it('[[slow]] comes late but well, and is not spoken', async () => {
+  test('[[slow]] comes late but well, and is not spoken', async () => {
     const [slow] = await (await configured()).speakAll('[[slow]] Hello there.');
     const [plain] = await (await configured()).speakAll('Hello there.');
     const [late, soon] = [slow, plain].map((response) =>

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { models } from '../../generated/catalogue.ts';
 import { countCharacters } from '../../server/sandbox/billing.ts';
 import { wavHeader } from '../../server/sandbox/speech/encoders/wav.ts';
@@ -39,7 +39,7 @@ async function say(session: object, text = english, model = flash) {
 }
 
 describe('mode server_commit', () => {
-  it('speaks sentences as they end and the rest at the end, with exact events and usage', async () => {
+  test('speaks sentences as they end and the rest at the end, with exact events and usage', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     const created = await socket.expect('session.created');
     expect(created.session).toEqual({
@@ -82,7 +82,7 @@ describe('mode server_commit', () => {
     expect(usages).toEqual([{ characters: 9 }, { characters: 16 }, { characters: 23 }]);
   });
 
-  it('the ids of a response hold together and differ from the next', async () => {
+  test('the ids of a response hold together and differ from the next', async () => {
     const [first, second] = await speak({}, ['One.', ' Two.']);
     const ids = [first, second].map((response) => {
       const events = response?.events ?? [];
@@ -106,7 +106,7 @@ describe('mode server_commit', () => {
     expect(ids[0]).not.toBe(ids[1]);
   });
 
-  it('however the text is cut, the same characters are billed', async () => {
+  test('however the text is cut, the same characters are billed', async () => {
     const text = 'Dr. Li paid 3.50 euros. 今天很好！"Really?" Yes… [fine] \u{1f600}';
     const pieces = [[text], Array.from(text), text.match(/.{1,7}/gsu) ?? []];
     for (const responses of await Promise.all(pieces.map((texts) => speak({}, texts)))) {
@@ -114,7 +114,7 @@ describe('mode server_commit', () => {
     }
   });
 
-  it('commit forces out what is buffered', async () => {
+  test('commit forces out what is buffered', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Aria' });
     socket.append('No end yet');
@@ -124,7 +124,7 @@ describe('mode server_commit', () => {
     socket.socket.close();
   });
 
-  it('a blank rest is neither spoken nor billed', async () => {
+  test('a blank rest is neither spoken nor billed', async () => {
     const responses = await speak({}, ['Hello.', ' \n ']);
     expect(responses.map(({ done }) => done.usage)).toEqual([{ characters: 6 }]);
     expect(await speak({}, [])).toEqual([]);
@@ -132,7 +132,7 @@ describe('mode server_commit', () => {
 });
 
 describe('mode commit', () => {
-  it('waits for each commit; clear drops the buffer', async () => {
+  test('waits for each commit; clear drops the buffer', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Bruno', mode: 'commit' });
     socket.append('Not this. ');
@@ -153,7 +153,7 @@ describe('mode commit', () => {
 });
 
 describe('response.cancel', () => {
-  it('ends the running response as incomplete and bills what was made; the next follows', async () => {
+  test('ends the running response as incomplete and bills what was made; the next follows', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Aria' });
     socket.append('One short sentence to speak. '.repeat(40));
@@ -174,7 +174,7 @@ describe('response.cancel', () => {
     socket.socket.close();
   });
 
-  it('does nothing without a response', async () => {
+  test('does nothing without a response', async () => {
     const socket = new RealtimeClient(client.sandbox, flash);
     await socket.configure({ voice: 'Aria' });
     socket.emit('response.cancel');
@@ -183,7 +183,7 @@ describe('response.cancel', () => {
 });
 
 describe('legacy models', () => {
-  it('report the tokens of each response', async () => {
+  test('report the tokens of each response', async () => {
     const responses = await speak({ voice: 'Clio' }, ['Good day.', ` ${english}`], legacy);
     for (const [index, response] of responses.entries()) {
       const { seconds } = inspectPcm(response.audio, 24000);
@@ -201,7 +201,7 @@ describe('legacy models', () => {
 });
 
 describe('audio', () => {
-  it.each([8000, 16000, 24000, 48000])('pcm at %i Hz lasts as long as at any rate', async (sample_rate) => {
+  test.each([8000, 16000, 24000, 48000])('pcm at %i Hz lasts as long as at any rate', async (sample_rate) => {
     const [response] = await speak({ sample_rate }, [english]);
     const audio = inspectPcm(response?.audio ?? Buffer.alloc(0), sample_rate);
     expect(audio.seconds).toBeGreaterThan(2.4);
@@ -209,7 +209,7 @@ describe('audio', () => {
     expect(fundamental(audio)).toBeGreaterThan(150);
   });
 
-  it('wav, mp3 and opus are one file for each response', async () => {
+  test('wav, mp3 and opus are one file for each response', async () => {
     const session = { sample_rate: 16000 };
     const [plain] = await speak(session, [english]);
     const length = (plain?.audio.length ?? 0) / 32000;
@@ -229,7 +229,7 @@ describe('audio', () => {
     }
   });
 
-  it('bit_rate sets the size of opus', async () => {
+  test('bit_rate sets the size of opus', async () => {
     const sizes = await Promise.all(
       [16, 128].map(async (bit_rate) => {
         const [response] = await speak({ response_format: 'opus', bit_rate }, [english]);
@@ -239,7 +239,7 @@ describe('audio', () => {
     expect((sizes[1] ?? 0) / (sizes[0] ?? 1)).toBeGreaterThan(3);
   });
 
-  it('speech_rate, pitch_rate and volume act', async () => {
+  test('speech_rate, pitch_rate and volume act', async () => {
     const voice = 'Bruno';
     const [plain, fast, high, quiet, silent] = await Promise.all([
       say({ voice }),
@@ -254,7 +254,7 @@ describe('audio', () => {
     expect(level(silent.samples)).toBe(0);
   });
 
-  it('instructions act on instruct models, more when optimized', async () => {
+  test('instructions act on instruct models, more when optimized', async () => {
     const session = { voice: 'Bruno', instructions: 'Slowly, please.' };
     const [plain, slow, slower, whisper] = await Promise.all([
       say({ voice: 'Bruno' }, english, instruct),
@@ -267,7 +267,7 @@ describe('audio', () => {
     expect(brightness(whisper) / brightness(plain)).toBeGreaterThan(1.3);
   });
 
-  it('language_type acts', async () => {
+  test('language_type acts', async () => {
     const [english, german] = await Promise.all(
       ['English', 'German'].map((language_type) =>
         say({ voice: 'Bruno', language_type }, 'Radio Internet Taxi'),
@@ -277,7 +277,7 @@ describe('audio', () => {
   });
 });
 
-it('every model with system voices speaks', async () => {
+test('every model with system voices speaks', async () => {
   const spoken = models.filter(
     ({ protocols, voices }) => protocols.includes('realtime') && voices === 'system',
   );
@@ -286,7 +286,7 @@ it('every model with system voices speaks', async () => {
   for (const responses of answers) expect(responses[0]?.audio.length).toBeGreaterThan(10_000);
 });
 
-it('a session may be changed until synthesis begins; fields left out keep their value', async () => {
+test('a session may be changed until synthesis begins; fields left out keep their value', async () => {
   const socket = new RealtimeClient(client.sandbox, flash);
   await socket.configure({ voice: 'Aria', sample_rate: 8000, volume: 0 });
   socket.emit('session.update', { session: { voice: 'Bruno' } });

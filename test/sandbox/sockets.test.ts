@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { startSandbox } from '../../server/sandbox/sandbox.ts';
 import { Connection } from '../../server/sandbox/sockets/connection.ts';
@@ -33,7 +33,7 @@ async function expectOpen(socket: InferenceClient | RealtimeClient): Promise<voi
 }
 
 describe('the inference socket', () => {
-  it('fails a task 23 seconds after its last text', async () => {
+  test('fails a task 23 seconds after its last text', async () => {
     holdTime();
     const socket = await new InferenceClient(client.sandbox).opened();
     socket.run(id, {});
@@ -51,7 +51,7 @@ describe('the inference socket', () => {
     expect(await socket.closed).toEqual({ code: 1000, reason: 'timeout' });
   });
 
-  it('waits for no text after finish-task', async () => {
+  test('waits for no text after finish-task', async () => {
     holdTime();
     const socket = await new InferenceClient(client.sandbox).opened();
     socket.run(id, { format: 'pcm' });
@@ -63,7 +63,7 @@ describe('the inference socket', () => {
     socket.socket.close();
   });
 
-  it('is closed after 60 seconds without a task, not during one', async () => {
+  test('is closed after 60 seconds without a task, not during one', async () => {
     holdTime();
     const socket = await new InferenceClient(client.sandbox).opened();
     await pass(socket, 59_999);
@@ -80,7 +80,7 @@ describe('the inference socket', () => {
 });
 
 describe('the realtime socket', () => {
-  it('is closed after 60 seconds without a frame either way', async () => {
+  test('is closed after 60 seconds without a frame either way', async () => {
     holdTime();
     const socket = new RealtimeClient(client.sandbox, model);
     await socket.expect('session.created');
@@ -92,7 +92,7 @@ describe('the realtime socket', () => {
     expect(await socket.closed).toEqual({ code: 1000, reason: 'idle' });
   });
 
-  it('stays open for ever when it hangs', async () => {
+  test('stays open for ever when it hangs', async () => {
     holdTime();
     const socket = new RealtimeClient(client.sandbox, model);
     await socket.configure({ voice: 'Aria' });
@@ -103,7 +103,7 @@ describe('the realtime socket', () => {
   });
 });
 
-it('the timeouts can be set', async () => {
+test('the timeouts can be set', async () => {
   const sandbox = await startSandbox({ key: 'k', timeouts: { text: 5, idle: 10_000 } });
   const socket = await new InferenceClient(sandbox).opened();
   socket.run(id, {});
@@ -112,7 +112,7 @@ it('the timeouts can be set', async () => {
   await sandbox.close();
 });
 
-it('closing the sandbox breaks its sockets', async () => {
+test('closing the sandbox breaks its sockets', async () => {
   const sandbox = await startSandbox({ key: 'k' });
   const socket = new RealtimeClient(sandbox, model);
   await socket.configure({ voice: 'Aria' });
@@ -125,7 +125,7 @@ it('closing the sandbox breaks its sockets', async () => {
 describe('a client that leaves', () => {
   const text = 'One sentence after another. '.repeat(200);
 
-  it.each<[string, () => Promise<{ socket: WebSocket }>]>([
+  test.each<[string, () => Promise<{ socket: WebSocket }>]>([
     [
       'realtime',
       async () => {
@@ -182,7 +182,7 @@ describe('a client that reads slowly', () => {
     return { socket, connection: new Connection(socket as unknown as WebSocket) };
   }
 
-  it('holds the work back until it has read enough', async () => {
+  test('holds the work back until it has read enough', async () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1000));
     connection.send('a'.repeat(256 * 1024 - 1000));
@@ -197,7 +197,7 @@ describe('a client that reads slowly', () => {
     await writable;
   });
 
-  it('lets the work go when it leaves', async () => {
+  test('lets the work go when it leaves', async () => {
     const { socket, connection } = connect();
     connection.send('a'.repeat(1024 * 1024));
     const writable = connection.writable();

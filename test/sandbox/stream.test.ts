@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { inspectMp3, inspectPcm, inspectWav, level } from './audio-inspection.ts';
 import {
   type BetaReply,
@@ -23,7 +23,7 @@ async function download(url: string): Promise<Buffer> {
 }
 
 describe('line layout', () => {
-  it('is byte-exact', async () => {
+  test('is byte-exact', async () => {
     const body = { model: 'voxa-v2', input: { text: 'Hi.', voice: 'voxton', format: 'pcm' } };
     const answer = await client.post(synthesizerPath, body, { events: true });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -53,7 +53,7 @@ describe('line layout', () => {
     expect(answer.headers.get('x-request-id')).toBe(request_id);
   });
 
-  it('counts events from 1', async () => {
+  test('counts events from 1', async () => {
     const body = { model: 'alpha-tts', input: { text, voice: 'Mei' } };
     const events = parseEvents(await (await client.post(multimodalPath, body, { events: true })).text());
     expect(events.map(({ id }) => id)).toEqual(events.map((_, index) => index + 1));
@@ -64,7 +64,7 @@ describe('line layout', () => {
 describe('synthesizer route', () => {
   const input = { text, voice: 'voxling', format: 'wav', word_timestamp_enabled: true };
 
-  it('sends each sentence as begin, synthesis and end, then the URL', async () => {
+  test('sends each sentence as begin, synthesis and end, then the URL', async () => {
     const events = await client.stream(synthesizerPath, { model: 'voxa-v3-plus', input });
     const last = events.at(-1);
     const running = events.slice(0, -1);
@@ -86,7 +86,7 @@ describe('synthesizer route', () => {
     expect(await download(last?.output.audio.url ?? '')).toHaveLength(audioOf(running).length);
   });
 
-  it('the pieces together are the file, but for the lengths in its header', async () => {
+  test('the pieces together are the file, but for the lengths in its header', async () => {
     const events = await client.stream(synthesizerPath, { model: 'voxa-v3-plus', input });
     const streamed = audioOf(events);
     const file = await download(events.at(-1)?.output.audio.url ?? '');
@@ -95,7 +95,7 @@ describe('synthesizer route', () => {
     expect(streamed.subarray(44).equals(file.subarray(44))).toBe(true);
   });
 
-  it('mp3 pieces join into a valid stream', async () => {
+  test('mp3 pieces join into a valid stream', async () => {
     const events = await client.stream(synthesizerPath, {
       model: 'alpha-audio-3.0-tts-flash',
       input: { text, voice: 'ember' },
@@ -103,7 +103,7 @@ describe('synthesizer route', () => {
     expect(inspectMp3(audioOf(events)).seconds).toBeGreaterThan(3);
   });
 
-  it('words come with their place and time', async () => {
+  test('words come with their place and time', async () => {
     const events = await client.stream(synthesizerPath, { model: 'voxa-v3-plus', input });
     const words = events.flatMap(({ output }) =>
       (output.sentence?.words ?? []).map((word) => ({ ...word, index: output.sentence?.index ?? 0 })),
@@ -128,7 +128,7 @@ describe('synthesizer route', () => {
     expect(time / 1000).toBeGreaterThan(seconds - 0.5);
   });
 
-  it('leaves the words out unless they are asked for', async () => {
+  test('leaves the words out unless they are asked for', async () => {
     const events = await client.stream(synthesizerPath, {
       model: 'voxa-v3-plus',
       input: { ...input, word_timestamp_enabled: false },
@@ -136,7 +136,7 @@ describe('synthesizer route', () => {
     expect(events.flatMap(({ output }) => output.sentence?.words ?? [])).toEqual([]);
   });
 
-  it('meters alpha-audio-3.1 in tokens', async () => {
+  test('meters alpha-audio-3.1 in tokens', async () => {
     const events = await client.stream(synthesizerPath, {
       model: 'alpha-audio-3.1-tts-flash',
       input: { text, voice: 'lan', format: 'pcm', sample_rate: 24000 },
@@ -152,7 +152,7 @@ describe('synthesizer route', () => {
 });
 
 describe('multimodal route', () => {
-  it('alpha3: PCM at 24 kHz, then the whole WAV and characters', async () => {
+  test('alpha3: PCM at 24 kHz, then the whole WAV and characters', async () => {
     const events = await client.stream(multimodalPath, {
       model: 'alpha3-tts-flash',
       input: { text, voice: 'Wei' },
@@ -170,7 +170,7 @@ describe('multimodal route', () => {
     expect(audioOf(running).equals(file.subarray(44))).toBe(true);
   });
 
-  it('legacy: tokens', async () => {
+  test('legacy: tokens', async () => {
     const { reply, file } = await client.speak(multimodalPath, {
       model: 'alpha-tts-latest',
       input: { text, voice: 'Wei' },
@@ -189,7 +189,7 @@ describe('multimodal route', () => {
     });
   });
 
-  it('legacy: at least 50 audio tokens', async () => {
+  test('legacy: at least 50 audio tokens', async () => {
     const { reply } = await client.speak(multimodalPath, {
       model: 'alpha-tts',
       input: { text: 'Oh', voice: 'Aria' },
@@ -204,7 +204,7 @@ describe('beta models', () => {
   const bytes = (events: readonly BetaReply[]) =>
     Buffer.concat(events.map(({ output }) => Buffer.from(output.data?.audio ?? '', 'hex')));
 
-  it('the last event repeats the whole audio', async () => {
+  test('the last event repeats the whole audio', async () => {
     const events = await client.stream<BetaReply>(multimodalPath, { model, input });
     const statuses = events.map(({ output }) => output.data?.status);
     expect(statuses).toEqual([...Array(events.length - 1).fill(1), 2]);
@@ -213,7 +213,7 @@ describe('beta models', () => {
     expect(events.at(-1)?.usage).toEqual({ characters: 39 });
   });
 
-  it('or not', async () => {
+  test('or not', async () => {
     const stream_options = { exclude_aggregated_audio: true };
     const events = await client.stream<BetaReply>(multimodalPath, {
       model,
@@ -223,7 +223,7 @@ describe('beta models', () => {
     expect(bytes(events).length).toBe(events.at(-1)?.output.extra_info?.audio_size);
   });
 
-  it('answers whole in the full shape, with a URL and subtitles if asked', async () => {
+  test('answers whole in the full shape, with a URL and subtitles if asked', async () => {
     const answer = await client.post(multimodalPath, {
       model,
       input: { ...input, audio_setting: {}, output_format: 'url', subtitle_enable: true },
@@ -252,7 +252,7 @@ describe('beta models', () => {
   });
 });
 
-it('the first audio arrives before a long text has been spoken', async () => {
+test('the first audio arrives before a long text has been spoken', async () => {
   const long = 'One more sentence to speak. '.repeat(600);
   const leave = new AbortController();
   const body = {

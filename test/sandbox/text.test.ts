@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countAudioTokens, countCharacters, countTextTokens } from '../../server/sandbox/billing.ts';
 import { deliveryOf } from '../../server/sandbox/delivery.ts';
 import { spokenLanguage } from '../../server/sandbox/language.ts';
@@ -8,7 +8,7 @@ import { TextBuffer } from '../../server/sandbox/sockets/text-buffer.ts';
 import { findTriggers } from '../../server/sandbox/triggers.ts';
 
 describe('billing', () => {
-  it.each([
+  test.each([
     ['hello', 5],
     ['你好', 4],
     ['你好, world', 11],
@@ -20,14 +20,14 @@ describe('billing', () => {
     expect(countCharacters(text)).toBe(count);
   });
 
-  it('counts tokens', () => {
+  test('counts tokens', () => {
     expect([countTextTokens('abcd'), countTextTokens('abcde'), countTextTokens('你好')]).toEqual([1, 2, 2]);
     expect([countAudioTokens(0.1), countAudioTokens(1), countAudioTokens(2.01)]).toEqual([50, 50, 101]);
   });
 });
 
 describe('sentences', () => {
-  it.each([
+  test.each([
     ['One. Two! Three?', ['One. ', 'Two! ', 'Three?']],
     ['你好。再见！', ['你好。', '再见！']],
     ['Only one', ['Only one']],
@@ -36,7 +36,7 @@ describe('sentences', () => {
     expect(splitSentences(text)).toEqual(sentences);
   });
 
-  it.each(['word '.repeat(2000), 'x'.repeat(5000), '字'.repeat(5000), '😀'.repeat(2000), ' '.repeat(3000)])(
+  test.each(['word '.repeat(2000), 'x'.repeat(5000), '字'.repeat(5000), '😀'.repeat(2000), ' '.repeat(3000)])(
     'cuts what is too long, losing nothing',
     (text) => {
       const pieces = splitSentences(text);
@@ -48,7 +48,7 @@ describe('sentences', () => {
 });
 
 describe('text that arrives in pieces', () => {
-  it.each<[string[], string[]]>([
+  test.each<[string[], string[]]>([
     [
       ['Good ', 'day.', ' Go well'],
       ['', 'Good day.', ''],
@@ -92,7 +92,7 @@ describe('text that arrives in pieces', () => {
     expect([buffer.length, buffer.blank]).toEqual([0, true]);
   });
 
-  it('a sentence without an end is given out in parts', () => {
+  test('a sentence without an end is given out in parts', () => {
     const buffer = new TextBuffer();
     let taken = '';
     for (let count = 0; count < 500; count++) {
@@ -105,7 +105,7 @@ describe('text that arrives in pieces', () => {
 });
 
 describe('reading', () => {
-  it('blanks what is not spoken and keeps every place', () => {
+  test('blanks what is not spoken and keeps every place', () => {
     const [first, second, ...more] = readText('Wait [[slow]] here.<#1.25#> (laughs) Go.', {
       pauses: true,
       interjections: true,
@@ -119,16 +119,16 @@ describe('reading', () => {
     expect(more).toEqual([]);
   });
 
-  it('adds pauses up', () => {
+  test('adds pauses up', () => {
     expect(totalPause('a<#2#>b<#0.5#>c<#x#>')).toBe(2.5);
   });
 
-  it('strips SSML', () => {
+  test('strips SSML', () => {
     expect(stripSsml('<speak>a &lt;b&gt; <break time="1s"/>c &amp;lt; <w')).toBe('a <b> c &lt; <w');
   });
 });
 
-it('finds triggers', () => {
+test('finds triggers', () => {
   expect(findTriggers('[[slow]] x [[base-resp:1002]] [[nothing]] [reject]')).toEqual(
     new Map([
       ['slow', undefined],
@@ -137,7 +137,7 @@ it('finds triggers', () => {
   );
 });
 
-it.each([
+test.each([
   ['Hello', undefined, 'en'],
   ['你好', undefined, 'zh'],
   ['こんにちは世界', undefined, 'ja'],
@@ -150,7 +150,7 @@ it.each([
   expect(spokenLanguage(text, asked)).toBe(spoken);
 });
 
-it.each([
+test.each([
   ['Speak slowly', { rate: 0.75 }],
   ['a slow flow', { rate: 0.75, pitch: 1 }],
   ['LOW and loud', { pitch: 0.8, volume: 1.6 }],

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   type BetaReply,
   multimodalPath,
@@ -28,7 +28,7 @@ const routes = [
 ] as const;
 
 describe.each(routes)('%s', (_family, path, body) => {
-  it.each([
+  test.each([
     ['reject', 400, 'DataInspectionFailed'],
     ['unauthorized', 401, 'InvalidApiKey'],
     ['denied', 403, 'AccessDenied'],
@@ -49,7 +49,7 @@ describe.each(routes)('%s', (_family, path, body) => {
     }
   });
 
-  it('[[malformed]] is broken JSON with status 200', async () => {
+  test('[[malformed]] is broken JSON with status 200', async () => {
     const whole = await client.post(path, body('[[malformed]]'));
     expect(whole.status).toBe(200);
     await expect(whole.json()).rejects.toThrow(SyntaxError);
@@ -58,14 +58,14 @@ describe.each(routes)('%s', (_family, path, body) => {
     expect(() => JSON.parse(event?.data ?? '') as unknown).toThrow(SyntaxError);
   });
 
-  it('[[drop]] breaks the connection', async () => {
+  test('[[drop]] breaks the connection', async () => {
     await expect(client.post(path, body('[[drop]] hello'))).rejects.toThrow('fetch failed');
     const stream = await client.post(path, body('[[drop]] hello'), { events: true });
     expect(stream.status).toBe(200);
     await expect(stream.text()).rejects.toThrow('terminated');
   });
 
-  it('[[fail-late]] fails after the first audio', async () => {
+  test('[[fail-late]] fails after the first audio', async () => {
     expect((await client.post(path, body('[[fail-late]] hello'))).status).toBe(500);
     const stream = await client.post(path, body('[[fail-late]] hello'), { events: true });
     const events = parseEvents(await stream.text());
@@ -76,7 +76,7 @@ describe.each(routes)('%s', (_family, path, body) => {
     expect(error).toMatchObject({ code: 'InternalError', request_id: stream.headers.get('x-request-id') });
   });
 
-  it('[[hang]] answers nothing until the client leaves', async () => {
+  test('[[hang]] answers nothing until the client leaves', async () => {
     const leave = new AbortController();
     const hanging = client.post(path, body('[[hang]]'), { signal: leave.signal });
     const other = client.post(path, body('Hello.'));
@@ -86,12 +86,12 @@ describe.each(routes)('%s', (_family, path, body) => {
     await expect(hanging).rejects.toThrow('aborted');
   });
 
-  it('[[slow]] answers late but well', async () => {
+  test('[[slow]] answers late but well', async () => {
     expect((await client.post(path, body('[[slow]] hello'))).status).toBe(200);
   });
 });
 
-it('[[no-audio]] gives none, but is billed', async () => {
+test('[[no-audio]] gives none, but is billed', async () => {
   const voxa = { model: 'voxa-v2', input: { text: '[[no-audio]] hello', voice: 'voxanna' } };
   const whole = (await (await client.post(synthesizerPath, voxa)).json()) as NativeReply;
   expect(whole.output.audio).toMatchObject({ data: '', url: '' });
@@ -104,13 +104,13 @@ it('[[no-audio]] gives none, but is billed', async () => {
   expect(reply.output.data).toEqual({ audio: '', status: 2 });
 });
 
-it('[[expired-url]] gives a URL that has run out', async () => {
+test('[[expired-url]] gives a URL that has run out', async () => {
   const body = { model: 'alpha3-tts-flash', input: { text: '[[expired-url]] hello', voice: 'Aria' } };
   const { output } = (await (await client.post(multimodalPath, body)).json()) as NativeReply;
   expect((await fetch(output.audio.url)).status).toBe(403);
 });
 
-it.each([1002, 1004, 1027, 4321])('[[base-resp:%i]] is a refusal with status 200', async (code) => {
+test.each([1002, 1004, 1027, 4321])('[[base-resp:%i]] is a refusal with status 200', async (code) => {
   const body = routes[2][2](`[[base-resp:${code}]]`);
   const answer = await client.post(multimodalPath, body);
   const reply = (await answer.json()) as BetaReply;
@@ -124,7 +124,7 @@ it.each([1002, 1004, 1027, 4321])('[[base-resp:%i]] is a refusal with status 200
   expect(more).toEqual([]);
 });
 
-it('triggers are not spoken', async () => {
+test('triggers are not spoken', async () => {
   const say = async (text: string) => {
     const body = { model: 'alpha-tts', input: { text, voice: 'Bruno' } };
     return Number((await client.speak(multimodalPath, body)).reply.usage.output_tokens);

@@ -1,17 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clonedTimbre } from '../../server/sandbox/custom-voices/cloned-timbre.ts';
 import { analyseVoice } from '../../server/sandbox/custom-voices/voice-analysis.ts';
 import { readWav } from '../../server/sandbox/custom-voices/wav-file.ts';
 import { tone, wavFile } from './wave-forms.ts';
 
 describe('analysis', () => {
-  it.each([70, 95, 140, 201.5, 280, 400])('finds a fundamental of %f Hz', (fundamental) => {
+  test.each([70, 95, 140, 201.5, 280, 400])('finds a fundamental of %f Hz', (fundamental) => {
     const heard = analyseVoice(tone(fundamental, 2), 16000);
     expect(Math.abs(heard.fundamental / fundamental - 1)).toBeLessThan(0.02);
     expect(heard.voicedSeconds).toBeGreaterThan(1.8);
   });
 
-  it('finds the same at any sample rate and beside pauses and noise', () => {
+  test('finds the same at any sample rate and beside pauses and noise', () => {
     const samples = new Float32Array(48000 * 3);
     for (let index = 0; index < samples.length; index++) {
       const noise = ((index * 7919) % 1009) / 1009 - 0.5;
@@ -27,7 +27,7 @@ describe('analysis', () => {
     expect(heard.voicedSeconds).toBeLessThan(2.1);
   });
 
-  it('tells bright from dark and hears no voice in silence', () => {
+  test('tells bright from dark and hears no voice in silence', () => {
     const [dark, bright] = [0.2, 0.9].map((slope) => analyseVoice(tone(120, 1, slope), 16000).brightness);
     expect((bright ?? 0) / (dark ?? 1)).toBeGreaterThan(2);
     const nothing = { fundamental: 0, brightness: 0, level: 0, voicedSeconds: 0 };
@@ -40,20 +40,20 @@ describe('a cloned timbre', () => {
   const derive = (samples: Float32Array, used = 10) =>
     clonedTimbre({ samples, sampleRate: 16000 }, { shortest: 3, used, field: 'url' });
 
-  it('takes another variant for a bright recording than for a dark one', () => {
+  test('takes another variant for a bright recording than for a dark one', () => {
     const [dark, bright] = [0.3, 0.95].map((slope) => derive(tone(100, 3, slope)));
     expect(dark?.variant).not.toBe(bright?.variant);
     expect([dark?.whisper, bright?.whisper]).toEqual(['whisper', 'whisper']);
     expect(derive(tone(220, 3)).whisper).toBe('whisperf');
   });
 
-  it('measures only the part that is used', () => {
+  test('measures only the part that is used', () => {
     const samples = Float32Array.from([...tone(100, 3), ...tone(250, 20)]);
     expect(derive(samples, 3).whisper).toBe('whisper');
     expect(derive(samples, 20).whisper).toBe('whisperf');
   });
 
-  it('never leaves the reach of the engine', () => {
+  test('never leaves the reach of the engine', () => {
     for (const fundamental of [61, 440]) {
       const { pitch } = derive(tone(fundamental, 3));
       expect(pitch).toBeGreaterThanOrEqual(0.5);
@@ -77,7 +77,7 @@ describe('WAV', () => {
     return Buffer.concat([header, data]);
   }
 
-  it.each<[string, Buffer]>([
+  test.each<[string, Buffer]>([
     ['8-bit', file(1, 8, 1, Buffer.from([192, 64]))],
     ['16-bit', file(1, 16, 1, Buffer.from('004000c0', 'hex'))],
     ['24-bit', file(1, 24, 1, Buffer.from('0000400000c0', 'hex'))],
@@ -92,7 +92,7 @@ describe('WAV', () => {
     expect(Array.from(samples, (sample) => Math.round(sample * 10) / 10)).toEqual([0.5, -0.5]);
   });
 
-  it.each<[string, Buffer, string]>([
+  test.each<[string, Buffer, string]>([
     ['compressed', file(85, 16, 1, Buffer.alloc(4)), 'kind 85'],
     ['without channels', file(1, 16, 0, Buffer.alloc(4)), '0 channels'],
     ['without chunks', Buffer.from('RIFF....WAVE'), 'without a format'],
@@ -104,7 +104,7 @@ describe('WAV', () => {
     expect(() => readWav(bytes, 'url')).toThrow(message);
   });
 
-  it('a length that is not a number of whole samples, and samples that are no numbers', () => {
+  test('a length that is not a number of whole samples, and samples that are no numbers', () => {
     expect(readWav(file(1, 16, 1, Buffer.from('004000', 'hex')), 'url').samples).toHaveLength(1);
     const odd = file(3, 32, 1, Buffer.from(Float32Array.of(Number.NaN, 3).buffer));
     expect(Array.from(readWav(odd, 'url').samples)).toEqual([0, 1]);

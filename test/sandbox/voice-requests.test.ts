@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PromptLoader } from '../../server/sandbox/custom-voices/prompt-audio.ts';
 import { startSandbox } from '../../server/sandbox/sandbox.ts';
 import { SandboxClient, useSandbox } from './sandbox-client.ts';
@@ -89,7 +89,7 @@ async function refusal(body: object) {
 }
 
 describe('400 InvalidParameter names the field', () => {
-  it.each<[string, () => object, string]>([
+  test.each<[string, () => object, string]>([
     ['a model of another route', () => ({ model: 'voxa-v2', input: {} }), 'model voxa-v2 is not served'],
     ['no input', () => ({ model: 'voice-enrollment' }), 'input is required'],
     ['no action', () => ({ model: 'voice-enrollment', input: {} }), 'input.action is required'],
@@ -155,7 +155,7 @@ describe('400 InvalidParameter names the field', () => {
 });
 
 describe('a recording that cannot be used', () => {
-  it.each([
+  test.each([
     ['/none.wav', 'answered with status 404'],
     ['/voice.mp3', 'is MP3; only WAV'],
     ['/page.html', 'is no audio file'],
@@ -171,7 +171,7 @@ describe('a recording that cannot be used', () => {
     expect(refused.message).toContain(message);
   });
 
-  it.each([
+  test.each([
     ['no address', 'voice.wav', 'is no http, https or data address'],
     ['another scheme', 'file:///etc/passwd', 'is no http, https or data address'],
     ['no Base64', 'data:audio/wav,RIFF', 'is no Base64 data URL of audio'],
@@ -185,20 +185,20 @@ describe('a recording that cannot be used', () => {
     expect(refused.message).toContain(message);
   });
 
-  it('a download that takes too long', async () => {
+  test('a download that takes too long', async () => {
     const loader = new PromptLoader({ allowPrivateUrls: true, timeout: 20 });
     const limits = { field: 'url', size: 100, signal: new AbortController().signal };
     await expect(loader.load(address('/hang'), limits)).rejects.toThrow('did not arrive within 0.02 seconds');
     await loader.close();
   });
 
-  it('a redirect to a good one is followed', async () => {
+  test('a redirect to a good one is followed', async () => {
     expect((await voices.act('voice-enrollment', enroll({ url: address('/moved') }).input)).usage.count).toBe(
       1,
     );
   });
 
-  it('on a private network, when that is not allowed', async () => {
+  test('on a private network, when that is not allowed', async () => {
     const guarded = new SandboxClient();
     guarded.sandbox = await startSandbox({ key: 'k', allowPrivateUrls: false });
     const { port } = files.address() as AddressInfo;
@@ -217,7 +217,7 @@ describe('a recording that cannot be used', () => {
 });
 
 describe('triggers', () => {
-  it.each([
+  test.each([
     ['reject', 400, 'DataInspectionFailed'],
     ['unauthorized', 401, 'InvalidApiKey'],
     ['denied', 403, 'AccessDenied'],
@@ -234,7 +234,7 @@ describe('triggers', () => {
     for (const body of bodies) expect(await refusal(body)).toMatchObject({ status, code });
   });
 
-  it('[[malformed]], [[drop]] and [[slow]]', async () => {
+  test('[[malformed]], [[drop]] and [[slow]]', async () => {
     const malformed = await client.post(customizationPath, designed({ voice_prompt: '[[malformed]]' }));
     expect(malformed.status).toBe(200);
     await expect(malformed.json()).rejects.toThrow(SyntaxError);
@@ -243,7 +243,7 @@ describe('triggers', () => {
   });
 });
 
-it('an unknown service, no key, and a body above 16 MiB', async () => {
+test('an unknown service, no key, and a body above 16 MiB', async () => {
   expect(await refusal({ model: 'nothing', input: {} })).toMatchObject({
     status: 404,
     code: 'ModelNotFound',

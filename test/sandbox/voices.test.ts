@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { voiceSets } from '../../generated/catalogue.ts';
 import { brightness, fundamental, inspectWav, level } from './audio-inspection.ts';
 import { type BetaReply, multimodalPath, synthesizerPath, useSandbox } from './sandbox-client.ts';
@@ -48,7 +48,7 @@ describe.each([
   ['English', english],
   ['Chinese', chinese],
 ])('the system voices in %s', (_language, text) => {
-  it.each(Object.keys(speakers) as (keyof typeof speakers)[])('%s sound different', async (set) => {
+  test.each(Object.keys(speakers) as (keyof typeof speakers)[])('%s sound different', async (set) => {
     const heard = await Promise.all(
       voiceSets[set].map(async ({ id, gender }) => {
         const audio = await speakers[set](id, text);
@@ -71,14 +71,14 @@ describe.each([
 });
 
 describe('prosody', () => {
-  it('rate 2 halves and rate 0.5 doubles the duration', async () => {
+  test('rate 2 halves and rate 0.5 doubles the duration', async () => {
     const [plain, fast, slow] = await Promise.all([voxa({}), voxa({ rate: 2 }), voxa({ rate: 0.5 })]);
     expect(fast.seconds / plain.seconds).toBeCloseTo(0.5, 1);
     expect(slow.seconds / plain.seconds).toBeGreaterThan(1.8);
     expect(slow.seconds / plain.seconds).toBeLessThan(2.2);
   });
 
-  it('pitch changes the fundamental and little else', async () => {
+  test('pitch changes the fundamental and little else', async () => {
     const voice = 'voxton';
     const [plain, high, low] = await Promise.all([
       voxa({ voice }),
@@ -90,7 +90,7 @@ describe('prosody', () => {
     expect(high.seconds / plain.seconds).toBeCloseTo(1, 1);
   });
 
-  it('volume scales the level', async () => {
+  test('volume scales the level', async () => {
     const levels = await Promise.all(
       [0, 25, 50, 100].map(async (volume) => level((await voxa({ volume })).samples)),
     );
@@ -101,7 +101,7 @@ describe('prosody', () => {
     expect(loud / plain).toBeLessThan(2.05);
   });
 
-  it('voice_setting and voice_modify of the beta models', async () => {
+  test('voice_setting and voice_modify of the beta models', async () => {
     const [plain, fast, high, quiet, sad, modified] = await Promise.all([
       beta({}),
       beta({ speed: 2 }),
@@ -117,7 +117,7 @@ describe('prosody', () => {
     expect(fundamental(modified) / fundamental(plain)).toBeLessThan(0.85);
   });
 
-  it('a pause tag is silence of its length', async () => {
+  test('a pause tag is silence of its length', async () => {
     const [plain, paused] = await Promise.all([
       beta({}, { text: 'Wait. Now go.' }),
       beta({}, { text: 'Wait.<#1.5#> Now go.' }),
@@ -125,7 +125,7 @@ describe('prosody', () => {
     expect(paused.seconds - plain.seconds).toBeCloseTo(1.5, 1);
   });
 
-  it('the heaviest weighted voice speaks', async () => {
+  test('the heaviest weighted voice speaks', async () => {
     const timbre_weights = [
       { voice_id: 'beta_male_deep', weight: 80 },
       { voice_id: 'beta_female_calm', weight: 20 },
@@ -135,7 +135,7 @@ describe('prosody', () => {
 });
 
 describe('instructions', () => {
-  it('are heard', async () => {
+  test('are heard', async () => {
     const say = (instructions?: string) => alpha({ instructions });
     const [plain, slow, fast, high, low, loud, soft, whisper] = await Promise.all(
       [undefined, 'slowly', 'very fast', 'high', 'a deep voice', 'loud', 'softly', 'whisper'].map(say),
@@ -151,7 +151,7 @@ describe('instructions', () => {
     expect(brightness(whisper) / brightness(plain)).toBeGreaterThan(1.3);
   });
 
-  it('in Chinese, and more when they are optimized', async () => {
+  test('in Chinese, and more when they are optimized', async () => {
     const [plain, slow, slower] = await Promise.all([
       alpha({ text: chinese }),
       alpha({ text: chinese, instructions: '说得慢一点' }),
@@ -161,14 +161,14 @@ describe('instructions', () => {
     expect(slower.seconds / slow.seconds).toBeGreaterThan(1.03);
   });
 
-  it('instruction of the synthesizer route', async () => {
+  test('instruction of the synthesizer route', async () => {
     const [plain, fast] = await Promise.all([voxa({}), voxa({ instruction: 'Speak fast' })]);
     expect(fast.seconds / plain.seconds).toBeLessThan(0.85);
   });
 });
 
 describe('language', () => {
-  it('an asked language changes how a text sounds', async () => {
+  test('an asked language changes how a text sounds', async () => {
     const text = 'Radio Internet Video Taxi';
     const [detected, german, french] = await Promise.all(
       ['Auto', 'German', 'French'].map((language_type) => alpha({ text, voice: 'Bruno', language_type })),
@@ -179,7 +179,7 @@ describe('language', () => {
     expect(french.seconds).not.toBeCloseTo(german.seconds, 2);
   });
 
-  it.each(['こんにちは、世界。', '안녕하세요 세계.', 'Привет, мир.', 'สวัสดีชาวโลก'])(
+  test.each(['こんにちは、世界。', '안녕하세요 세계.', 'Привет, мир.', 'สวัสดีชาวโลก'])(
     'speaks %s',
     async (text) => {
       const audio = await alpha({ text });
@@ -188,7 +188,7 @@ describe('language', () => {
     },
   );
 
-  it('SSML tags and markdown signs are not spoken', async () => {
+  test('SSML tags and markdown signs are not spoken', async () => {
     const [plain, ssml, markdown] = await Promise.all([
       voxa({}),
       voxa({ text: `<speak rate="1"><s>${english}</s></speak>`, enable_ssml: true }),
@@ -198,7 +198,7 @@ describe('language', () => {
     expect(markdown.seconds).toBeCloseTo(plain.seconds, 1);
   });
 
-  it('text that cannot be pronounced is a valid short file', async () => {
+  test('text that cannot be pronounced is a valid short file', async () => {
     const audio = await alpha({ text: '…\u0000\ud800 [[h@l]] \u{1f600}' });
     expect(audio.seconds).toBeGreaterThan(0.09);
   });

@@ -71,8 +71,8 @@ describe('the size of a body', () => {
   // The larger limits are held by the tests of each operation, before a byte is sent.
   test.each(takesBody.filter((id) => limitsOf(id)[0] === 1))('%s refuses the byte beyond', async (id) => {
     const body = (size: number) => `{${' '.repeat(size - 2)}}`;
-    const told = await send(id, body(megabyte + 1));
-    expect([told.status, messageOf(told)]).toEqual([
+    const reply = await send(id, body(megabyte + 1));
+    expect([reply.status, messageOf(reply)]).toEqual([
       413,
       'body: is larger than 1 MB, the limit of this route.',
     ]);
@@ -82,8 +82,8 @@ describe('the size of a body', () => {
   test.each(takesBody.filter((id) => limitsOf(id)[1] !== undefined))('%s counts media apart', async (id) => {
     const [, most = 0] = limitsOf(id);
     const body = (size: number) => `{"a":"${picture(256 * 1024)}"${' '.repeat(size)}}`;
-    const told = await send(id, body(most * megabyte));
-    expect([told.status, messageOf(told)]).toEqual([
+    const reply = await send(id, body(most * megabyte));
+    expect([reply.status, messageOf(reply)]).toEqual([
       413,
       `body: is larger than ${most} MB beside inline media, the limit of this route.`,
     ]);
@@ -120,8 +120,8 @@ describe('many small things', () => {
   ])('%s are refused before they are made', async (_, id, around) => {
     const parts: Readonly<Record<string, string>> = { createVideo: '[]', createSpeech: '"a":0' };
     const part = parts[id] ?? '{"type":"text","text":"a"}';
-    const told = await send(id, around.replace('PART', Array(50_000).fill(part).join()));
-    expect([told.status, messageOf(told)]).toEqual([
+    const reply = await send(id, around.replace('PART', Array(50_000).fill(part).join()));
+    expect([reply.status, messageOf(reply)]).toEqual([
       400,
       'body: has more than 50000 values and names of fields.',
     ]);
@@ -129,11 +129,11 @@ describe('many small things', () => {
 
   test('fewer are held to the contract', async () => {
     const content = Array(9000).fill({ type: 'text', text: 'a' });
-    const told = await send(
+    const reply = await send(
       'createOfficialTask',
       JSON.stringify({ model: 'epsilon-delta-2-0-260128', content }),
     );
-    expect([told.status, messageOf(told)]).toEqual([400, expect.stringMatching(/^content: .*100 items/)]);
+    expect([reply.status, messageOf(reply)]).toEqual([400, expect.stringMatching(/^content: .*100 items/)]);
   });
 });
 

@@ -27,7 +27,7 @@ const video = {
 const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello. [[slow]]' };
 
 test.each(engines)(
-  'on %s a task and its notices come to their end when the clock is set back an hour',
+  'on %s a task and its deliveries come to their end when the clock is set back an hour',
   { timeout: 60_000 },
   async (engine) => {
     const receiver = await Receiver.start();

@@ -3,13 +3,13 @@ import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from '../store/books.ts';
-import { Place } from '../store/engines.ts';
+import { TestStore } from '../store/engines.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
-let place: Place;
+let place: TestStore;
 let store: Store;
 beforeAll(async () => {
-  place = await Place.make('sqlite');
+  place = await TestStore.make('sqlite');
   store = await place.open();
 });
 afterAll(() => place.remove());

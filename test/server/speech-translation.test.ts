@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { models } from '../../generated/catalogue.ts';
-import { type SpeechWish, toNative } from '../../server/providers/native/speech-request.ts';
+import { type SpeechInput, toNative } from '../../server/providers/native/speech-request.ts';
 
 const model = (id: string) => {
   const found = models.find((one) => one.id === id);
@@ -8,7 +8,7 @@ const model = (id: string) => {
   return found;
 };
 
-const plain: SpeechWish = {
+const plain: SpeechInput = {
   text: 'Hello.',
   voice: 'v1',
   format: undefined,

@@ -3,13 +3,13 @@ import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { findTokenByHash } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
-import { engines, Place } from './engines.ts';
+import { engines, TestStore } from './engines.ts';
 
 describe.each(engines)('accounts on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   afterEach(() => place.remove());

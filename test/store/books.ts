@@ -6,7 +6,7 @@ import { hashKey } from '../../server/store/keys.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 
-export const LOG: LogEntry = {
+export const logEntry: LogEntry = {
   operation: 'createSpeech',
   channel: 'sandbox',
   status: 200,

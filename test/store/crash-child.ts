@@ -1,6 +1,6 @@
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
-import { LOG, makeToken } from './books.ts';
+import { logEntry, makeToken } from './books.ts';
 
 // Does business until it is killed, and says on stdout what it was told is done: one line an acknowledgement.
 const store = await openStore(JSON.parse(process.argv[2] ?? '') as Parameters<typeof openStore>[0]);
@@ -19,11 +19,11 @@ async function customer(): Promise<never> {
     tell('reserved', requestId);
     if (number % 10 === 0) continue; // left open for good
     if (number % 3 === 0) {
-      await ledger.refund({ requestId, log: LOG });
+      await ledger.refund({ requestId, log: logEntry });
       tell('refunded', requestId);
     } else {
       const charged = number % 11;
-      await ledger.settle({ requestId, charged, log: LOG });
+      await ledger.settle({ requestId, charged, log: logEntry });
       tell('settled', requestId, charged);
     }
   }

@@ -6,15 +6,15 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
-import { databaseUrl, engines, onServer, Place } from './engines.ts';
+import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 
 const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const ACKNOWLEDGEMENTS = 1_000;
 
 describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
   });
   afterEach(() => place.remove());
 

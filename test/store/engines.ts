@@ -26,7 +26,7 @@ async function answers(): Promise<boolean> {
 }
 
 /** A data folder or a PostgreSQL schema of the test's own. Whatever was opened in it is closed by `remove`. */
-export class Place {
+export class TestStore {
   readonly options: StoreOptions;
   readonly engine: Engine;
   readonly #opened: Store[] = [];
@@ -36,10 +36,10 @@ export class Place {
     this.options = options;
   }
 
-  static async make(engine: Engine): Promise<Place> {
+  static async make(engine: Engine): Promise<TestStore> {
     const dataDir = await mkdtemp(join(tmpdir(), 'unigate-store-'));
     const schema = `test_${randomUUID().replaceAll('-', '')}`;
-    return new Place(engine, engine === 'sqlite' ? { dataDir } : { dataDir, databaseUrl, schema });
+    return new TestStore(engine, engine === 'sqlite' ? { dataDir } : { dataDir, databaseUrl, schema });
   }
 
   async open(more: Partial<StoreOptions> = {}): Promise<Store> {

@@ -7,22 +7,22 @@ import { Commits } from '../../server/store/postgres/commits.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
 import { DatabaseProxy } from './database-proxy.ts';
-import { engines, onServer, Place } from './engines.ts';
+import { engines, onServer, TestStore } from './engines.ts';
 
 /** As it goes over the wire: without its end, it would be found in other words. */
 const wire = (statement: string) => (statement === 'commit' ? 'commit\0' : statement);
 
 describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connections break', () => {
-  let place: Place;
+  let place: TestStore;
   let proxy: DatabaseProxy;
   let store: Store;
   let token: TokenRecord;
   const told: boolean[] = [];
 
   beforeEach(async () => {
-    place = await Place.make('postgres');
+    place = await TestStore.make('postgres');
     proxy = await DatabaseProxy.start();
     told.length = 0;
     store = await place.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
@@ -36,7 +36,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
   });
 
   const request = { requestId: 'r1', model: 'm', unit: 'characters' as const };
-  const settlement = { requestId: 'r1', charged: 4, log: LOG, now: 5 };
+  const settlement = { requestId: 'r1', charged: 4, log: logEntry, now: 5 };
   const impatient = () =>
     place.open({
       databaseUrl: proxy.url,
@@ -119,7 +119,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await expect(ledgerRows(store)).rejects.toMatchObject({ status: 503, retryAfter: 1 });
     await expect(store.check()).rejects.toBeInstanceOf(StoreUnavailable);
     const ledger = new Ledger(store, 'gateway_1');
-    const settled = ledger.settle({ requestId: 'r1', charged: 4, log: LOG });
+    const settled = ledger.settle({ requestId: 'r1', charged: 4, log: logEntry });
     proxy.up();
     expect(await settled).toBe(true);
     await expectSettledOnce();
@@ -128,7 +128,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
 
   test('does not let a refund wait for a database that is away', async () => {
     proxy.down();
-    expect(await new Ledger(store, 'gateway_1').refund({ requestId: 'r1', log: LOG })).toBe(true);
+    expect(await new Ledger(store, 'gateway_1').refund({ requestId: 'r1', log: logEntry })).toBe(true);
     proxy.up();
     await vi.waitFor(async () => expect(await ledgerRows(store)).toMatchObject([{ state: 'refunded' }]));
     await expectBalanced(store, token);

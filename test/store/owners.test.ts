@@ -5,15 +5,15 @@ import { findTokenByHash, type TokenRecord } from '../../server/store/queries/to
 import { findVoice, listVoices } from '../../server/store/queries/voices.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
-import { engines, Place } from './engines.ts';
+import { engines, TestStore } from './engines.ts';
 
 describe.each(engines)('what a user has, on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
   let owner: TokenRecord;
   let stranger: TokenRecord;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
     owner = await makeToken(store, { unlimitedQuota: true, keyHash: 'of the owner' });
     stranger = await makeToken(store, { unlimitedQuota: true });

@@ -6,8 +6,8 @@ import { standardLimits } from '../../server/settings/database.ts';
 import type { LogEntry } from '../../server/store/commands/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
-import { balanceOf, expectBalanced, LOG, ledgerRows, logRows, makeToken } from './books.ts';
-import { databaseUrl, engines, onServer, Place } from './engines.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
+import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 
 const newUser = (name: string) => ({ name, group: 'default', now: 1 });
 const reservation = (token: { id: number; userId: number }, requestId: string) => ({
@@ -23,9 +23,9 @@ const reservation = (token: { id: number; userId: number }, requestId: string) =
 });
 
 describe.each(engines)('store on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
   });
   afterEach(() => place.remove());
 
@@ -95,7 +95,7 @@ describe.each(engines)('store on %s', (engine) => {
     ]);
     expect(await logRows(store)).toEqual([]);
     await expectBalanced(store, token);
-    expect(await store.run('settle', { requestId: 'r1', charged: 3, log: LOG, now: 5 })).toEqual({
+    expect(await store.run('settle', { requestId: 'r1', charged: 3, log: logEntry, now: 5 })).toEqual({
       charged: 3,
     });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 77, used_quota: 3 });
@@ -143,9 +143,9 @@ describe.each(engines)('store on %s', (engine) => {
 });
 
 describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', () => {
-  let place: Place;
+  let place: TestStore;
   beforeEach(async () => {
-    place = await Place.make('postgres');
+    place = await TestStore.make('postgres');
   });
   afterEach(() => place.remove());
 
@@ -184,7 +184,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
       await rival.query(`set deadlock_timeout = '1min'`);
       // The rival takes the token first and the ledger row second, settling takes them the other way round.
       await rival.query(`begin; update ${schema}.tokens set name = name`);
-      const settled = store.run('settle', { requestId: 'r1', charged: 4, log: LOG, now: 5 });
+      const settled = store.run('settle', { requestId: 'r1', charged: 4, log: logEntry, now: 5 });
       const waits = `select 1 from pg_stat_activity where application_name = '${schema}' and wait_event_type = 'Lock'`;
       await vi.waitFor(async () => expect((await rival.query(waits)).rowCount).toBe(1), { interval: 10 });
       await rival.query(`update ${schema}.ledger set model = model`);
@@ -203,9 +203,9 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
 });
 
 describe('the SQLite data folder', () => {
-  let place: Place;
+  let place: TestStore;
   beforeEach(async () => {
-    place = await Place.make('sqlite');
+    place = await TestStore.make('sqlite');
   });
   afterEach(() => place.remove());
 

@@ -6,10 +6,10 @@ export interface Report {
 }
 
 /** Fewer tests than this mean that some were lost, whoever counts: raise it when there are many more. */
-export const fewestTests = 8_000;
+export const minTests = 8_000;
 
 /** Skipped tests that are named one by one. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /** Tests of both engines stand under a title with the engine in it. */
 const onSqlite = / on sqlite\b/;
@@ -18,7 +18,7 @@ const onSqlite = / on sqlite\b/;
  * The closing lines of a run, the last one with its numbers, and whether the run counts: not when there are fewer
  * tests than there must be, those included that were skipped and the twins of tests that ran on one engine only.
  */
-export function tally(report: Report, fewest = fewestTests): { lines: string[]; counts: boolean } {
+export function tally(report: Report, fewest = minTests): { lines: string[]; counts: boolean } {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const names = new Set(all.map(({ fullName }) => fullName));
   const skipped = all
@@ -27,8 +27,8 @@ export function tally(report: Report, fewest = fewestTests): { lines: string[]; 
   const missing = [...names].filter(
     (name) => onSqlite.test(name) && !names.has(name.replace(onSqlite, ' on postgres')),
   );
-  const lines = skipped.slice(0, mostNamed).map((name) => `skipped: ${name}`);
-  if (skipped.length > mostNamed) lines.push(`skipped: ${skipped.length - mostNamed} more`);
+  const lines = skipped.slice(0, maxNamed).map((name) => `skipped: ${name}`);
+  if (skipped.length > maxNamed) lines.push(`skipped: ${skipped.length - maxNamed} more`);
   if (missing.length > 0)
     lines.push(
       `not run: ${missing.length} tests on PostgreSQL, which did not answer; they ran on SQLite only`,

@@ -4,8 +4,8 @@ import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { done, Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
-import { engines, Place } from '../store/engines.ts';
-import { Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 /** A store that is away the first time it is asked for each of these commands. */
@@ -19,15 +19,15 @@ function awayAtFirst(store: Store, ...names: CommandName[]): Store {
 }
 
 describe.each(engines)('tasks on %s, while the store is away', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());

@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { expectBalanced, ledgerRows, logRows } from '../store/books.ts';
-import { RATE } from './node.ts';
-import { SECONDS, type TaskUpstream } from './task-upstream.ts';
+import { rate } from './node.ts';
+import { type TaskUpstream, taskSeconds } from './task-upstream.ts';
 
 export function taskRows(store: Store) {
   return store.read.selectFrom('tasks').selectAll().orderBy('request_id').execute();
@@ -20,7 +20,7 @@ export async function expectAllRight(
   expect(new Set(keys).size).toBe(keys.length);
   const tasks = await taskRows(store);
   const books = tasks.map(({ request_id, state }) =>
-    state === 'completed' ? [request_id, 'settled', SECONDS * RATE] : [request_id, 'refunded', null],
+    state === 'completed' ? [request_id, 'settled', taskSeconds * rate] : [request_id, 'refunded', null],
   );
   const ledger = await ledgerRows(store);
   expect(ledger.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(books);

@@ -3,8 +3,8 @@ import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import { Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
-import { engines, Place } from '../store/engines.ts';
-import { NOW, Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
 
@@ -13,20 +13,20 @@ const running: Snapshot = { state: 'in_progress', progress: 1 };
 const done: Snapshot = { state: 'completed', result: {} };
 
 describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());
 
-  const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? NOW));
+  const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? now));
 
   test.each([
     ['back an hour', -hour],
@@ -45,10 +45,10 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     await rig.tasks.stop();
     expect(await rig.stored(before)).toMatchObject({
       state: 'completed',
-      created_at: NOW,
-      completed_at: NOW + 9_125 + step,
+      created_at: now,
+      completed_at: now + 9_125 + step,
     });
-    expect(await rig.stored(after)).toMatchObject({ state: 'completed', created_at: NOW + 10_000 + step });
+    expect(await rig.stored(after)).toMatchObject({ state: 'completed', created_at: now + 10_000 + step });
     for (const { duration_ms } of await rig.log()) expect(duration_ms).toBeGreaterThanOrEqual(0);
     await rig.expectBooks({ charged: 100 });
   });
@@ -85,7 +85,7 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     const task = await outbox.submit(receiver.url());
     expect(await outbox.rows()).toMatchObject([{ state: 'queued', outcome: null }]);
     // The next process finds the clock an hour back.
-    const timers = new TestClock(NOW - hour);
+    const timers = new TestClock(now - hour);
     const next = rig.engine({ timers });
     const teller = outbox.another({ timers });
     rig.driver.onPoll = () => done;

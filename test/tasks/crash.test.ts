@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { engines, Place } from '../store/engines.ts';
+import { engines, TestStore } from '../store/engines.ts';
 import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
 import { openNode } from './node.ts';
@@ -26,10 +26,10 @@ const ends: Record<string, [string, string | null]> = {
 };
 
 describe.each(engines)('a gateway killed on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let upstream: TaskUpstream;
   beforeEach(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
   });
   afterEach(async () => {
     await upstream.close();

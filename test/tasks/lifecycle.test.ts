@@ -2,23 +2,23 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { pageTasks } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import { engines, Place } from '../store/engines.ts';
-import { NOW, Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done: Snapshot = { state: 'completed', result: { url: 'https://files.example/clip.mp4' } };
 const day = 86_400_000;
 
 describe.each(engines)('a task and its owner on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());
@@ -50,7 +50,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(rig.driver.polled).toHaveLength(1);
       expect(new Set(read.map((one) => one?.progress))).toEqual(new Set([30]));
       // It was not the poller's turn, so the poller asks no later for it.
-      expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: NOW + 3_000 });
+      expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: now + 3_000 });
     });
 
     test('of a task whose poll ends between the look at its row and the answer does not ask again', async () => {
@@ -130,7 +130,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       const canceled = await rig.tasks.cancel(rig.name(task));
       expect(canceled).toMatchObject({
         canceled: true,
-        task: { state: 'failed', error: { code: 'task_canceled' }, completedAt: NOW },
+        task: { state: 'failed', error: { code: 'task_canceled' }, completedAt: now },
       });
       expect(rig.driver.canceled).toEqual(['up-1']);
       expect(rig.changes.at(-1)).toEqual({ id: task.id, state: 'failed', progress: 0 });
@@ -215,7 +215,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.stored(task)).toMatchObject({
         state: 'failed',
         error_code: 'task_expired',
-        completed_at: NOW + 5_000,
+        completed_at: now + 5_000,
       });
     }
     expect(await rig.stored(saved)).toMatchObject({ state: 'completed' });
@@ -245,7 +245,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     const later = rig.engine();
     expect(await later.runHousekeeping()).toMatchObject({ pruned: 0 });
     rig.clock.jump(1);
-    const finalBy = NOW + 1_000;
+    const finalBy = now + 1_000;
     expect(await rig.store.run('pruneTasks', { finalBy, limit: 25 })).toBe(25);
     expect(await later.runHousekeeping()).toMatchObject({ pruned: 35 });
     const left = await rig.store.read.selectFrom('tasks').select('id').execute();
@@ -338,7 +338,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await ids({ exceptErrorCodes: [] })).toHaveLength(4);
       expect(await ids({ ids: [third.id, first.id, 'task_x'] })).toEqual([first.id, third.id].toSorted());
       expect(await ids({ ids: [] })).toEqual([]);
-      expect(await ids({ createdFrom: NOW + 1 })).toEqual([]);
+      expect(await ids({ createdFrom: now + 1 })).toEqual([]);
       expect(await rig.tasks.page({ ...owner(), offset: 3, limit: 10 })).toMatchObject({ total: 4 });
     });
 

@@ -6,7 +6,7 @@ import { Heartbeat, type HeartbeatOptions } from '../../server/runtime/heartbeat
 import { systemTimers } from '../../server/runtime/timers.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
-import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
 import { httpDriver } from './http-driver.ts';
@@ -24,7 +24,7 @@ export interface NodeOptions {
 }
 
 /** Quota per second. */
-export const RATE = 10;
+export const rate = 10;
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {
@@ -49,21 +49,21 @@ export function openNode(store: Store, options: NodeOptions) {
     owner,
     drivers: new Map([['http', httpDriver(name, resubmitSafe)]]),
     channels: { names: ['one'], named: (channel) => channels.named(channel) },
-    rate: () => RATE,
+    rate: () => rate,
     logger,
     onChange: () => deliveries.wake(),
     clock,
     timing: {
       firstPollMs: 10,
-      longestPollMs: 40,
-      longestRetryMs: 40,
+      maxPollMs: 40,
+      maxRetryMs: 40,
       claimGapMs: 5,
       idleMs: 20,
       submitLimitMs: 15_000,
       ...timing,
     },
   });
-  const order = (prompt: string): TaskOrder => ({
+  const order = (prompt: string): TaskCreation => ({
     requestId: randomUUID(),
     caller: {
       tokenId: token.id,

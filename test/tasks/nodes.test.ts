@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { makeToken } from '../store/books.ts';
-import { engines, Place } from '../store/engines.ts';
+import { engines, TestStore } from '../store/engines.ts';
 import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
 import { TaskUpstream } from './task-upstream.ts';
@@ -13,7 +13,7 @@ test.runIf(engines.includes('postgres'))(
   'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
   { timeout: 120_000 },
   async () => {
-    const place = await Place.make('postgres');
+    const place = await TestStore.make('postgres');
     const upstream = await TaskUpstream.start(false);
     const store = await place.open();
     const token = await makeToken(store, { remainQuota: QUOTA });
@@ -27,7 +27,7 @@ test.runIf(engines.includes('postgres'))(
         token: { id: token.id, userId: token.userId },
         quota: 0,
         prompts,
-        timing: { longestPollMs: 100 },
+        timing: { maxPollMs: 100 },
         // Soon, but not so soon that one on a busy machine is taken for gone.
         heart: { intervalMs: 250, patience: 12 },
       });

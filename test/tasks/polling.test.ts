@@ -4,28 +4,28 @@ import type { Store } from '../../server/store/store.ts';
 import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
 import { makeToken } from '../store/books.ts';
-import { engines, Place } from '../store/engines.ts';
-import { NOW, QUOTA, Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { now, QUOTA, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done: Snapshot = { state: 'completed', result: {}, usage: { units: 5 } };
 const running: Snapshot = { state: 'in_progress', progress: 1 };
 
 describe.each(engines)('polling on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());
 
-  const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? NOW));
+  const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? now));
   const submitMany = (count: number, channel = 'one') =>
     Promise.all(Array.from({ length: count }, () => rig.submit({ channels: [rig.channel(channel)] })));
 
@@ -87,7 +87,7 @@ describe.each(engines)('polling on %s', (engine) => {
     rig.driver.polled.length = 0;
     rig.driver.onPoll = () => running;
     await rig.advance(47_000);
-    expect(rig.driver.polled.map(({ at }) => at - NOW)).toEqual([244_000, 245_000, 246_500]);
+    expect(rig.driver.polled.map(({ at }) => at - now)).toEqual([244_000, 245_000, 246_500]);
     expect(await rig.stored(task)).toMatchObject({ state: 'in_progress', failures: 0 });
     await rig.tasks.stop();
   });
@@ -167,7 +167,7 @@ describe.each(engines)('polling on %s', (engine) => {
     };
     await rig.tasks.start();
     await rig.advance(62_000);
-    const times = (id: string) => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - NOW);
+    const times = (id: string) => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - now);
     expect(times(throttled.id)).toEqual([1_000, 31_000, 61_000]);
     expect(times(other.id)).toEqual([1_000, 2_000, 3_500, 5_750, 9_125, 14_188, 21_783, 33_176, 48_176]);
     await rig.tasks.stop();
@@ -187,10 +187,10 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.submit({ channels: [rig.channel('two')] });
     await rig.advance(29_400);
     // Only the other channel was asked.
-    expect(rig.driver.polled.slice(3).map(({ at }) => at - NOW)).toEqual([2_500]);
+    expect(rig.driver.polled.slice(3).map(({ at }) => at - now)).toEqual([2_500]);
     await rig.advance(100);
     expect(rig.driver.polled).toHaveLength(6);
-    expect(rig.driver.polled.slice(4)).toContainEqual({ id: later.id, at: NOW + 31_000 });
+    expect(rig.driver.polled.slice(4)).toContainEqual({ id: later.id, at: now + 31_000 });
     await rig.advance(30_000);
     await rig.tasks.stop();
     await rig.expectBooks({ charged: 250 });
@@ -239,11 +239,11 @@ describe.each(engines)('polling on %s', (engine) => {
       Array.from({ length: 3 }, async () => (await crowded.submit(rig.order({ caller }))).task),
     );
     await rig.advance(40_000);
-    const times = (id = '') => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - NOW);
+    const times = (id = '') => rig.driver.polled.filter((one) => one.id === id).map(({ at }) => at - now);
     const undisturbed = [2_000, 3_000, 4_500, 6_750, 10_125, 15_188, 22_783, 34_176];
     expect([times(late.id), times(early?.id)]).toEqual([undisturbed, undisturbed]);
     // The hanging ones are asked about all the while, four at a time.
-    const hanging = rig.driver.polled.filter(({ at }) => at - NOW === 16_000);
+    const hanging = rig.driver.polled.filter(({ at }) => at - now === 16_000);
     expect(hanging).toHaveLength(4);
     await stopAtOnce(crowded);
   });

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import { engines, Place } from '../store/engines.ts';
-import { NOW, QUOTA, Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { now, QUOTA, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done = (seconds: number): Snapshot => ({
@@ -21,21 +21,21 @@ const pollOf = (id: string, attempt: number): TaskPoll => ({
   result: null,
   failures: 0,
   pollInterval: 1_000,
-  polledAt: NOW,
-  nextPollAt: NOW,
-  now: NOW,
+  polledAt: now,
+  nextPollAt: now,
+  now,
 });
 
 describe.each(engines)('the states of a task on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());
@@ -54,10 +54,10 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       progress: 0,
       facts: { seconds: '5' },
       callbackUrl: 'https://client.example/hook',
-      createdAt: NOW,
+      createdAt: now,
       completedAt: null,
       expiresAt: null,
-      nextPollAt: NOW + 1_000,
+      nextPollAt: now + 1_000,
     });
     expect(rig.driver.submitted).toEqual([{ id: task.id, channel: 'one', request: { prompt: 'a kite' } }]);
     expect(await rig.ledger()).toMatchObject([
@@ -79,13 +79,13 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('queued, in progress, completed: charged for what was made, with the log', async () => {
     const task = await rig.submit();
     await poll({ state: 'queued', progress: 0 });
-    expect(await rig.stored(task)).toMatchObject({ state: 'queued', started_at: null, updated_at: NOW });
+    expect(await rig.stored(task)).toMatchObject({ state: 'queued', started_at: null, updated_at: now });
     await poll({ state: 'in_progress', progress: 40, result: { note: 'half way' } });
     expect(await rig.stored(task)).toMatchObject({
       state: 'in_progress',
       progress: 40,
-      started_at: NOW + 30_000,
-      updated_at: NOW + 30_000,
+      started_at: now + 30_000,
+      updated_at: now + 30_000,
       result: '{"note":"half way"}',
     });
     await poll({
@@ -98,9 +98,9 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       progress: 100,
       result: { url: 'https://files.example/clip.mp4' },
       error: null,
-      startedAt: NOW + 30_000,
-      completedAt: NOW + 45_000,
-      expiresAt: NOW + 45_000 + 86_400_000,
+      startedAt: now + 30_000,
+      completedAt: now + 45_000,
+      expiresAt: now + 45_000 + 86_400_000,
       nextPollAt: null,
       leaseOwner: null,
     });
@@ -158,11 +158,11 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('an upstream that starts at once, or is done at the first poll, is no exception', async () => {
     rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), state: 'in_progress', progress: 5 });
     const task = await rig.submit();
-    expect(task).toMatchObject({ state: 'in_progress', progress: 5, startedAt: NOW });
+    expect(task).toMatchObject({ state: 'in_progress', progress: 5, startedAt: now });
     rig.driver.onSubmit = (one) => rig.driver.make(one);
     const other = await rig.submit();
     await poll(done(5));
-    expect(await rig.stored(other)).toMatchObject({ state: 'completed', started_at: NOW + 15_000 });
+    expect(await rig.stored(other)).toMatchObject({ state: 'completed', started_at: now + 15_000 });
     await rig.expectBooks({ charged: 100 });
   });
 

@@ -3,20 +3,20 @@ import { Failure } from '../../server/failure.ts';
 import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
-import { engines, Place } from '../store/engines.ts';
-import { NOW, Rig } from './rig.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 describe.each(engines)('submitting on %s', (engine) => {
-  let place: Place;
+  let place: TestStore;
   let store: Store;
-  let rig: Rig;
+  let rig: TaskHarness;
   beforeAll(async () => {
-    place = await Place.make(engine);
+    place = await TestStore.make(engine);
     store = await place.open();
   });
   beforeEach(async () => {
-    rig = await Rig.make(place, store);
+    rig = await TaskHarness.make(place, store);
   });
   afterEach(() => rig.close());
   afterAll(() => place.remove());
@@ -481,7 +481,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     expect(seen).toEqual([null, '{"prompt":"a kite"}']);
     expect((await rig.stored(first)).request).toBeNull();
     expect((await rig.stored(second)).request).toBeNull();
-    expect(first.createdAt).toBe(NOW);
+    expect(first.createdAt).toBe(now);
   });
 });
 

@@ -11,7 +11,7 @@ interface UpstreamTask {
 }
 
 /** Seconds that a finished task took. */
-export const SECONDS = 4;
+export const taskSeconds = 4;
 
 /**
  * An upstream that outlives the gateways it serves. By its prompt a task is finished (`ok`) or has failed (`fail`)
@@ -66,7 +66,7 @@ export class TaskUpstream {
     if (task.prompt === 'hold') return [200, { state: task.canceled ? 'canceled' : 'queued' }];
     const running = task.prompt === 'late' ? !this.#released : task.polledBy.length < 3;
     if (running) return [200, { state: 'in_progress', progress: Math.min(90, task.polledBy.length * 30) }];
-    return [200, { state: task.prompt === 'fail' ? 'failed' : 'completed', seconds: SECONDS }];
+    return [200, { state: task.prompt === 'fail' ? 'failed' : 'completed', seconds: taskSeconds }];
   }
 
   #submit({ key, prompt }: { key: string; prompt: string }): object {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { refreshed } from '../../server/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
 import { makeKey } from '../server/books.ts';
-import { databaseUrl, engines, Place } from '../store/engines.ts';
+import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import {
@@ -373,7 +373,7 @@ describe.each(engines)('assets on %s', (engine) => {
   });
 
   test('assets outlive the gateway', async () => {
-    const place = await Place.make(engine);
+    const place = await TestStore.make(engine);
     // Makes the tables, and with PostgreSQL the schema of the test's own.
     await (await place.open()).close();
     const url = new URL(databaseUrl);

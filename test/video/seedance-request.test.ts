@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
 import { seedanceFromGeneric, seedanceFromOfficial } from '../../server/providers/official/video-request.ts';
 import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
@@ -54,7 +54,7 @@ function refusal(translate: () => unknown): { status: number; code: string; mess
 }
 
 describe('the official form of a generic request', () => {
-  it('holds nothing that was not asked for', () => {
+  test('holds nothing that was not asked for', () => {
     expect(generic({})).toEqual({
       body: { content: [text()] },
       fields: ['prompt'],
@@ -64,7 +64,7 @@ describe('the official form of a generic request', () => {
     });
   });
 
-  it.each<[string, Change, Content]>([
+  test.each<[string, Change, Content]>([
     ['image', { image: 'http://1' }, [text(), image('http://1')]],
     ['image as an asset', { image: 'asset://asset-1' }, [text(), image('asset://asset-1')]],
     ['input_reference', { input_reference: { image_url: 'http://1' } }, [text(), image('http://1')]],
@@ -105,7 +105,7 @@ describe('the official form of a generic request', () => {
     expect(generic(change).body).toEqual({ content });
   });
 
-  it.each<[string, Change, object]>([
+  test.each<[string, Change, object]>([
     ['size', { size: '720P' }, { resolution: '720p' }],
     ['metadata.ratio', { metadata: { ratio: '1:1' } }, { ratio: '1:1' }],
     ['metadata.aspect_ratio', { metadata: { aspect_ratio: '4:3' } }, { ratio: '4:3' }],
@@ -135,7 +135,7 @@ describe('the official form of a generic request', () => {
     expect(generic(change).body).toEqual({ content: [text()], ...options });
   });
 
-  it.each<[keyof Metadata, unknown[]]>([
+  test.each<[keyof Metadata, unknown[]]>([
     ['watermark', [true, false]],
     ['return_last_frame', [true, false]],
     ['seed', [0, -1, 2 ** 32 - 1]],
@@ -155,20 +155,20 @@ describe('the official form of a generic request', () => {
     }
   });
 
-  it('keeps the callback to the gateway', () => {
+  test('keeps the callback to the gateway', () => {
     const callback = 'https://app.example/hook';
     const { body, callbackUrl } = generic({ metadata: { callback_url: callback } });
     expect([callbackUrl, body]).toEqual([callback, { content: [text()] }]);
   });
 
-  it('leaves unknown and foreign fields out', () => {
+  test('leaves unknown and foreign fields out', () => {
     const foreign = { resolution: '480p', aspect_ratio: '1:1', custom_domain: 'a.example', n: 4 };
     const unknown = { other: 1, duration: 9 };
     const metadata: Metadata = { input: { media: [] }, parameters: { seed: 1 }, ...unknown };
     expect(generic({ ...foreign, metadata }).body).toEqual({ content: [text()] });
   });
 
-  it('remembers what the renderers show', () => {
+  test('remembers what the renderers show', () => {
     const metadata: Metadata = { service_tier: 'flex', safety_identifier: 'user-1' };
     expect(generic({ size: '720P', seconds: '-1', metadata }).facts).toEqual({
       prompt: 'A cat walks',
@@ -184,7 +184,7 @@ describe('the official form of a generic request', () => {
 });
 
 describe('an official request', () => {
-  it('goes upstream as it came, without model and callback', () => {
+  test('goes upstream as it came, without model and callback', () => {
     const options = {
       ratio: '1:1',
       seed: 0,
@@ -197,14 +197,14 @@ describe('an official request', () => {
     expect(official(options).body).toEqual({ content: [text()], ...rest });
   });
 
-  it('expires when it says', () => {
+  test('expires when it says', () => {
     expect(official({ execution_expires_after: 3600 }).lifetimeMs).toBe(3_600_000);
     expect(official({}).lifetimeMs).toBe(172_800_000);
   });
 });
 
 describe('the reserved seconds', () => {
-  it.each<[string, string, Change, number]>([
+  test.each<[string, string, Change, number]>([
     ['no length on 2.0', standard, {}, 5],
     ['no length on 2.0 fast', fast, {}, 5],
     ['no length on overseas 2.0', overseas, {}, 5],
@@ -226,7 +226,7 @@ describe('the bounds', () => {
     `data:${kind};base64,${'A'.repeat(Math.ceil(bytes / 3) * 4)}`;
   const megabyte = 1024 * 1024;
 
-  it.each<[string, Content, string[]]>([
+  test.each<[string, Content, string[]]>([
     ['9 images', many(9, image()), [standard, fast, overseas, modern, own]],
     ['30 images', many(30, image()), [modern, own]],
     ['3 videos', many(3, video()), [standard, fast, overseas, modern, own]],
@@ -261,7 +261,7 @@ describe('the bounds', () => {
 
   const conflict = 'invalid_media_combination';
   const bad = 'invalid_request';
-  it.each<[string, Content, string[], number, string, string]>([
+  test.each<[string, Content, string[], number, string, string]>([
     ['10 images', many(10, image()), [standard, fast, overseas], 9, bad, 'at most 9'],
     ['31 images', many(31, image()), [modern, own], 30, bad, 'at most 30'],
     ['4 videos', many(4, video()), [standard, fast, overseas], 3, bad, 'at most 3'],
@@ -346,7 +346,7 @@ describe('the bounds', () => {
     }
   });
 
-  it.each<[string, Change, string, string]>([
+  test.each<[string, Change, string, string]>([
     ['image', { image: 'data:text/plain,x' }, 'image', 'Base64'],
     ['images', { images: many(10, address) }, 'images.9', 'at most 9'],
     [
@@ -370,7 +370,7 @@ describe('the bounds', () => {
     expect(one.message.split(': ')[0]).toBe(field);
   });
 
-  it.each<[string, Change, string]>([
+  test.each<[string, Change, string]>([
     ['seconds and duration', { seconds: '5', duration: 6 }, 'duration'],
     [
       'image and input_reference',
@@ -390,7 +390,7 @@ describe('the bounds', () => {
     [modern, [-1, 4, 30], [0, 3, 31]],
     [own, [-1, 1, 30], [0, 31]],
   ];
-  it.each(lengths)('of %s in seconds', (model, good, wrong) => {
+  test.each(lengths)('of %s in seconds', (model, good, wrong) => {
     for (const duration of good) expect(generic({ duration }, model).body).toMatchObject({ duration });
     for (const duration of wrong) {
       const one = refusal(() => generic({ duration }, model));
@@ -406,14 +406,14 @@ describe('the bounds', () => {
     [modern, ['480p', '720p', '1080p'], ['4k']],
     [own, ['480p', '4k'], ['8k']],
   ];
-  it.each(resolutions)('of %s in lines', (model, good, wrong) => {
+  test.each(resolutions)('of %s in lines', (model, good, wrong) => {
     for (const size of good)
       expect(generic({ size }, model).body).toMatchObject({ resolution: size.toLowerCase() });
     for (const size of wrong)
       expect(refusal(() => generic({ size }, model)).message).toMatch(/^size: .*480p/);
   });
 
-  it.each([
+  test.each([
     [standard, 360],
     [fast, 360],
     [modern, 720],
@@ -424,7 +424,7 @@ describe('the bounds', () => {
     expect(one.message).toContain(`frames: must be at most ${most}`);
   });
 
-  it.each<[string, Metadata, string]>([
+  test.each<[string, Metadata, string]>([
     ['the flex tier', { service_tier: 'flex' }, 'metadata.service_tier'],
     ['QuickTime', { output_format: 'mov' }, 'metadata.output_format'],
     ['a task type', { omni_reference_task_type: 'edit' }, 'metadata.omni_reference_task_type'],
@@ -442,7 +442,7 @@ describe('a task type of 2.5', () => {
   const constraint = 'InvalidParameter.TaskTypeConstraint';
   const first = [image(address, 'first_frame')];
 
-  it.each<[string, object, Content]>([
+  test.each<[string, object, Content]>([
     ['an edit', { omni_reference_task_type: 'edit' }, [text(), video()]],
     [
       'an edit that says all',
@@ -464,7 +464,7 @@ describe('a task type of 2.5', () => {
     expect(official(options, content).body).toEqual({ content, ...options });
   });
 
-  it.each<[string, object, Content, string]>([
+  test.each<[string, object, Content, string]>([
     ['an edit of 5 seconds', { omni_reference_task_type: 'edit', duration: 5 }, [video()], 'duration'],
     ['an edit of frames', { omni_reference_task_type: 'edit', frames: 96 }, [video()], 'frames'],
     ['an edit with a ratio', { omni_reference_task_type: 'edit', ratio: '1:1' }, [video()], 'ratio'],
@@ -488,7 +488,7 @@ describe('a task type of 2.5', () => {
     expect([one.status, one.code, one.message.split(': ')[0]]).toEqual([400, constraint, field]);
   });
 
-  it('names the fields of a generic request', () => {
+  test('names the fields of a generic request', () => {
     const edit: Change = { omni_reference_task_type: 'edit', video: { url: address } };
     const fieldOf = (change: Change) => refusal(() => generic({ ...edit, ...change })).message.split(': ')[0];
     expect(fieldOf({ seconds: '5' })).toBe('seconds');

@@ -1,6 +1,6 @@
 import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dataUrl, png } from '../sandbox-media/media-files.ts';
 import { makeKey, post, remainingQuota } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -70,7 +70,7 @@ async function probe(url = '') {
 }
 
 describe.concurrent('a Seedance video of the sandbox', () => {
-  it('has the length, lines and last frame that the official request asks for', async () => {
+  test('has the length, lines and last frame that the official request asks for', async () => {
     const { key, id: token } = await makeKey(target, { quota: 100 });
     const request = {
       model: standard,
@@ -107,7 +107,7 @@ describe.concurrent('a Seedance video of the sandbox', () => {
     expect(await remainingQuota(target, token)).toBe(96);
   });
 
-  it('is made from a generic request as well, and shown in both of its formats', async () => {
+  test('is made from a generic request as well, and shown in both of its formats', async () => {
     const request = {
       model: modern,
       prompt: 'A cat walks',
@@ -141,7 +141,7 @@ describe.concurrent('a Seedance video of the sandbox', () => {
     expect(await probe(shown.data.result_url)).toMatchObject({ size: [480, 480], fps: 24 });
   });
 
-  it.each([
+  test.each([
     ['[[sensitive]]', 'failed', { code: 'OutputVideoSensitiveContentDetected', message: expect.any(String) }],
     ['[[fail-late]]', 'failed', { code: 'InternalServiceError', message: expect.any(String) }],
     ['[[unknown]]', 'failed', { code: 'task_lost', message: expect.any(String) }],
@@ -158,7 +158,7 @@ describe.concurrent('a Seedance video of the sandbox', () => {
     expect(await remainingQuota(target, token)).toBe(status === 'succeeded' ? 96 : 100);
   });
 
-  it('with a first frame fails later, where only the provider rules a ratio out', async () => {
+  test('with a first frame fails later, where only the provider rules a ratio out', async () => {
     const first = {
       type: 'image_url',
       image_url: { url: dataUrl('image/png', png(400, 400)) },
@@ -169,7 +169,7 @@ describe.concurrent('a Seedance video of the sandbox', () => {
     expect(error).toMatchObject({ code: 'InvalidParameter.TaskTypeConstraint' });
   });
 
-  it('starts from a finished draft', async () => {
+  test('starts from a finished draft', async () => {
     const draft = await create(officialPath, {
       model: standard,
       content: [{ type: 'text', text: 'A draft' }],

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import {
   failure,
@@ -18,7 +18,7 @@ describe('the books', () => {
   const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
   const logOf = async () => (await logRows(rig.gateway)).at(-1);
 
-  it.each<[string, object, object, number, number]>([
+  test.each<[string, object, object, number, number]>([
     ['the seconds told', { duration: -1 }, { ...finished, duration: 9 }, 300, 90],
     [
       'the frames told',
@@ -54,14 +54,14 @@ describe('the books', () => {
     });
   });
 
-  it('hold the tokens', async () => {
+  test('hold the tokens', async () => {
     const id = await rig.create();
     rig.told = finished;
     await rig.poll(id);
     expect(await logOf()).toMatchObject({ units: 5, completion_tokens: 108_900 });
   });
 
-  it('give back what a failed task had reserved', async () => {
+  test('give back what a failed task had reserved', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
     rig.told = { status: 'failed', error: failure };
@@ -71,7 +71,7 @@ describe('the books', () => {
     expect(await logOf()).toMatchObject({ error_code: failure.code, quota: 0 });
   });
 
-  it('refuse what the key cannot pay, before the upstream hears of it', async () => {
+  test('refuse what the key cannot pay, before the upstream hears of it', async () => {
     const { key } = await makeKey(rig.gateway, { quota: 49 });
     const response = await rig.post(officialPath, { model: modern, content: [text], duration: 5 }, key);
     expect(response.status).toBe(403);
@@ -80,7 +80,7 @@ describe('the books', () => {
 });
 
 describe('an upstream that refuses a request', () => {
-  it.each<[number, object, number, string, string]>([
+  test.each<[number, object, number, string, string]>([
     [
       400,
       { code: 'InputTextSensitiveContentDetected', message: 'Not this' },
@@ -140,7 +140,7 @@ describe('an upstream that refuses a request', () => {
 });
 
 describe('an upstream out of its mind', () => {
-  it.each<[string, (response: ServerResponse) => void]>([
+  test.each<[string, (response: ServerResponse) => void]>([
     ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
     ['no id', (response) => sendJson(response, 200, { task: 'x' })],
     ['an id that is no text', (response) => sendJson(response, 200, { id: 7 })],
@@ -156,7 +156,7 @@ describe('an upstream out of its mind', () => {
     expect(rig.sent()).toHaveLength(1);
   });
 
-  it.each<[string, (response: ServerResponse) => void]>([
+  test.each<[string, (response: ServerResponse) => void]>([
     ['broken JSON', (response) => response.writeHead(200).end('{"id": ')],
     ['a list', (response) => sendJson(response, 200, [])],
     ['nothing', (response) => response.writeHead(200).end()],
@@ -175,7 +175,7 @@ describe('an upstream out of its mind', () => {
     expect(await rig.poll(id)).toMatchObject({ status: 'succeeded' });
   });
 
-  it('that has lost a task fails it without its own words', async () => {
+  test('that has lost a task fails it without its own words', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
     rig.instead.set('GET', (_, response) =>
@@ -192,7 +192,7 @@ describe('an upstream out of its mind', () => {
 });
 
 describe('a task that is not finished in time', () => {
-  it('expires, is stopped upstream and costs nothing', async () => {
+  test('expires, is stopped upstream and costs nothing', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({ execution_expires_after: 3600 }, officialPath, key);
     rig.told = { status: 'running' };
@@ -210,7 +210,7 @@ describe('a task that is not finished in time', () => {
     expect(await remainingQuota(rig.gateway, token)).toBe(1000);
   });
 
-  it('has two days when it does not say', async () => {
+  test('has two days when it does not say', async () => {
     const day = 24 * 3_600_000;
     const id = await rig.create({}, genericPath);
     rig.told = { status: 'running' };
@@ -233,7 +233,7 @@ describe('a deletion', () => {
   const remove = (id: string, key?: string) => rig.send('DELETE', `${officialPath}/${id}`, key);
   const deletions = () => rig.upstream.seen.filter(({ method }) => method === 'DELETE');
 
-  it('cancels a queued task upstream, and gives its quota back', async () => {
+  test('cancels a queued task upstream, and gives its quota back', async () => {
     const { key, id: token } = await makeKey(rig.gateway, { quota: 1000 });
     const id = await rig.create({}, officialPath, key);
     expect(await remove(id, key)).toEqual({ status: 204, body: {} });
@@ -249,7 +249,7 @@ describe('a deletion', () => {
     });
   });
 
-  it('does not stop a running task', async () => {
+  test('does not stop a running task', async () => {
     const id = await rig.create();
     rig.told = { status: 'running' };
     await rig.poll(id);
@@ -257,7 +257,7 @@ describe('a deletion', () => {
     expect(deletions()).toEqual([]);
   });
 
-  it('does not stop what the upstream says is running', async () => {
+  test('does not stop what the upstream says is running', async () => {
     const id = await rig.create();
     rig.instead.set('DELETE', (_, response) =>
       sendJson(response, 400, { error: { code: 'InvalidParameter', message: `${rig.upstreamId} runs` } }),
@@ -266,14 +266,14 @@ describe('a deletion', () => {
     expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
   });
 
-  it('tells when the upstream does not answer, and leaves the task', async () => {
+  test('tells when the upstream does not answer, and leaves the task', async () => {
     const id = await rig.create();
     rig.instead.set('DELETE', (_, response) => response.destroy());
     expect(await remove(id)).toMatchObject({ status: 502 });
     expect((await rig.send('GET', `${officialPath}/${id}`)).body.status).toBe('queued');
   });
 
-  it.each<[string, object]>([
+  test.each<[string, object]>([
     ['succeeded', finished],
     ['failed', { status: 'failed', error: failure }],
     ['expired', { status: 'expired' }],

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   failure,
   finished,
@@ -18,7 +18,7 @@ import {
 const rig = useSeedanceRig();
 
 describe('a request', () => {
-  it('goes upstream translated, under the name of the model there, and without its callback', async () => {
+  test('goes upstream translated, under the name of the model there, and without its callback', async () => {
     const request = {
       model: modern,
       prompt: 'A cat walks',
@@ -99,7 +99,7 @@ describe('a request', () => {
     expect(kept).toEqual(Array(3).fill({ callback_url: 'https://app.example/hook', expected_units: 30 }));
   });
 
-  it('answers the id, and the safety identifier only when it was sent', async () => {
+  test('answers the id, and the safety identifier only when it was sent', async () => {
     const request = { model: standard, content: [text] };
     expect(await (await rig.post(officialPath, request)).json()).toEqual({ id: expect.any(String) });
     const named = await rig.post(officialPath, { ...request, safety_identifier: 'user-1' });
@@ -117,7 +117,7 @@ describe('a state', () => {
     ['cancelled', {}, 'cancelled', 'failed', 'FAILURE', '100%'],
     ['of a new kind', {}, 'queued', 'queued', 'QUEUED', '10%'],
   ];
-  it.each(rows)('%s is told in every format', async (status, rest, official, generic, family, progress) => {
+  test.each(rows)('%s is told in every format', async (status, rest, official, generic, family, progress) => {
     const ids = [await rig.create(), await rig.create({}, videosPath), await rig.create({}, genericPath)];
     const [first = '', second = '', third = ''] = ids;
     rig.told = { ...rest, status };
@@ -130,7 +130,7 @@ describe('a state', () => {
     });
   });
 
-  it('of a new kind keeps a running task running', async () => {
+  test('of a new kind keeps a running task running', async () => {
     const id = await rig.create();
     rig.told = { status: 'running' };
     await rig.poll(id);
@@ -138,7 +138,7 @@ describe('a state', () => {
     expect(await rig.poll(id)).toMatchObject({ status: 'running' });
   });
 
-  it('is not told to others, nor at the routes of other formats', async () => {
+  test('is not told to others, nor at the routes of other formats', async () => {
     const id = await rig.create();
     const other = await rig.create({}, genericPath);
     for (const path of [genericPath, videosPath, '/api/v3/contents/generations/tasks/none'])
@@ -149,7 +149,7 @@ describe('a state', () => {
 });
 
 describe('a finished task', () => {
-  it('shows the snapshot of the upstream with the public id and the address in three places', async () => {
+  test('shows the snapshot of the upstream with the public id and the address in three places', async () => {
     const id = await rig.create({ safety_identifier: 'user-1' });
     rig.told = { ...finished, draft_task_id: 'cgt-draft', secret: rig.upstream.url };
     const task = await rig.poll(id);
@@ -167,7 +167,7 @@ describe('a finished task', () => {
     expect(task.created_at).toBeGreaterThan(1_700_000_000);
   });
 
-  it('is a generic object with all that is known of the video', async () => {
+  test('is a generic object with all that is known of the video', async () => {
     const id = await rig.create({ size: '720P' }, videosPath);
     rig.told = finished;
     expect(await rig.poll(id, videosPath)).toMatchObject({
@@ -194,7 +194,7 @@ describe('a finished task', () => {
     });
   });
 
-  it('is a family record with snapshot, times and prompt', async () => {
+  test('is a family record with snapshot, times and prompt', async () => {
     const id = await rig.create({}, genericPath);
     rig.told = { status: 'running' };
     const { data: running } = await rig.poll(id, genericPath);
@@ -216,7 +216,7 @@ describe('a finished task', () => {
     expect(finish_time).toBeGreaterThan(start_time);
   });
 
-  it.each<[string, object]>([
+  test.each<[string, object]>([
     ['content.video_url', { content: { video_url: url }, outputs: ['https://files.example/other.mp4'] }],
     ['outputs[0]', { outputs: [url, 'https://files.example/other.mp4'] }],
     ['outputs[0].url', { outputs: [{ url }] }],
@@ -227,7 +227,7 @@ describe('a finished task', () => {
     expect(await rig.poll(id)).toMatchObject({ content: { video_url: url }, video_url: url, outputs: [url] });
   });
 
-  it.each<[string, object]>([
+  test.each<[string, object]>([
     ['no address', {}],
     ['an address that is none', { content: { video_url: 'file:///etc/passwd' }, outputs: [7] }],
   ])('with %s has failed', async (_, places) => {
@@ -239,7 +239,7 @@ describe('a finished task', () => {
     });
   });
 
-  it('stays as the contract has it whatever an upstream tells', async () => {
+  test('stays as the contract has it whatever an upstream tells', async () => {
     const id = await rig.create();
     rig.told = {
       ...finished,
@@ -261,7 +261,7 @@ describe('a finished task', () => {
       expect(task).not.toHaveProperty(name);
   });
 
-  it('names no id of the upstream, not even in the words of a failure', async () => {
+  test('names no id of the upstream, not even in the words of a failure', async () => {
     const id = await rig.create();
     const words = `Task ${rig.upstreamId} failed`;
     rig.told = { status: 'failed', error: { code: 'InternalServiceError', message: words } };
@@ -279,7 +279,7 @@ describe('the list', () => {
     return { ids: items.map(({ id }) => id), total };
   };
 
-  it('has every state, model and tier apart, and forgets after seven days', async () => {
+  test('has every state, model and tier apart, and forgets after seven days', async () => {
     await rig.pass(8 * day);
     const made: Record<string, string> = {};
     for (const [status, rest] of Object.entries({
@@ -318,7 +318,7 @@ describe('the list', () => {
     expect(await list('')).toEqual({ ids: [], total: 0 });
   });
 
-  it('takes a prompt that looks like a tier for a prompt', async () => {
+  test('takes a prompt that looks like a tier for a prompt', async () => {
     await rig.pass(8 * day);
     await rig.create({ content: [{ type: 'text', text: '"service_tier":"flex"' }] });
     expect((await list('filter.service_tier=flex')).total).toBe(0);
@@ -327,7 +327,7 @@ describe('the list', () => {
 });
 
 describe('a family record', () => {
-  it('is SUBMITTED until the provider has the task, and QUEUED from then on', async () => {
+  test('is SUBMITTED until the provider has the task, and QUEUED from then on', async () => {
     const asked = Promise.withResolvers<ServerResponse>();
     rig.instead.set('POST', (_request, response) => asked.resolve(response));
     const made = rig.create({}, genericPath);
@@ -349,7 +349,7 @@ describe('a family record', () => {
 });
 
 describe('a draft', () => {
-  it('is named upstream by its id there, and to the client by the public one', async () => {
+  test('is named upstream by its id there, and to the client by the public one', async () => {
     const draft = await rig.create({ draft: true });
     const upstreamId = rig.upstreamId;
     rig.told = finished;

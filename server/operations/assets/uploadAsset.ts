@@ -13,13 +13,13 @@ import { asDriverError, logDriverError } from '../../tasks/driver.ts';
 type Request = OperationRequest<'uploadAsset'>;
 
 /** At the most so many accounts are asked for one upload. */
-const mostChannels = 3;
+const maxChannels = 3;
 /** So many ids are tried: that a few in a row are taken does not happen by chance. */
-const mostIds = 5;
+const maxIds = 5;
 
 /**
  * Has a provider keep the media behind an address. Nothing is charged. The asset belongs to its user and to the
- * channel it was uploaded to; it is on disk before its id is told.
+ * channel it was uploaded to; it is on disk before its id is answered.
  */
 export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const { body, query, gateway } = request;
@@ -39,7 +39,7 @@ async function keep(
   { assetType, name, model }: AssetUpload,
   { channel, upstreamId }: Kept,
 ): Promise<string> {
-  for (let tries = 0; tries < mostIds; tries += 1) {
+  for (let tries = 0; tries < maxIds; tries += 1) {
     const now = gateway.clock();
     const id = stampedId('asset', now);
     const saved = await persist(gateway.store, 'saveAsset', {
@@ -55,7 +55,7 @@ async function keep(
     });
     if (saved) return id;
   }
-  throw new Error(`${mostIds} new asset ids were taken already`);
+  throw new Error(`${maxIds} new asset ids were taken already`);
 }
 
 interface Kept {
@@ -113,7 +113,7 @@ async function uploadInTurn(
   signal: AbortSignal,
 ): Promise<Kept> {
   let failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', { retryAfter: 1 });
-  for (const channel of channels.slice(0, mostChannels)) {
+  for (const channel of channels.slice(0, maxChannels)) {
     try {
       const upstreamId = await uploadMedia({ channel, user: caller.userId, signal }, upload);
       channel.health.succeeded();

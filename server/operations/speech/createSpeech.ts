@@ -4,7 +4,7 @@ import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
 import {
   type NativeSpeechRequest,
-  type SpeechWish,
+  type SpeechInput,
   speechPaths,
   toNative,
 } from '../../providers/native/speech-request.ts';
@@ -26,7 +26,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const model = modelFor(request, body.model);
   if (!speaks(model)) requireProtocol(model, 'multimodal');
   const extraInput = body.extra_body?.input ?? {};
-  const wish: SpeechWish = {
+  const input: SpeechInput = {
     text: body.input,
     voice: typeof body.voice === 'string' ? body.voice : body.voice.id,
     format: body.response_format,
@@ -36,7 +36,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     extraInput,
     extraParameters: body.extra_body?.parameters,
   };
-  const native = toNative(model, wish);
+  const native = toNative(model, input);
   // What is checked is what is sent, wherever it came from.
   const sent = 'instruction' in native.body.input ? 'instruction' : 'instructions';
   const instructions = native.body.input[sent];
@@ -45,8 +45,8 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     operation: 'createSpeech',
     model,
     speech: {
-      text: wish.text,
-      voice: wish.voice,
+      text: input.text,
+      voice: input.voice,
       instructions: typeof instructions === 'string' ? instructions : undefined,
       optimizeInstructions: extraInput.optimize_instructions === true,
       fields: {
@@ -60,19 +60,19 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   };
   const { format } = native;
   if (native.route === 'inference') {
-    await speak(request, reply, job, overSocket(request, reply, job, format, wish.streaming === 'events'));
+    await speak(request, reply, job, overSocket(request, reply, job, format, input.streaming === 'events'));
     return;
   }
   const answer = {
     no: () => answerWithFile(reply, model, format, request),
     audio: () => answerWithAudio(reply, model, format),
     events: () => answerNatively(reply, { model, events: true }),
-  }[wish.streaming]();
+  }[input.streaming]();
   await speak(
     request,
     reply,
     job,
-    overHttp(request, job, speechPaths[native.route], wish.streaming !== 'no', answer),
+    overHttp(request, job, speechPaths[native.route], input.streaming !== 'no', answer),
   );
 };
 

@@ -22,7 +22,7 @@ const mediaTypes: Readonly<Record<Variant, ReadonlyMap<string, string>>> = {
   ]),
 };
 /** For a file that neither the provider nor its name tells the type of. */
-const usualTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thumbnail: 'image/png' };
+const defaultTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', thumbnail: 'image/png' };
 
 /** Passes the file on as the provider has it, whole or one range: its address is not the client's business. */
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
@@ -74,9 +74,9 @@ function oneRange(header: string | undefined): string | undefined {
   return header !== undefined && /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(header) ? header : undefined;
 }
 
-function shownType(variant: Variant, told: string, url: string): string {
+function shownType(variant: Variant, reported: string, url: string): string {
   const known = mediaTypes[variant];
-  if ([...known.values()].includes(told)) return told;
+  if ([...known.values()].includes(reported)) return reported;
   const ending = URL.parse(url)?.pathname.split('.').at(-1)?.toLowerCase() ?? '';
-  return known.get(ending) ?? usualTypes[variant];
+  return known.get(ending) ?? defaultTypes[variant];
 }

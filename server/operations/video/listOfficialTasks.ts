@@ -6,14 +6,14 @@ import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
 
 const days = 24 * 60 * 60_000;
 const shownFor = 7 * days;
-const usualSize = 20;
+const defaultSize = 20;
 
 type Status = components['schemas']['OfficialTask']['status'];
 
 /** One page of the caller's tasks of `createOfficialTask`. */
 export const listOfficialTasks: Handler<'listOfficialTasks'> = async ({ gateway, caller, query }, reply) => {
   const number = query.page_num ?? 1;
-  const limit = query.page_size ?? usualSize;
+  const limit = query.page_size ?? defaultSize;
   const ids = query['filter.task_ids'];
   const model = query['filter.model'];
   const status = query['filter.status'];

@@ -3,12 +3,12 @@ import { addressFor, renderVideoTask } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
 
-const usualLimit = 20;
+const defaultLimit = 20;
 
 /** The caller's tasks of `createVideo`, page by page. */
 export const listVideos: Handler<'listVideos'> = async (request, reply) => {
   const { gateway, caller, query } = request;
-  const { after, order, limit = usualLimit } = query;
+  const { after, order, limit = defaultLimit } = query;
   const page = await gateway.tasks.list({
     userId: caller.userId,
     format: 'videos',

@@ -7,8 +7,8 @@ import { findModel, quoted } from '../../models/catalogue.ts';
 import { targetModel, type VoiceService } from '../../models/voice-services.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { createdVoice, lacksVoice, listItem, withTimes } from '../../providers/native/voices.ts';
-import { noted, upToDate } from '../../speech/voice-news.ts';
 import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
+import { recordStatus, withCurrentStatus } from '../../speech/voice-status.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
@@ -86,7 +86,7 @@ async function list(request: VoiceRequest, reply: Reply<'customizeVoice'>): Prom
   const { page_index: page = 0, page_size: size = 10, prefix: name } = body.input as ListInput;
   const filter = { userId: caller.userId, service, name, offset: page * size, limit: size };
   const { voices, total } = await listVoices(gateway.store.read, filter);
-  const voiceList = (await upToDate(gateway, voices)).map((voice) => listItem(service, voice));
+  const voiceList = (await withCurrentStatus(gateway, voices)).map((voice) => listItem(service, voice));
   const output =
     service === 'voice-enrollment'
       ? { voice_list: voiceList }
@@ -140,12 +140,12 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     default:
       return callVoiceService(request, reply, {
         ...call,
-        keep: async (answer) => withTimes(answer, await noted(gateway, voice, answer)),
+        keep: async (answer) => withTimes(answer, await recordStatus(gateway, voice, answer)),
       });
   }
 }
 
-/** @throws Failure 404 when the caller has no such voice; whether somebody else has is not told. */
+/** @throws Failure 404 when the caller has no such voice; whether somebody else has is not said. */
 async function ownVoice(
   { gateway, caller }: VoiceRequest,
   service: VoiceService,
@@ -156,7 +156,7 @@ async function ownVoice(
   throw new Failure(404, 'voice_not_found', `input: there is no voice ${quoted(voiceId)}.`);
 }
 
-/** What a list tells of a voice beside its id and times. */
+/** What a list says of a voice beside its id and times. */
 function factsOf(input: object): Record<string, string> {
   const { language, voice_prompt, preview_text, language_hints } = input as Record<string, unknown>;
   const spoken = language ?? (Array.isArray(language_hints) ? language_hints[0] : undefined);

@@ -2,7 +2,7 @@ import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/d
 import { taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField, numberField, textField } from '../json.ts';
-import { toldError } from '../told-error.ts';
+import { reportedError } from '../reported-error.ts';
 import type { VideoResult } from '../video-result.ts';
 
 const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
@@ -40,7 +40,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   const url = textField(video, 'url');
   if (status === 'expired') return { state: 'failed', error: taskExpired };
   if (status === 'failed')
-    return { state: 'failed', error: toldError(task, channel, field(answer, 'error'), failed) };
+    return { state: 'failed', error: reportedError(task, channel, field(answer, 'error'), failed) };
   if (url !== undefined && /^https?:\/\//i.test(url) && URL.canParse(url)) {
     const seconds = positive(numberField(video, 'duration'));
     const result = resultOf(task, url, seconds, channel.settings.customDomains ?? []);

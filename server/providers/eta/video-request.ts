@@ -5,11 +5,11 @@ import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import { etaFrame } from './frame.ts';
 
-const longestPrompt = 4096;
-const mostReferences = 7;
-const usual = 8;
+const maxPromptLength = 4096;
+const maxReferences = 7;
+const defaultSeconds = 8;
 /** A source may last 8.7 seconds, and its edit lasts as long. */
-const longestEdit = 9;
+const maxEditSeconds = 9;
 
 /**
  * The eta upstream's body for a generic request. A length is sent only where the provider heeds it: an edit keeps
@@ -36,7 +36,7 @@ export function etaFromGeneric(model: TaskModel, request: GenericVideoRequest): 
       ...(size === undefined ? frame.resolution && { size: frame.resolution } : { size }),
       ...(custom_domain === undefined ? {} : { custom_domain }),
     },
-    expectedUnits: editing ? longestEdit : (seconds ?? usual),
+    expectedUnits: editing ? maxEditSeconds : (seconds ?? defaultSeconds),
   };
 }
 
@@ -48,8 +48,8 @@ function isNewer({ id }: TaskModel): boolean {
 function readPrompt(prompt: string | undefined): string {
   if (prompt === undefined || prompt.trim() === '') throw invalid('prompt', 'is required.');
   // Code points, as the contract counts; none takes more than two units.
-  if (prompt.length <= 2 * longestPrompt && Array.from(prompt).length <= longestPrompt) return prompt;
-  throw invalid('prompt', `must have at most ${longestPrompt} characters.`);
+  if (prompt.length <= 2 * maxPromptLength && Array.from(prompt).length <= maxPromptLength) return prompt;
+  throw invalid('prompt', `must have at most ${maxPromptLength} characters.`);
 }
 
 /** The one kind of media a request may hold, in the upstream's words; nothing when it holds none. */
@@ -60,8 +60,8 @@ function readMedia(model: TaskModel, request: GenericVideoRequest) {
   const [image] = images;
   if (images.length > 1)
     throw conflict('images', 'at most 1 start image is taken; send several as reference_images.');
-  if (references.length > mostReferences)
-    throw invalid('reference_images', `at most ${mostReferences} are taken.`);
+  if (references.length > maxReferences)
+    throw invalid('reference_images', `at most ${maxReferences} are taken.`);
   if (image !== undefined && references.length > 0)
     throw conflict(image.field, 'cannot be combined with reference_images.');
   if (video !== undefined) {

@@ -23,18 +23,18 @@ export interface AnswerWatch {
 }
 
 /** Bytes of an unfinished event that wait for its end; failures are shorter. */
-const longestHeld = 64 * 1024;
+const maxHeldBytes = 64 * 1024;
 
 /**
  * Watches native events. Each goes on when it is whole, which no client could use before; only long ones, which hold
- * audio, go on as they come. All pass byte for byte, but for what a failure tells of the provider.
+ * audio, go on as they come. All pass byte for byte, but for what a failure says of the provider.
  */
 export class EventWatch implements AnswerWatch {
   readonly #unit: Unit;
   readonly #words: ProviderWords;
   readonly #splitter = new EventSplitter();
   readonly #parser = new EventParser();
-  /** What a long event tells, whose beginning has gone on. */
+  /** What a long event says, whose beginning has gone on. */
   readonly #elided = new ElidedJson();
   #long = false;
   #held: Buffer[] = [];
@@ -53,7 +53,7 @@ export class EventWatch implements AnswerWatch {
 
   get usage(): Usage | undefined {
     if (this.#unread !== undefined) {
-      const { usage } = this.#told(this.#unread.toString('latin1')) ?? {};
+      const { usage } = this.#parse(this.#unread.toString('latin1')) ?? {};
       this.#unread = undefined;
       this.#usage = readUsage(this.#unit, usage) ?? this.#usage;
     }
@@ -91,7 +91,7 @@ export class EventWatch implements AnswerWatch {
     if (rest.length === 0) return;
     this.#held.push(rest);
     this.#heldSize += rest.length;
-    if (!this.#long && this.#heldSize <= longestHeld) return;
+    if (!this.#long && this.#heldSize <= maxHeldBytes) return;
     this.#long = true;
     for (const part of this.#held) this.#elided.push(part);
     out.push(...this.#held);
@@ -103,7 +103,7 @@ export class EventWatch implements AnswerWatch {
     return this.#words.json(Buffer.concat([...this.#held, rest]));
   }
 
-  /** Takes the event that ends with these bytes, if it is one. Whether it tells of a failure. */
+  /** Takes the event that ends with these bytes, if it is one. Whether it reports a failure. */
   #fails(rest: Buffer): boolean {
     const long = this.#long;
     this.#long = false;
@@ -114,15 +114,15 @@ export class EventWatch implements AnswerWatch {
       if (whole.includes(usageKey)) this.#unread = whole;
       return false;
     }
-    const told = this.#told(long ? this.#elided.take() : whole.toString('latin1'));
-    if (told === undefined) return false;
-    if (told.failure === undefined) {
-      this.#note(told);
+    const event = this.#parse(long ? this.#elided.take() : whole.toString('latin1'));
+    if (event === undefined) return false;
+    if (event.failure === undefined) {
+      this.#note(event);
       return false;
     }
     // The words that have gone on cannot be taken back.
-    if (long || told.ours) throw told.failure;
-    this.failure = told.failure;
+    if (long || event.ours) throw event.failure;
+    this.failure = event.failure;
     return true;
   }
 
@@ -136,7 +136,7 @@ export class EventWatch implements AnswerWatch {
     this.#last ||= last;
   }
 
-  #told(lines: string): SpeechEvent | undefined {
+  #parse(lines: string): SpeechEvent | undefined {
     const event = this.#parser.parse(lines);
     return event && readSpeechEvent(event, this.#words);
   }

@@ -32,8 +32,8 @@ export function audioType(
   headers: IncomingHttpHeaders = {},
 ): string | undefined {
   if (!['', 'identity'].includes(headers['content-encoding'] ?? '')) return undefined;
-  const [, told] = signatures.find(([text]) => head.toString('latin1', 0, text.length) === text) ?? [];
-  if (told !== undefined) return told;
+  const [, type] = signatures.find(([text]) => head.toString('latin1', 0, text.length) === text) ?? [];
+  if (type !== undefined) return type;
   const other = isText(headers) || packed.test(mediaType(headers)) || isPacked(head) || isWritten(head);
   return other ? undefined : contentTypes[format];
 }

@@ -6,7 +6,7 @@ import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { field, objectField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
-import { toldFailure } from '../rejection.ts';
+import { reportedFailure } from '../rejection.ts';
 import type { NativeSpeechRequest } from './speech-request.ts';
 import { readUsage } from './usage.ts';
 
@@ -36,7 +36,7 @@ export class BridgedSpeech {
     this.#words = new ProviderWords(channel, request);
   }
 
-  /** The last cumulative figure that the provider told. */
+  /** The last cumulative figure that the provider reported. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
@@ -81,7 +81,7 @@ export class BridgedSpeech {
         } else if (event === 'result-generated') {
           yield { output: { ...objectField(payload, 'output') } };
         } else if (event === 'task-failed') {
-          throw toldFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
+          throw reportedFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
         } else if (event === 'task-finished') {
           return;
         }

@@ -7,10 +7,10 @@ const keptOfString = 64;
 /** The length of a string whose end is being looked for. */
 const cut = Number.MAX_SAFE_INTEGER;
 /** Bytes that are kept of an answer: more than its facts take. */
-const longest = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 
 /**
- * What an answer tells, without its audio: JSON, or events of it, whose long strings are cut. It is read while the
+ * What an answer says, without its audio: JSON, or events of it, whose long strings are cut. It is read while the
  * answer passes, and costs no more memory for a longer one.
  */
 export class ElidedJson {
@@ -20,7 +20,7 @@ export class ElidedJson {
   /** The next byte belongs to an escape. */
   #escaped = false;
 
-  /** @throws Failure 502 when it tells more than any answer does. */
+  /** @throws Failure 502 when it says more than any answer does. */
   push(bytes: Buffer): void {
     // Each byte outside of audio is looked at by itself, so this is written for speed.
     const { length: end } = bytes;
@@ -86,7 +86,7 @@ export class ElidedJson {
 
   #keep(bytes: Buffer, from: number, to: number): void {
     if (to > from) this.#text += bytes.toString('latin1', from, to);
-    if (this.#text.length > longest)
+    if (this.#text.length > maxBytes)
       throw new Failure(502, 'bad_response', 'The provider gave an answer that is too long.');
   }
 }

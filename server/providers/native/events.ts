@@ -10,7 +10,7 @@ export interface NativeEvent {
 }
 
 /** Longest event that is accepted, in bytes: minutes of audio. */
-const longestEvent = 32 * 1024 * 1024;
+const maxEventBytes = 32 * 1024 * 1024;
 
 /** Reads the fields of events. Lines without a blank after the colon and comments are fine. */
 export class EventParser {
@@ -56,7 +56,7 @@ export async function* readEvents(body: AsyncIterable<Buffer>): AsyncGenerator<N
     }
     parts.push(piece.subarray(from));
     size += piece.length - from;
-    if (size > longestEvent)
+    if (size > maxEventBytes)
       throw new Failure(502, 'bad_response', 'The provider sent an event that is too long.');
   }
   const last = parse();

@@ -11,7 +11,7 @@ export const nativeModel3d: NativeWork = {
   path: '/api/v1/services/aigc/video-generation/3d-generation',
 
   finished(output) {
-    const results = toldFiles(objectField(output, 'results'));
+    const results = filesIn(objectField(output, 'results'));
     if (results.pbr_model_url === undefined && results.base_model_url === undefined) return undefined;
     const orig_prompt = textField(output, 'orig_prompt');
     const result: VideoResult = {
@@ -25,10 +25,10 @@ export const nativeModel3d: NativeWork = {
 
 const names = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
 
-function toldFiles(told: unknown): { [name in (typeof names)[number]]?: string } {
+function filesIn(results: unknown): { [name in (typeof names)[number]]?: string } {
   const files: { [name in (typeof names)[number]]?: string } = {};
   for (const name of names) {
-    const url = webAddress(told, name);
+    const url = webAddress(results, name);
     if (url !== undefined) files[name] = url;
   }
   return files;

@@ -2,10 +2,10 @@ import { Failure } from '../../failure.ts';
 import { field, textField } from '../json.ts';
 import { aboutOurAccount } from '../provider-codes.ts';
 import type { ProviderWords } from '../provider-words.ts';
-import { betaFailure, betaFault, toldFailure } from '../rejection.ts';
+import { betaFailure, betaFault, reportedFailure } from '../rejection.ts';
 import type { NativeEvent } from './events.ts';
 
-/** What an event of a native stream tells. */
+/** What an event of a native stream says. */
 export interface SpeechEvent {
   output: unknown;
   usage: unknown;
@@ -13,7 +13,7 @@ export interface SpeechEvent {
   audio: boolean;
   /** No other follows, and all went well. */
   last: boolean;
-  /** The synthesis has failed; as it is told to a client of the standard route. */
+  /** The synthesis has failed; as a client of the standard route sees it. */
   failure: Failure | undefined;
   /** The failure is about the gateway's own account, of which a client must not hear. */
   ours: boolean;
@@ -26,7 +26,7 @@ export function readSpeechEvent({ type, data }: NativeEvent, words: ProviderWord
   const output = field(event, 'output');
   const failure =
     type === 'error' || code !== undefined
-      ? toldFailure(code, field(event, 'message'), words)
+      ? reportedFailure(code, field(event, 'message'), words)
       : betaFailure(output, words);
   const alpha = field(output, 'audio');
   const beta = field(output, 'data');

@@ -5,7 +5,7 @@ import { checkNativeOptions } from './speech-options.ts';
 export type AudioFormat = 'mp3' | 'wav' | 'pcm' | 'opus' | 'flac';
 
 /** What a client asks of the standard speech route, in its own words. */
-export interface SpeechWish {
+export interface SpeechInput {
   text: string;
   voice: string;
   format: AudioFormat | undefined;
@@ -37,74 +37,74 @@ export const speechPaths = {
  *
  * @throws Failure 400 when the model has no way to do what is asked.
  */
-export function toNative(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
-  if (model.protocols.includes('synthesizer')) return toSynthesizer('synthesizer', model, wish);
-  if (model.protocols.includes('inference')) return toSynthesizer('inference', model, wish);
-  return model.family === 'beta' ? toBeta(model, wish) : toAlpha(model, wish);
+export function toNative(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
+  if (model.protocols.includes('synthesizer')) return toSynthesizer('synthesizer', model, input);
+  if (model.protocols.includes('inference')) return toSynthesizer('inference', model, input);
+  return model.family === 'beta' ? toBeta(model, input) : toAlpha(model, input);
 }
 
 function toSynthesizer(
   route: 'synthesizer' | 'inference',
   model: CatalogueModel,
-  wish: SpeechWish,
+  input: SpeechInput,
 ): NativeSpeechRequest {
-  checkNativeOptions(model.id, 'synthesizer', wish.extraInput);
-  requireNativeSpeed(wish.speed);
+  checkNativeOptions(model.id, 'synthesizer', input.extraInput);
+  requireNativeSpeed(input.speed);
   const format = chooseFormat(
     model,
-    wish,
+    input,
     'format',
-    wish.extraInput.format,
+    input.extraInput.format,
     ['mp3', 'wav', 'pcm', 'opus'],
     'mp3',
   );
-  return request(route, model, wish, format, {
-    ...wish.extraInput,
-    text: wish.text,
-    voice: wish.voice,
+  return request(route, model, input, format, {
+    ...input.extraInput,
+    text: input.text,
+    voice: input.voice,
     format,
-    ...(wish.speed === undefined ? {} : { rate: wish.speed }),
-    ...(wish.instructions === undefined ? {} : { instruction: wish.instructions }),
+    ...(input.speed === undefined ? {} : { rate: input.speed }),
+    ...(input.instructions === undefined ? {} : { instruction: input.instructions }),
   });
 }
 
-function toAlpha(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
-  checkNativeOptions(model.id, 'alpha', wish.extraInput);
-  if (wish.speed !== undefined && wish.speed !== 1) {
+function toAlpha(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
+  checkNativeOptions(model.id, 'alpha', input.extraInput);
+  if (input.speed !== undefined && input.speed !== 1) {
     throw invalid('speed', `${model.id} has no speed; leave it out or send 1.`);
   }
-  const only = wish.streaming === 'no' ? 'wav' : 'pcm';
-  const format = chooseFormat(model, wish, 'format', wish.extraInput.format, [only], only);
-  return request('multimodal', model, wish, format, {
-    ...wish.extraInput,
-    text: wish.text,
-    voice: wish.voice,
-    ...(wish.instructions === undefined ? {} : { instructions: wish.instructions }),
+  const only = input.streaming === 'no' ? 'wav' : 'pcm';
+  const format = chooseFormat(model, input, 'format', input.extraInput.format, [only], only);
+  return request('multimodal', model, input, format, {
+    ...input.extraInput,
+    text: input.text,
+    voice: input.voice,
+    ...(input.instructions === undefined ? {} : { instructions: input.instructions }),
   });
 }
 
-function toBeta(model: CatalogueModel, wish: SpeechWish): NativeSpeechRequest {
-  checkNativeOptions(model.id, 'beta', wish.extraInput);
-  requireNativeSpeed(wish.speed);
-  const { sample_rate: sampleRate, ...extra } = wish.extraInput;
+function toBeta(model: CatalogueModel, input: SpeechInput): NativeSpeechRequest {
+  checkNativeOptions(model.id, 'beta', input.extraInput);
+  requireNativeSpeed(input.speed);
+  const { sample_rate: sampleRate, ...extra } = input.extraInput;
   const audio = asObject(extra.audio_setting);
-  const formats = wish.streaming === 'no' ? betaFormats : betaFormats.filter((format) => format !== 'wav');
-  const format = chooseFormat(model, wish, 'audio_setting.format', audio.format, formats, 'mp3');
+  const formats = input.streaming === 'no' ? betaFormats : betaFormats.filter((format) => format !== 'wav');
+  const format = chooseFormat(model, input, 'audio_setting.format', audio.format, formats, 'mp3');
   const delivery =
-    wish.streaming === 'no'
+    input.streaming === 'no'
       ? // The audio as a file behind a URL can be passed on piece by piece; hexadecimal in JSON cannot.
         { output_format: 'url' }
-      : wish.streaming === 'audio'
+      : input.streaming === 'audio'
         ? // Otherwise the last event repeats the whole audio, and the client would hear it twice.
           { stream_options: { ...asObject(extra.stream_options), exclude_aggregated_audio: true } }
         : {};
-  return request('multimodal', model, wish, format, {
+  return request('multimodal', model, input, format, {
     ...extra,
-    text: wish.text,
+    text: input.text,
     voice_setting: {
       ...asObject(extra.voice_setting),
-      voice_id: wish.voice,
-      ...(wish.speed === undefined ? {} : { speed: wish.speed }),
+      voice_id: input.voice,
+      ...(input.speed === undefined ? {} : { speed: input.speed }),
     },
     audio_setting: { ...audio, ...(sampleRate === undefined ? {} : { sample_rate: sampleRate }), format },
     ...delivery,
@@ -116,27 +116,27 @@ const betaFormats: readonly AudioFormat[] = ['mp3', 'wav', 'pcm', 'flac'];
 function request(
   route: NativeSpeechRequest['route'],
   model: CatalogueModel,
-  wish: SpeechWish,
+  { extraParameters }: SpeechInput,
   format: AudioFormat,
   input: Record<string, unknown>,
 ): NativeSpeechRequest {
-  const parameters = wish.extraParameters === undefined ? {} : { parameters: { ...wish.extraParameters } };
+  const parameters = extraParameters === undefined ? {} : { parameters: { ...extraParameters } };
   return { route, format, body: { model: model.id, input, ...parameters } };
 }
 
 function chooseFormat(
   model: CatalogueModel,
-  wish: SpeechWish,
+  input: SpeechInput,
   name: string,
   extra: unknown,
   possible: readonly AudioFormat[],
   otherwise: AudioFormat,
 ): AudioFormat {
-  const asked = wish.format ?? extra ?? otherwise;
+  const asked = input.format ?? extra ?? otherwise;
   const format = possible.find((one) => one === asked);
   if (format !== undefined) return format;
-  const manner = wish.streaming === 'no' ? 'without streaming' : 'while streaming';
-  const field = wish.format === undefined ? `extra_body.input.${name}` : 'response_format';
+  const manner = input.streaming === 'no' ? 'without streaming' : 'while streaming';
+  const field = input.format === undefined ? `extra_body.input.${name}` : 'response_format';
   throw invalid(field, `${model.id} gives ${possible.join(', ')} ${manner}.`);
 }
 

@@ -2,7 +2,7 @@ import type { AcceptedTask, Snapshot, Submission, TaskDriver, Upstream } from '.
 import { taskCanceled } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { idField, objectField } from '../json.ts';
-import { toldError } from '../told-error.ts';
+import { reportedError } from '../reported-error.ts';
 
 type Output = Readonly<Record<string, unknown>>;
 
@@ -15,7 +15,7 @@ export interface NativeWork {
 
 type Finished = Extract<Snapshot, { state: 'completed' }>;
 
-/** The protocol tells no progress. */
+/** The protocol reports no progress. */
 const halfway = 50;
 const asynchronous = { 'X-Native-Async': 'enable' };
 const failed = { code: 'InternalError', message: 'The provider could not finish the task.' };
@@ -65,7 +65,7 @@ function snapshot(
       return done === undefined ? { state: 'failed', error: failed } : { state: 'completed', ...done };
     }
     case 'FAILED':
-      return { state: 'failed', error: toldError(task, channel, output, failed) };
+      return { state: 'failed', error: reportedError(task, channel, output, failed) };
     case 'CANCELED':
       return { state: 'failed', error: taskCanceled };
     case 'UNKNOWN':

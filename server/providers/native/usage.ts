@@ -15,11 +15,11 @@ export function readUsage(unit: Unit, report: unknown): Usage | undefined {
 }
 
 /** No request uses more; a larger figure is the upstream's nonsense and must not become a bill. */
-const mostUnits = 1e9;
+const maxUnits = 1e9;
 
 function count(report: object, name: string): number | undefined {
   const value: unknown = (report as Record<string, unknown>)[name];
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= mostUnits
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxUnits
     ? value
     : undefined;
 }

@@ -15,7 +15,7 @@ const imageTypes: ReadonlySet<string> = new Set(['first_frame', 'last_frame', 'r
 const imageData = /^data:image\/([a-z0-9.+-]+)(?:;[^;,]*)*;base64,/i;
 const imageFormats: ReadonlySet<string> = new Set(['jpeg', 'jpg', 'png', 'bmp', 'x-ms-bmp', 'webp']);
 const megabyte = 1024 * 1024;
-const largestImage = 20;
+const maxImageMb = 20;
 
 /**
  * Checks what the contract's patterns do not say about the URLs of native media.
@@ -52,6 +52,6 @@ function checkImageData(url: string, field: string): void {
     throw invalid(field, 'must be a URL or a Base64 data URL of an image.');
   if (!imageFormats.has(format.toLowerCase()))
     throw invalid(field, 'must be a JPEG, PNG, BMP or WEBP image.');
-  if ((url.length - head.length) * 0.75 > largestImage * megabyte)
-    throw invalid(field, `the image must have at most ${largestImage} MB.`);
+  if ((url.length - head.length) * 0.75 > maxImageMb * megabyte)
+    throw invalid(field, `the image must have at most ${maxImageMb} MB.`);
 }

@@ -11,7 +11,7 @@ const standardSeconds = 5;
 /** The longest is that of input video and output together. */
 const [shortestSeconds, longestSeconds] = familySeconds.gamma;
 /** A reference video has at least so many seconds. */
-const shortestReference = 1;
+const minReferenceSeconds = 1;
 
 /** The resolution that a generic `size` means, in either letter case. @throws Failure 400 for any other size */
 export function resolutionOf(size: string): (typeof resolutions)[number] {
@@ -26,7 +26,7 @@ export function resolutionOf(size: string): (typeof resolutions)[number] {
  *
  * @throws Failure 400 when the duration is out of range, or cannot fit the limit together with the input
  */
-export function mostSeconds(
+export function maxSeconds(
   { duration = standardSeconds }: GammaParameters,
   field: string,
   sources: readonly MediaSource[],
@@ -37,7 +37,7 @@ export function mostSeconds(
   )
     throw invalid(field, secondsWords(familySeconds.gamma));
   const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
-  const left = longestSeconds - clips * shortestReference;
+  const left = longestSeconds - clips * minReferenceSeconds;
   if (duration > left)
     throw invalid(
       field,

@@ -5,11 +5,11 @@ import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import type { VideoFacts } from '../video-result.ts';
 import { checkMedia, type GammaMedia, nativeSources } from './video-media.ts';
-import { type GammaParameters, mostSeconds, resolutionOf } from './video-parameters.ts';
+import { type GammaParameters, maxSeconds, resolutionOf } from './video-parameters.ts';
 import { shortcutMedia } from './video-shortcuts.ts';
 
 /** The provider cuts longer prompts, so no more of one is remembered. */
-const longestPrompt = 20_000;
+const maxPromptLength = 20_000;
 
 /**
  * A generic request in the words of the native video protocol. What stands at the top wins over the same in
@@ -37,7 +37,7 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
     },
     facts: factsOf(prompt, parameters, size),
-    expectedUnits: mostSeconds(parameters, field, sources),
+    expectedUnits: maxSeconds(parameters, field, sources),
   };
 }
 
@@ -56,7 +56,7 @@ export function gammaFromNative({
   return {
     body,
     facts: factsOf(input.prompt, parameters),
-    expectedUnits: mostSeconds(parameters, 'parameters.duration', sources),
+    expectedUnits: maxSeconds(parameters, 'parameters.duration', sources),
   };
 }
 
@@ -90,8 +90,8 @@ function factsOf(
 
 /** Cuts between characters; the longest one takes two units. */
 function cut(prompt: string): string {
-  if (prompt.length <= longestPrompt) return prompt;
-  return Array.from(prompt.slice(0, 2 * longestPrompt))
-    .slice(0, longestPrompt)
+  if (prompt.length <= maxPromptLength) return prompt;
+  return Array.from(prompt.slice(0, 2 * maxPromptLength))
+    .slice(0, maxPromptLength)
     .join('');
 }

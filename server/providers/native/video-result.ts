@@ -13,7 +13,7 @@ export const nativeVideo: NativeWork = {
   finished(output, answer) {
     const video_url = webAddress(output, 'video_url');
     if (video_url === undefined) return undefined;
-    const usage = toldUsage(objectField(answer, 'usage'));
+    const usage = usageOf(objectField(answer, 'usage'));
     const prompts = textFields(output, ['orig_prompt', 'actual_prompt']);
     const seconds = secondsOf(usage);
     const result: VideoResult = {
@@ -31,28 +31,28 @@ export const nativeVideo: NativeWork = {
 };
 
 /** Characters of a text that are kept: as many as the longest prompt has. */
-const longestText = 20_000;
+const maxTextLength = 20_000;
 
 const counts = ['video_count', 'fps', 'SR'] as const;
 const lengths = ['duration', 'input_video_duration', 'output_video_duration'] as const;
 
 /** Usage as the contract has it: providers write some of its numbers as texts. */
-function toldUsage(told: unknown): GammaUsage | undefined {
-  if (told === undefined) return undefined;
+function usageOf(reported: unknown): GammaUsage | undefined {
+  if (reported === undefined) return undefined;
   const usage: GammaUsage = {};
   for (const name of counts) {
     // `1080P` is 1080, too.
-    const count = Number.parseInt(String(numberField(told, name) ?? textField(told, name)), 10);
+    const count = Number.parseInt(String(numberField(reported, name) ?? textField(reported, name)), 10);
     if (count >= (name === 'video_count' ? 0 : 1)) usage[name] = count;
   }
   for (const name of lengths) {
-    const length = numberField(told, name);
+    const length = numberField(reported, name);
     if (length !== undefined && length >= 0) usage[name] = length;
   }
-  return { ...usage, ...textFields(told, ['ratio']) };
+  return { ...usage, ...textFields(reported, ['ratio']) };
 }
 
-/** Seconds of output video; undefined when they are not told. */
+/** Seconds of output video; undefined when they are not reported. */
 function secondsOf(usage: GammaUsage | undefined): number | undefined {
   if (usage?.output_video_duration !== undefined) return usage.output_video_duration;
   const { duration, input_video_duration: input = 0 } = usage ?? {};
@@ -72,7 +72,7 @@ function textFields<Name extends string>(from: unknown, names: readonly Name[]):
   const texts: { [name in Name]?: string } = {};
   for (const name of names) {
     const text = textField(from, name);
-    if (text !== undefined) texts[name] = text.slice(0, longestText);
+    if (text !== undefined) texts[name] = text.slice(0, maxTextLength);
   }
   return texts;
 }

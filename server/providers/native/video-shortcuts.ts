@@ -3,8 +3,8 @@ import { conflict } from '../../models/media-rules.ts';
 import type { GenericVideoRequest } from '../video-request.ts';
 import type { MediaSource } from './video-media.ts';
 
-const mostFrames = 2;
-const mostReferenceImages = 10;
+const maxFrames = 2;
+const maxReferenceImages = 10;
 
 /**
  * The native media that the generic media fields stand for: frames, or references, but never both.
@@ -31,8 +31,8 @@ function frameSources({ image, images = [], input_reference }: GenericVideoReque
   const name = image === undefined ? 'input_reference' : 'image';
   if (single !== undefined && images.length > 0)
     throw conflict('images', `cannot be combined with ${name}: both hold the first frame.`);
-  if (images.length > mostFrames)
-    throw invalid('images', `must have at most ${mostFrames} items, the first and the last frame.`);
+  if (images.length > maxFrames)
+    throw invalid('images', `must have at most ${maxFrames} items, the first and the last frame.`);
   if (single !== undefined) {
     const field = image === undefined ? 'input_reference.image_url' : 'image';
     return [{ media: { type: 'first_frame', url: single }, field }];
@@ -44,8 +44,8 @@ function frameSources({ image, images = [], input_reference }: GenericVideoReque
 }
 
 function referenceSources({ reference_images: images = [], video }: GenericVideoRequest): MediaSource[] {
-  if (images.length > mostReferenceImages)
-    throw invalid('reference_images', `must have at most ${mostReferenceImages} items.`);
+  if (images.length > maxReferenceImages)
+    throw invalid('reference_images', `must have at most ${maxReferenceImages} items.`);
   const sources = images.map(
     ({ url }, index): MediaSource => ({
       media: { type: 'reference_image', url },

@@ -68,10 +68,10 @@ const otherKeys: ReadonlySet<string> = new Set(
 );
 
 /** Longer than any id of a voice. */
-const longestId = 256;
+const maxIdLength = 256;
 /** More than a body has that means well. */
-const most = 500;
-const deepest = 100;
+const maxVoices = 500;
+const maxDepth = 100;
 
 /**
  * The strings of a body that the provider may take for a voice: those that stand where one belongs, and all others of
@@ -93,13 +93,13 @@ export function voicesIn(
     if (typeof value === 'string') {
       const isVoice = named || voices.includes(place);
       const key = path.findLast((one) => !/^\d+$/.test(one)) ?? '';
-      if (value === '' || (!isVoice && (value.length > longestId || otherKeys.has(key)))) return;
-      if (found.length === most) throw invalid(nameOf(path), 'is one unknown value too many.');
+      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(key)))) return;
+      if (found.length === maxVoices) throw invalid(nameOf(path), 'is one unknown value too many.');
       found.push({ field: nameOf(path), voice: value, named: isVoice });
       return;
     }
     if (typeof value !== 'object' || value === null) return;
-    if (path.length === deepest) throw invalid(nameOf(path), `is nested deeper than ${deepest} levels.`);
+    if (path.length === maxDepth) throw invalid(nameOf(path), `is nested deeper than ${maxDepth} levels.`);
     if (Array.isArray(value)) {
       for (const [index, item] of value.entries()) look(item, [...path, String(index)], `${place}[]`, named);
       return;

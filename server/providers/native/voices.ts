@@ -12,7 +12,7 @@ export function createdVoice(answer: unknown): string | undefined {
   return typeof id === 'string' && id !== '' && id.length <= 256 ? id : undefined;
 }
 
-/** The status that a query tells; undefined when it tells none. */
+/** The status that a query reports; undefined when there is none. */
 export function voiceStatus(answer: unknown): string | undefined {
   const status = field(field(answer, 'output'), 'status');
   return typeof status === 'string' ? status : undefined;
@@ -20,16 +20,16 @@ export function voiceStatus(answer: unknown): string | undefined {
 
 /**
  * When a voice changed, by the gateway's clock. The zone of the provider's times is not known, but its time of making
- * is of the same one. `now` where it does not tell.
+ * is of the same one. `now` where it does not say so.
  */
 export function timeOfChange(answer: unknown, { created_at, updated_at }: VoicesTable, now: number): number {
   const output = field(answer, 'output');
-  const told = (name: string) => Date.parse(`${textField(output, name)?.replace(' ', 'T')}Z`);
-  const age = told('gmt_modified') - told('gmt_create');
+  const reported = (name: string) => Date.parse(`${textField(output, name)?.replace(' ', 'T')}Z`);
+  const age = reported('gmt_modified') - reported('gmt_create');
   return Number.isNaN(age) ? now : Math.min(now, Math.max(updated_at, created_at + age));
 }
 
-/** The answer with the times that a list tells of the voice, too. */
+/** The answer with the times that a list says of the voice, too. */
 export function withTimes(answer: unknown, voice: VoicesTable): object | undefined {
   const output = objectField(answer, 'output');
   return output && { ...(answer as object), output: { ...output, ...times(voice) } };

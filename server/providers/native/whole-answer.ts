@@ -48,7 +48,7 @@ export function audioSource({ output }: NativeAnswer): { url: string } | { bytes
   return undefined;
 }
 
-/** What a whole answer to a synthesis tells. */
+/** What a whole answer to a synthesis says. */
 export interface SpeechVerdict {
   usage: Usage | undefined;
   /** The provider refused the request, in its answer of HTTP 200. */

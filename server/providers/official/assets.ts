@@ -14,16 +14,16 @@ export interface AssetUpload {
   model: string | null;
 }
 
-/** What the provider tells of an asset. `ageMs`: how long after its making it came to that, where it tells. */
-export type AssetNews =
+/** What the provider reports of an asset. `ageMs`: how long after its making it came to that, where it says so. */
+export type AssetStatus =
   | { status: 'Processing' }
   | { status: 'Active'; url: string; ageMs?: number | undefined }
   | { status: 'Failed'; code: string; message: string; ageMs?: number | undefined };
 
 /** Longest id and longest address of a provider that are taken for what they say they are. */
-const longestId = 256;
-const longestUrl = 8192;
-const longestWords = 2000;
+const maxIdLength = 256;
+const maxUrlLength = 8192;
+const maxMessageLength = 2000;
 
 /**
  * Has the provider fetch the media, and gives its id for it.
@@ -38,7 +38,7 @@ export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promi
     body: { url, asset_type: assetType, ...(name === undefined ? {} : { name }) },
   });
   const id = textField(assetData(answer, new ProviderWords(upstream.channel, url)), 'Id');
-  if (id === undefined || id.length > longestId || id.includes('\0')) throw badAnswer();
+  if (id === undefined || id.length > maxIdLength || id.includes('\0')) throw badAnswer();
   return id;
 }
 
@@ -50,7 +50,7 @@ export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promi
 export async function askForAsset(
   upstream: Upstream,
   { upstreamId, model }: { upstreamId: string; model: string | null },
-): Promise<AssetNews> {
+): Promise<AssetStatus> {
   const path = `/api/assets/${encodeURIComponent(upstreamId)}${regionQuery(upstream, model)}`;
   const data = assetData(
     await askForTask(upstream, { method: 'GET', path }),
@@ -61,15 +61,15 @@ export async function askForAsset(
       throw badAnswer();
     case 'active': {
       const url = textField(data, 'URL');
-      if (url === undefined || url.length > longestUrl || !URL.canParse(url)) throw badAnswer();
+      if (url === undefined || url.length > maxUrlLength || !URL.canParse(url)) throw badAnswer();
       return { status: 'Active', url, ageMs: ageOf(data) };
     }
     case 'failed': {
       const error = objectField(data, 'Error');
       const words = new ProviderWords(upstream.channel);
-      const told = (name: string) => words.text(storable(textField(error, name)), longestWords);
-      const code = told('Code') || 'AssetFailed';
-      const message = told('Message') || 'The provider gave no reason.';
+      const reported = (name: string) => words.text(storable(textField(error, name)), maxMessageLength);
+      const code = reported('Code') || 'AssetFailed';
+      const message = reported('Message') || 'The provider gave no reason.';
       return { status: 'Failed', code, message, ageMs: ageOf(data) };
     }
     default:
@@ -79,8 +79,8 @@ export async function askForAsset(
 
 /** By the provider's own clock, whatever that shows. */
 function ageOf(data: unknown): number | undefined {
-  const told = (name: string) => Date.parse(textField(data, name) ?? '');
-  const age = told('UpdateTime') - told('CreateTime');
+  const reported = (name: string) => Date.parse(textField(data, name) ?? '');
+  const age = reported('UpdateTime') - reported('CreateTime');
   return age >= 0 ? age : undefined;
 }
 
@@ -97,7 +97,7 @@ function assetData(answer: unknown, words: ProviderWords): Readonly<Record<strin
   const code = field(answer, 'code');
   if ((typeof code === 'number' || typeof code === 'string') && !successes.has(code)) {
     const message = words.text(textField(answer, 'message') ?? 'The provider refused the request.');
-    throw new DriverError('rejected', new Failure(400, words.text(String(code), longestWords), message));
+    throw new DriverError('rejected', new Failure(400, words.text(String(code), maxMessageLength), message));
   }
   const data = objectField(answer, 'data');
   if (data === undefined) throw badAnswer();

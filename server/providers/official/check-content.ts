@@ -21,7 +21,7 @@ const kinds: Readonly<Partial<Record<ContentItem['type'], Kind>>> = {
 };
 const megabyte = 1024 * 1024;
 /** Most bytes of inline media: the limits of uploaded assets. */
-const largest = { image: 30, audio: 15 } as const;
+const maxMb = { image: 30, audio: 15 } as const;
 
 /** The items of official content, named as they stand there. `path` leads to the list. */
 export function contentSources(content: readonly ContentItem[], path: string): ContentSource[] {
@@ -60,7 +60,7 @@ export function hasFirstFrame(sources: readonly ContentSource[]): boolean {
 function checkFrames(media: readonly ContentSource[]): void {
   const frame = media.find(({ item }) => item.type === 'image_url' && item.role?.endsWith('_frame'));
   if (frame === undefined) return;
-  // Nobody tells what an image without a role is beside frames, so the provider may judge it.
+  // Nothing says what an image without a role is beside frames, so the provider may judge it.
   const reference = media.find(({ item }) => item.type !== 'image_url' || item.role === 'reference_image');
   if (reference !== undefined)
     throw conflict(
@@ -82,6 +82,6 @@ function checkData(url: string, kind: 'image' | 'audio', field: string): void {
   if (!/^data:/i.test(url)) return;
   const [head] = new RegExp(`^data:${kind}/[^,]{1,200};base64,`, 'i').exec(url.slice(0, 300)) ?? [];
   if (head === undefined) throw invalid(field, `must be a URL or a Base64 data URL of ${kind}.`);
-  if ((url.length - head.length) * 0.75 > largest[kind] * megabyte)
-    throw invalid(field, `inline ${kind} must have at most ${largest[kind]} MB.`);
+  if ((url.length - head.length) * 0.75 > maxMb[kind] * megabyte)
+    throw invalid(field, `inline ${kind} must have at most ${maxMb[kind]} MB.`);
 }

@@ -21,7 +21,7 @@ export const frameRate = 24;
  * Checks the options that depend on the model, on one another or on the content.
  *
  * @throws Failure 400 that names the field and the limit; `InvalidParameter.TaskTypeConstraint`, the provider's own
- *   code, for what an explicit task type rules out. The provider tells later what it rules out by itself.
+ *   code, for what an explicit task type rules out. The provider refuses later what it rules out by itself.
  */
 export function checkOptions(
   options: OfficialOptions,
@@ -46,7 +46,7 @@ export function checkOptions(
 }
 
 /** Seconds that are reserved: the most that can come of the request. */
-export function mostSeconds(
+export function maxSeconds(
   { duration, frames }: OfficialOptions,
   bounds: ModelBounds,
   sources: readonly ContentSource[],
@@ -54,7 +54,7 @@ export function mostSeconds(
   if (frames !== undefined) return Math.ceil(frames / frameRate);
   // The video of a draft is as long as the draft.
   const finishing = sources.some(({ item }) => item.type === 'draft_task');
-  if (duration === undefined && !finishing) return bounds.usualSeconds;
+  if (duration === undefined && !finishing) return bounds.defaultSeconds;
   return duration === undefined || duration === -1 ? bounds.seconds[1] : duration;
 }
 

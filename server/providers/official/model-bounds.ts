@@ -5,7 +5,7 @@ export interface ModelBounds {
   /** Shortest and longest video in seconds; -1 is taken besides. */
   seconds: SecondsRange;
   /** Most seconds that can come of a request without a length. */
-  usualSeconds: number;
+  defaultSeconds: number;
   resolutions: readonly string[];
   /** Most references of each kind, and of all kinds together. */
   images: number;
@@ -20,8 +20,8 @@ export interface ModelBounds {
 
 const standard: ModelBounds = {
   seconds: familySeconds.seedance20,
-  usualSeconds: 5,
-  // Only some accounts have 4k; the provider tells which.
+  defaultSeconds: 5,
+  // Only some accounts have 4k; the provider knows which.
   resolutions: ['480p', '720p', '1080p', '4k'],
   images: 9,
   videos: 3,
@@ -36,7 +36,7 @@ const fast: ModelBounds = { ...standard, resolutions: ['480p', '720p'] };
 const modern: ModelBounds = {
   seconds: familySeconds.seedance25,
   // Without a length the model may choose one.
-  usualSeconds: 30,
+  defaultSeconds: 30,
   resolutions: ['480p', '720p', '1080p'],
   images: 30,
   videos: 10,

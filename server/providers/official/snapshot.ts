@@ -23,7 +23,7 @@ const texts = [
 const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Schemas['OfficialTask'])[];
 
 /** Characters of a text that are kept: as many as the longest prompt has. */
-const longestText = 20_000;
+const maxTextLength = 20_000;
 
 /**
  * What an upstream tells of a task, as far as clients may see it: no ids, and nothing of a type that the contract
@@ -64,10 +64,10 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
   return {
     content: picked(['last_frame_url', 'file_url'], (name) => webAddress(content, name)),
     ...(usage !== undefined && { usage }),
-    // A length of -1 is a wish and no length.
+    // A length of -1 asks for any length.
     ...picked(numbers, (name) => (name === 'seed' ? whole(numberField(answer, name)) : count(answer, name))),
     ...picked(['framespersecond'], (name) => count(answer, name) || undefined),
-    ...picked(texts, (name) => textField(answer, name)?.slice(0, longestText)),
+    ...picked(texts, (name) => textField(answer, name)?.slice(0, maxTextLength)),
     ...picked(flags, (name) => flag(answer, name)),
     ...(tools !== undefined && { tools }),
   };
@@ -83,7 +83,7 @@ function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
     ...picked(['last_frame_url'], (name) => webAddress(content, name)),
     ...(seconds !== undefined && { duration: seconds, duration_seconds: seconds }),
     ...picked(['output_format', 'resolution', 'ratio'], (name) =>
-      textField(answer, name)?.slice(0, longestText),
+      textField(answer, name)?.slice(0, maxTextLength),
     ),
     ...picked(['seed'], (name) => whole(numberField(answer, name))),
     ...picked(['generate_audio'], (name) => flag(answer, name)),

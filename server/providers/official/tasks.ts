@@ -9,10 +9,10 @@ import {
 import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField } from '../json.ts';
-import { toldError } from '../told-error.ts';
+import { reportedError } from '../reported-error.ts';
 import { count, readSnapshot, secondsOf } from './snapshot.ts';
 
-/** The protocol tells no progress. */
+/** The protocol reports no progress. */
 const halfway = 50;
 const path = '/api/v3/contents/generations/tasks';
 const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
@@ -64,7 +64,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
       if (result.video_url === undefined) return { state: 'failed', error: failed, result };
       return { state: 'completed', result, ...usageOf(answer) };
     case 'failed':
-      return { state: 'failed', error: toldError(task, channel, field(answer, 'error'), failed), result };
+      return { state: 'failed', error: reportedError(task, channel, field(answer, 'error'), failed), result };
     case 'expired':
       return { state: 'failed', error: taskExpired, result };
     case 'cancelled':
@@ -74,7 +74,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   }
 }
 
-/** Undefined parts are not told: what was reserved is charged then. */
+/** Undefined parts are not reported: what was reserved is charged then. */
 function usageOf(answer: unknown) {
   const units = secondsOf(answer);
   if (units === undefined) return {};

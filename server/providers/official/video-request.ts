@@ -2,13 +2,13 @@ import type { components } from '../../../generated/http.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import type { GenericVideoRequest, TranslatedVideo } from '../video-request.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
-import { checkOptions, type FieldNames, mostSeconds, type OfficialOptions } from './check-options.ts';
+import { checkOptions, type FieldNames, maxSeconds, type OfficialOptions } from './check-options.ts';
 import { genericOptions } from './generic-options.ts';
 import { boundsOf } from './model-bounds.ts';
 import { shortcutContent } from './shortcut-content.ts';
 
 /** Seconds until an unfinished task expires unless the request says otherwise. */
-const usualLifetime = 172_800;
+const defaultLifetime = 172_800;
 /** No more characters of a prompt are remembered: facts stay small. */
 const rememberedPrompt = 20_000;
 
@@ -52,8 +52,8 @@ function translate(
     body: { content: sources.map(({ item }) => item), ...options },
     fields: sources.map(({ field }) => field),
     facts: factsOf(sources, options),
-    expectedUnits: mostSeconds(options, bounds, sources),
-    lifetimeMs: (options.execution_expires_after ?? usualLifetime) * 1000,
+    expectedUnits: maxSeconds(options, bounds, sources),
+    lifetimeMs: (options.execution_expires_after ?? defaultLifetime) * 1000,
     ...(callbackUrl !== undefined && { callbackUrl }),
   };
 }

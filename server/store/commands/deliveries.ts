@@ -1,10 +1,9 @@
 import type { Kysely } from 'kysely';
-import type { Database, TaskState } from '../schema.ts';
-import { statement } from '../statement.ts';
+import type { Database, TaskState, TasksTable } from '../schema.ts';
+import { isPostgres, statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import { isPostgres } from './task-polls.ts';
 
-/** A notice that is to be delivered. */
+/** A delivery that is still to be made. */
 export interface DeliveryRecord {
   id: number;
   taskId: string;
@@ -32,7 +31,7 @@ export interface DeliveryClaim {
 }
 
 /**
- * Takes due notices, host by host, the longest due first; two processes never get the same one. `nextDueAt` is when
+ * Takes due deliveries, host by host, the longest due first; two processes never get the same one. `nextDueAt` is when
  * the next one that is not due yet will be.
  */
 export const claimDeliveries: Command<
@@ -48,8 +47,8 @@ export const claimDeliveries: Command<
   const due = hosts.rows.filter((row) => row.due <= now).toSorted((left, right) => left.due - right.due);
   const deliveries: DeliveryRecord[] = [];
   for (const { host } of due) {
-    const room = Math.min(perHost - (counts.get(host) ?? 0), limit - deliveries.length);
-    if (room > 0) deliveries.push(...(await take(trx, claim, host, room)));
+    const free = Math.min(perHost - (counts.get(host) ?? 0), limit - deliveries.length);
+    if (free > 0) deliveries.push(...(await take(trx, claim, host, free)));
   }
   const next = await earliest(trx, { after: now, owner });
   return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
@@ -59,7 +58,7 @@ const earliest = statement<{ after: number; owner: string }, { due: number | nul
   select min(next_try_at) as due from deliveries where next_try_at > ${'after'}
     and (lease_owner is null or lease_owner = ${'owner'})`;
 
-/** The hosts of open notices and when the earliest of each is due: one look into the index a host, not a notice. */
+/** The hosts of open deliveries and when the earliest of each is due: one look into the index a host, not a delivery. */
 const openHosts = statement<{ owner: string }, { host: string; due: number }>()`
   with recursive hosts (host) as (
     select min(host) from deliveries where next_try_at is not null
@@ -113,14 +112,14 @@ export interface DeliveryTry {
 }
 
 /**
- * Writes down how a try went, and lets the task's next notice follow a closed one. False when the claim was not the
+ * Writes down how a try went, and lets the task's next delivery follow a closed one. False when the claim was not the
  * latest any more.
  */
 export const recordDelivery: Command<DeliveryTry, boolean> = async (
   trx,
   { id, taskId, attempt, tries, next, now },
 ) => {
-  // Whoever adds a notice holds the task, so that it either finds this one closed or is found here.
+  // Whoever adds a delivery holds the task, so that it either finds this one closed or is found here.
   if (!('at' in next) && isPostgres(trx))
     await trx.selectFrom('tasks').select('id').where('id', '=', taskId).forUpdate().execute();
   const { numUpdatedRows } = await trx
@@ -144,7 +143,7 @@ const release = statement<{ taskId: string; now: number }>()`
   update deliveries set next_try_at = ${'now'} where next_try_at is null and id = (
     select min(id) from deliveries where task_id = ${'taskId'} and closed_at is null)`;
 
-/** Makes notices under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
+/** Makes deliveries under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
 export const releaseDeliveries: Command<{ owner: string | null; now: number }, number> = async (
   trx,
   { owner, now },
@@ -181,7 +180,7 @@ export const hastenDeliveries: Command<{ now: number; after: number }, number> =
   return Number(numUpdatedRows);
 };
 
-/** Forgets at the most `limit` notices that were closed at `closedBy` or before, and says how many. */
+/** Forgets at the most `limit` deliveries that were closed at `closedBy` or before, and says how many. */
 export const pruneDeliveries: Command<{ closedBy: number; limit: number }, number> = async (
   trx,
   { closedBy, limit },
@@ -194,3 +193,63 @@ export const pruneDeliveries: Command<{ closedBy: number; limit: number }, numbe
     .executeTakeFirst();
   return Number(numDeletedRows);
 };
+
+/** What has to be known of a task to deliver a change, and when that is due. */
+type DeliveredTask = Pick<TasksTable, (typeof deliveredColumns)[number]> & { due: number };
+
+export const deliveredColumns = [
+  'id',
+  'format',
+  'driver',
+  'state',
+  'error_code',
+  'callback_url',
+  'updated_at',
+] as const satisfies readonly (keyof TasksTable)[];
+
+/** The error code of tasks that their owner canceled, which are not delivered. */
+const canceled = 'task_canceled';
+
+/**
+ * Puts deliveries of the states that tasks have just reached into the outbox, where their formats have any. The tasks'
+ * rows are locked, since the caller has changed them.
+ */
+export async function addDeliveries(trx: Kysely<Database>, tasks: readonly DeliveredTask[]): Promise<void> {
+  const due = tasks.flatMap((task) => {
+    const host = task.callback_url === null ? undefined : URL.parse(task.callback_url)?.host;
+    return host === undefined || !delivers(task) ? [] : [{ ...task, host }];
+  });
+  if (due.length === 0) return;
+  const ids = due.map(({ id }) => id);
+  const open = await trx
+    .selectFrom('deliveries')
+    .select('task_id')
+    .where('task_id', 'in', ids)
+    .where('closed_at', 'is', null)
+    .execute();
+  const waiting = new Set(open.map(({ task_id }) => task_id));
+  const rows = due.map(({ id, state, host, updated_at, due }) => ({
+    task_id: id,
+    state,
+    host,
+    changed_at: updated_at,
+    tries: 0,
+    next_try_at: waiting.has(id) ? null : due,
+    lease_owner: null,
+    attempt: 0,
+    outcome: null,
+    closed_at: null,
+  }));
+  await trx
+    .insertInto('deliveries')
+    .values(rows)
+    .onConflict((conflict) => conflict.columns(['task_id', 'state']).doNothing())
+    .execute();
+}
+
+/** Official tasks, whatever format they were made in, deliver every change; music its end; others nothing. */
+function delivers({ format, driver, state, error_code }: DeliveredTask): boolean {
+  if (error_code === canceled) return false;
+  if (format === 'music') return state === 'completed' || state === 'failed';
+  return format === 'official' || driver === 'official';
+}

@@ -237,7 +237,7 @@ const acknowledge = statement<{ requestId: string }, ClosedRow>()`
   returning token_id, user_id, model, unit, reserved, charged, unlimited`;
 
 /**
- * Gives the reservation back, and logs at quota 0 when told what. False when the reservation is not open; it is
+ * Gives the reservation back, and logs it at quota 0 when there is a log entry. False when the reservation is not open; it is
  * enough that it was given back because its gateway was thought gone.
  */
 export const refund: Command<{ requestId: string; log?: LogEntry; now: number }, boolean> = async (

@@ -1,9 +1,9 @@
-import { type ExpressionBuilder, type Kysely, PostgresAdapter, type RawBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { Database, TasksTable } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { isPostgres, statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import { addNotices, toldColumns } from './notices.ts';
+import { addDeliveries, deliveredColumns } from './deliveries.ts';
 
 /**
  * A lease lasts until its gateway ends it or is gone, whatever any clock says; only to that gateway itself does
@@ -18,11 +18,11 @@ interface Lease {
 }
 
 export interface TaskClaim extends Lease {
-  lanes: readonly TaskLane[];
+  shares: readonly ChannelShare[];
 }
 
 /** The places of one channel. */
-export interface TaskLane {
+export interface ChannelShare {
   channel: string;
   free: number;
   /** Who has any under way, and how many. */
@@ -37,13 +37,13 @@ export interface TaskLane {
 export const claimTasks: Command<
   TaskClaim,
   { tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }
-> = async (trx, { lanes, ...lease }) => {
+> = async (trx, { shares, ...lease }) => {
   const tasks: TaskRecord[] = [];
   const emptied: string[] = [];
   let nextDueAt: number | null = null;
-  for (const lane of lanes) {
-    const { channel } = lane;
-    const { taken, free, full } = await takeShares(trx, lease, lane);
+  for (const share of shares) {
+    const { channel } = share;
+    const { taken, free, full } = await takeShares(trx, lease, share);
     tasks.push(...taken);
     if (free === 0) continue;
     if (full.length === 0) emptied.push(channel);
@@ -57,18 +57,18 @@ export const claimTasks: Command<
 async function takeShares(
   trx: Kysely<Database>,
   lease: Lease,
-  lane: TaskLane,
+  share: ChannelShare,
 ): Promise<{ taken: TaskRecord[]; free: number; full: number[] }> {
-  const counts = new Map(lane.users.map(({ userId, running }) => [userId, running]));
+  const counts = new Map(share.users.map(({ userId, running }) => [userId, running]));
   const taken: TaskRecord[] = [];
-  let { free } = lane;
+  let { free } = share;
   for (;;) {
     const full = [...counts].filter(([, running]) => running >= free).map(([userId]) => userId);
     const nearest = Math.max(0, ...[...counts.values()].filter((running) => running < free));
     // So many that not even the user who is nearest to its share gets too many, if all are of that one.
     const limit = Math.ceil((free - nearest) / 2);
     if (limit === 0) return { taken, free, full };
-    const some = await take(trx, lease, limit, (due) => ofOthers(due, lane.channel, full));
+    const some = await take(trx, lease, limit, (due) => ofOthers(due, share.channel, full));
     for (const { userId } of some) counts.set(userId, (counts.get(userId) ?? 0) + 1);
     taken.push(...some);
     free -= some.length;
@@ -221,9 +221,11 @@ function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilde
   return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
 }
 
-type WrittenTask = Pick<TasksTable, (typeof toldColumns)[number] | 'started_at'>;
+type WrittenTask = Pick<TasksTable, (typeof deliveredColumns)[number] | 'started_at'>;
 
-const writtenColumns = sql.join([...toldColumns, 'started_at'].map((column) => sql.ref(`tasks.${column}`)));
+const writtenColumns = sql.join(
+  [...deliveredColumns, 'started_at'].map((column) => sql.ref(`tasks.${column}`)),
+);
 
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
@@ -252,7 +254,7 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
     const first = row?.state === 'in_progress' && row.started_at === now;
     return first ? [{ ...row, due: polledAt ?? nextPollAt }] : [];
   });
-  await addNotices(trx, begun);
+  await addDeliveries(trx, begun);
   return polls.map(({ id }) => written.has(id));
 };
 
@@ -285,7 +287,3 @@ export const hastenTasks: Command<{ now: number; after: number }, number> = asyn
     .executeTakeFirst();
   return Number(numUpdatedRows);
 };
-
-export function isPostgres(db: Kysely<Database>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
-}

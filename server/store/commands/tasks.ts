@@ -2,8 +2,8 @@ import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { TaskFormat, TaskState } from '../schema.ts';
 import type { Command } from './command.ts';
+import { addDeliveries } from './deliveries.ts';
 import { refund, reserve, settle } from './ledger.ts';
-import { addNotices } from './notices.ts';
 
 const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
@@ -181,7 +181,7 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addNotices(trx, [{ ...row, due: task.dueNow }]);
+  await addDeliveries(trx, [{ ...row, due: task.dueNow }]);
   return taskRecord(row);
 };
 
@@ -189,14 +189,14 @@ export interface RefusedTask {
   id: string;
   attempt: number;
   channel: string;
-  /** As the client is told. */
+  /** As the client sees it. */
   status: number;
   errorCode: string;
   now: number;
 }
 
 /**
- * Undoes a task whose making is refused to the client's face: the quota comes back, the log has it, and there is
+ * Undoes a task whose making is refused to the client: the quota comes back, the log has it, and there is
  * no such task. False when the claim is not the latest any more.
  */
 export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt, now, ...refusal }) => {
@@ -270,7 +270,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addNotices(trx, [{ ...row, due: dueNow }]);
+  await addDeliveries(trx, [{ ...row, due: dueNow }]);
   fault('settle:between');
   const log = {
     operation: row.operation,

@@ -14,7 +14,7 @@ export interface TaskRecord {
   model: string;
   unit: string;
   channel: string;
-  /** Never told to clients; null while it is not known to be upstream. */
+  /** Never shown to clients; null while it is not known to be upstream. */
   upstreamId: string | null;
   state: TaskState;
   progress: number;

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { Database, VoicesTable } from '../schema.ts';
 
-/** A custom voice, whoever owns it: the caller of this decides what a stranger's voice means. */
+/** A custom voice, whoever owns it: the caller of this decides what another user's voice means. */
 export function findVoice(db: Kysely<Database>, voiceId: string): Promise<VoicesTable | undefined> {
   return db.selectFrom('voices').selectAll().where('voice_id', '=', voiceId).executeTakeFirst();
 }

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 /** Milliseconds to wait for a lock, which only a checkpoint or an outside tool can hold. */
 const BUSY_TIMEOUT = 5_000;
 
-/** The one writing connection. FULL: a commit is on the disk before anybody is told. */
+/** The one writing connection. FULL: a commit is on the disk before anybody hears of it. */
 export function openWriter(file: string): DatabaseSync {
   const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
   connection.exec(`

@@ -28,15 +28,15 @@ function prepare(connection: DatabaseSync, text: string): SqliteStatement {
   const statement = connection.prepare(text);
   return {
     reader: statement.columns().length > 0,
-    all: (parameters) => told(() => statement.all(...(parameters as SQLInputValue[]))),
-    run: (parameters) => told(() => statement.run(...(parameters as SQLInputValue[]))),
+    all: (parameters) => mapErrors(() => statement.all(...(parameters as SQLInputValue[]))),
+    run: (parameters) => mapErrors(() => statement.run(...(parameters as SQLInputValue[]))),
     // A statement of its own: the shared one would be reset under a running iteration.
     iterate: (parameters) => connection.prepare(text).iterate(...(parameters as SQLInputValue[])),
   };
 }
 
 /** Tells a failure of the file or its disk from one of the statement. */
-function told<T>(use: () => T): T {
+function mapErrors<T>(use: () => T): T {
   try {
     return use();
   } catch (error) {

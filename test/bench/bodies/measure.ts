@@ -15,7 +15,7 @@ export interface BodySummary extends LongestTurn {
 }
 
 /** The project's demand, in milliseconds. */
-const longest = 100;
+const maxTurnMs = 100;
 
 /** How long each of the worst bodies keeps the gateway's event loop from coming round; medians of the rounds. */
 export async function measureBodies({
@@ -76,7 +76,7 @@ async function send(
 /** As Markdown, ready for the README. */
 export function bodiesMarkdown(summaries: readonly BodySummary[], { rounds }: { rounds: number }): string {
   return [
-    `The longest time that one body keeps the gateway's event loop from coming round, which must stay below ${longest} ms; medians of ${rounds} rounds. Of a turn's time, the thread itself worked the milliseconds of CPU.`,
+    `The longest time that one body keeps the gateway's event loop from coming round, which must stay below ${maxTurnMs} ms; medians of ${rounds} rounds. Of a turn's time, the thread itself worked the milliseconds of CPU.`,
     table(
       ['body', 'MB', 'status', 'longest turn ms', 'CPU ms of a turn', 'answered after ms'],
       summaries.map(({ title, megabytes, status, delayMs, cpuMs, answerMs }) => [

@@ -16,6 +16,6 @@ describeOperation('createMusic', {
       names: 'input.prompt',
       limit: 3000,
     },
-    'a notice to no web address': { change: { notify_hook: 'app.example' }, names: 'notify_hook' },
+    'a delivery to no web address': { change: { notify_hook: 'app.example' }, names: 'notify_hook' },
   },
 });

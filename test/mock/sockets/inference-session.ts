@@ -13,8 +13,8 @@ import { idleLimit, MockSession } from './session.ts';
 /** Longest time between two texts of a task, in milliseconds. */
 const textLimit = 23_000;
 /** Longest text of one frame and of one task, in billing characters. */
-const longestText = 20_000;
-const longestTask = 200_000;
+const maxTextLength = 20_000;
+const maxTaskLength = 200_000;
 const taskId = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 
 interface Task {
@@ -81,8 +81,8 @@ export class InferenceSession extends MockSession {
     task.taken += characters;
     const limit = [
       { broken: task.parameters.enable_ssml === true && task.texts > 1, must: 'only one with enable_ssml' },
-      { broken: characters > longestText, must: `at most ${longestText} billing characters` },
-      { broken: task.taken > longestTask, must: `at most ${longestTask} billing characters in one task` },
+      { broken: characters > maxTextLength, must: `at most ${maxTextLength} billing characters` },
+      { broken: task.taken > maxTaskLength, must: `at most ${maxTaskLength} billing characters in one task` },
     ].find(({ broken }) => broken);
     if (limit !== undefined) return this.#invalid(header.task_id, `payload.input.text: ${limit.must}.`);
     task.buffer += text;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { families, models } from '../../../generated/catalogue.ts';
-import { longestTexts, otherModels, protocols, speechModels, units } from './models.ts';
+import { maxTexts, otherModels, protocols, speechModels, units } from './models.ts';
 
 describe('models', () => {
   const byId = new Map(models.map((model) => [model.id as string, model]));
@@ -19,7 +19,7 @@ describe('models', () => {
     const known = [...speechModels.flatMap(({ ids }) => ids), ...Object.values(otherModels).flat()];
     expect([...byId.keys()].filter((id) => !known.includes(id))).toEqual(['theta-3d']);
   });
-  test.each(Object.entries(longestTexts))('%s has its longest text', (family, longest) => {
-    expect(families[family as keyof typeof longestTexts]).toMatchObject(longest);
+  test.each(Object.entries(maxTexts))('%s has its longest text', (family, longest) => {
+    expect(families[family as keyof typeof maxTexts]).toMatchObject(longest);
   });
 });

@@ -105,7 +105,7 @@ export const speechModels: readonly SpeechRow[] = [
 ];
 
 /** Parts 2.3 and 8: the longest text of one native request. */
-export const longestTexts = {
+export const maxTexts = {
   alpha3: { maxCharacters: 600 },
   'alpha-legacy': { maxTokens: 512 },
 } as const;

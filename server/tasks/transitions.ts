@@ -14,7 +14,7 @@ type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
 
 /** Every way a task changes once it exists. Each is one transaction, and nothing of a claim that was overtaken. */
-export class Changes {
+export class TaskTransitions {
   readonly #env: TaskEnvironment;
   readonly #recorder: PollRecorder;
 
@@ -103,17 +103,17 @@ export class Changes {
     if (usage !== undefined && used !== usage) {
       this.#env.logger.error(
         { task: task.id, usage },
-        'a driver told no usable usage; charging what was held',
+        'a driver reported no usable usage; charging what was held',
       );
     }
     const { inputTokens = 0, outputTokens = 0 } = used;
-    // The most that can come of a task is held for it: a provider that tells more is wrong, and not the client's loss.
+    // The most that can come of a task is held for it: a provider that reports more is wrong, and the client does not pay for it.
     const units = Math.min(used.units, task.expectedUnits);
     if (used.units > units) {
-      const about = { task: task.id, held: units, told: used.units };
+      const about = { task: task.id, held: units, reported: used.units };
       this.#env.logger.error(
         about,
-        'a provider told more than was held for the task; charging what was held',
+        'a provider reported more than was held for the task; charging what was held',
       );
     }
     return this.#finish(task, {
@@ -149,7 +149,7 @@ export class Changes {
     return persist(this.#env.store, 'dropTask', refused);
   }
 
-  /** Undoes a task that no upstream was asked for, and that nobody was told of. False when the claim was overtaken. */
+  /** Undoes a task that no upstream was asked for, and whose id nobody has. False when the claim was overtaken. */
   forget(task: TaskRecord): Promise<boolean> {
     return this.drop(task, { status: 503, code: submissionInterrupted.code });
   }
@@ -157,7 +157,7 @@ export class Changes {
   /** So long, or as long as the upstream asks for, within bounds. */
   #pause(ms: number, askedMs?: number): number {
     const { timing, random } = this.#env;
-    return Math.min(timing.longestPauseMs, Math.max(jittered(ms, random), wholeMs(askedMs)));
+    return Math.min(timing.maxPauseMs, Math.max(jittered(ms, random), wholeMs(askedMs)));
   }
 
   async #finish(

@@ -11,7 +11,7 @@ import type { TaskEnvironment } from './environment.ts';
 import { newTaskId } from './task-id.ts';
 
 /** A task to be made, and what it is made of. */
-export interface TaskOrder {
+export interface TaskCreation {
   /** Names the reservation: a request makes at the most one task. */
   requestId: string;
   caller: Caller;
@@ -47,7 +47,7 @@ export interface SubmittedTask {
 /** The row of a new task, leased to this process for as long as submitting may take. */
 export async function newTask(
   { timing, timers, owner, rate: rateOf, clock }: TaskEnvironment,
-  order: TaskOrder,
+  order: TaskCreation,
   channel: Channel,
   driver: TaskDriver,
 ): Promise<NewTask> {
@@ -88,7 +88,7 @@ export async function newTask(
 
 /** Tells one request from another. */
 async function fingerprintOf(
-  { operation, model, request, callbackUrl = '' }: TaskOrder,
+  { operation, model, request, callbackUrl = '' }: TaskCreation,
   facts: string,
 ): Promise<string> {
   const hash = createHash('sha256');

@@ -9,15 +9,15 @@ import type { TaskName, TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
-import type { TaskOrder } from '../../server/tasks/task-order.ts';
+import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
-import { onServer, type Place } from '../store/engines.ts';
+import { onServer, type TestStore } from '../store/engines.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ScriptedDriver } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
 
-export const NOW = 1_800_000_000_000;
+export const now = 1_800_000_000_000;
 export const QUOTA = 100_000;
 /** Quota per unit. */
 export const RATE = 10;
@@ -25,10 +25,10 @@ export const RATE = 10;
 const channelNames = ['one', 'two'];
 
 /** A task engine on a real store, with a clock that stands still and an upstream that does as it is told. */
-export class Rig {
-  readonly place: Place;
+export class TaskHarness {
+  readonly place: TestStore;
   readonly store: Store;
-  readonly clock = new TestClock(NOW);
+  readonly clock = new TestClock(now);
   readonly driver = new ScriptedDriver(this.clock.monotonic);
   readonly changes: { id: string; state: string; progress: number }[] = [];
   readonly channels: Channels;
@@ -37,7 +37,7 @@ export class Rig {
   #busy = 0;
   readonly #reading = new Set<unknown>();
 
-  private constructor(place: Place, store: Store, token: TokenRecord) {
+  private constructor(place: TestStore, store: Store, token: TokenRecord) {
     this.place = place;
     this.store = this.watched(store);
     this.token = token;
@@ -49,9 +49,9 @@ export class Rig {
   }
 
   /** In an empty store: opening one for every test would take longer than the tests. */
-  static async make(place: Place, store: Store): Promise<Rig> {
+  static async make(place: TestStore, store: Store): Promise<TaskHarness> {
     await wipe(place);
-    return new Rig(place, store, await makeToken(store, { remainQuota: QUOTA }));
+    return new TaskHarness(place, store, await makeToken(store, { remainQuota: QUOTA }));
   }
 
   close(): Promise<void> {
@@ -82,7 +82,7 @@ export class Rig {
     return channel;
   }
 
-  order(change: Partial<TaskOrder> = {}): TaskOrder {
+  order(change: Partial<TaskCreation> = {}): TaskCreation {
     const { id, userId, name } = this.token;
     return {
       requestId: randomUUID(),
@@ -99,7 +99,7 @@ export class Rig {
     };
   }
 
-  async submit(change: Partial<TaskOrder> = {}): Promise<TaskRecord> {
+  async submit(change: Partial<TaskCreation> = {}): Promise<TaskRecord> {
     return (await this.tasks.submit(this.order(change))).task;
   }
 
@@ -189,7 +189,7 @@ export class Rig {
   }
 }
 
-async function wipe({ engine, options }: Place): Promise<void> {
+async function wipe({ engine, options }: TestStore): Promise<void> {
   const tables = ['deliveries', 'tasks', 'request_log', 'ledger', 'tokens', 'users'];
   if (engine === 'postgres') {
     const names = tables.map((table) => `${options.schema}.${table}`);

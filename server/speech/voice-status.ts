@@ -7,21 +7,24 @@ import { findVoice } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';
 
 /** So many voices of a page are asked about again at the most, so many at a time, and no longer than this. */
-const mostAsked = 20;
+const maxAsked = 20;
 const atOnce = 4;
-const patience = 5_000;
+const timeLimitMs = 5_000;
 /** Longest answer about one. */
-const longestAnswer = 64 * 1024;
+const maxAnswerBytes = 64 * 1024;
 
 /** The voices with their status as it stands now. Those in preparation are asked about, the first ones first. */
-export async function upToDate(gateway: Gateway, voices: readonly VoicesTable[]): Promise<VoicesTable[]> {
+export async function withCurrentStatus(
+  gateway: Gateway,
+  voices: readonly VoicesTable[],
+): Promise<VoicesTable[]> {
   const current = [...voices];
   const unsettled = [...voices.entries()].filter(([, { status }]) => status === 'DEPLOYING');
-  const queue = unsettled.slice(0, mostAsked).values();
+  const queue = unsettled.slice(0, maxAsked).values();
   const late = new AbortController();
-  const alarm = gateway.timers.alarm(patience, () => late.abort(new Error('it took too long')));
+  const alarm = gateway.timers.alarm(timeLimitMs, () => late.abort(new Error('it took too long')));
   const work = async () => {
-    for (const [index, voice] of queue) current[index] = await asked(gateway, voice, late.signal);
+    for (const [index, voice] of queue) current[index] = await askStatus(gateway, voice, late.signal);
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   alarm.cancel();
@@ -29,7 +32,7 @@ export async function upToDate(gateway: Gateway, voices: readonly VoicesTable[])
 }
 
 /** What the provider does not tell stays as it was. */
-async function asked(gateway: Gateway, voice: VoicesTable, signal: AbortSignal): Promise<VoicesTable> {
+async function askStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSignal): Promise<VoicesTable> {
   const { voice_id, service, user_id: user } = voice;
   const channel = gateway.channels.named(voice.channel);
   if (channel === undefined || signal.aborted) return voice;
@@ -37,10 +40,10 @@ async function asked(gateway: Gateway, voice: VoicesTable, signal: AbortSignal):
   try {
     const request = { method: 'POST', path: customizationPath, body, user, poll: true, signal } as const;
     const response = await channel.request(request);
-    const { head, rest } = await splitBody(response, longestAnswer);
+    const { head, rest } = await splitBody(response, maxAnswerBytes);
     await rest?.return?.();
     if (response.status !== 200) return voice;
-    return await noted(gateway, voice, parseAnswer(response.headers, head));
+    return await recordStatus(gateway, voice, parseAnswer(response.headers, head));
   } catch (error) {
     gateway.logger.debug({ channel: channel.name, err: error }, 'a voice could not be asked about');
     return voice;
@@ -48,7 +51,11 @@ async function asked(gateway: Gateway, voice: VoicesTable, signal: AbortSignal):
 }
 
 /** Notes what a provider's answer says of a voice, and gives the voice as it is then. */
-export async function noted(gateway: Gateway, voice: VoicesTable, answer: unknown): Promise<VoicesTable> {
+export async function recordStatus(
+  gateway: Gateway,
+  voice: VoicesTable,
+  answer: unknown,
+): Promise<VoicesTable> {
   const status = voiceStatus(answer);
   if (status === undefined || status === voice.status) return voice;
   const updatedAt = timeOfChange(answer, voice, gateway.clock());
