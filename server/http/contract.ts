@@ -1,20 +1,14 @@
 import type { Ajv } from 'ajv';
 import type { NextFunction, Request, Response } from 'express';
 import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
-import type {
-  OpenAPIV3,
-  OpenApiRequest,
-  ValidationErrorItem,
-} from 'express-openapi-validator/dist/framework/types.js';
+import type { OpenAPIV3, OpenApiRequest } from 'express-openapi-validator/dist/framework/types.js';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
 import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
 import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
-import { countLess } from './count-less.ts';
-import { explain, type Forms, formsOf } from './explain.ts';
-import { formats } from './formats.ts';
-import { lengthFailure } from './length-failure.ts';
-import { mediaFailure } from './media-failure.ts';
+import { explain, type Forms, formsOf, type Violation } from './explain.ts';
+import { countLess, formats } from './keywords.ts';
+import { modelFailure } from './model-failure.ts';
 import { routes } from './routes.ts';
 import { tagUnions } from './tag-unions.ts';
 import { requirePlain } from './value-problem.ts';
@@ -115,13 +109,13 @@ function withoutResponses(bundle: Bundle): Bundle {
 interface ContractError {
   status: number;
   message: string;
-  errors: ValidationErrorItem[];
+  errors: Violation[];
 }
 
 function asFailure(error: unknown, operation: string, body: unknown, forms: Forms): unknown {
   if (!isContractError(error)) return error;
   for (const violation of error.errors) {
-    const failure = mediaFailure(operation, body, violation) ?? lengthFailure(operation, body, violation);
+    const failure = modelFailure(operation, body, violation);
     if (failure !== undefined) return failure;
   }
   const message = explain(error.errors, forms);

@@ -1,5 +1,11 @@
-import type { ValidationErrorItem } from 'express-openapi-validator/dist/framework/types.js';
-import { patternWords } from './pattern-words.ts';
+/** One error of the contract's validator. */
+export interface Violation {
+  /** Such as `/body/input/text`. */
+  path: string;
+  message: string;
+  /** The keyword of the schema, for example `pattern.openapi.validation`. */
+  errorCode?: string;
+}
 
 /** What a value that is to match a pattern must be, by the pattern. */
 export type Forms = ReadonlyMap<string, string>;
@@ -21,7 +27,7 @@ export function formsOf(contract: unknown): Forms {
 }
 
 /** What is wrong with a request, in words that name each field: `input.text: is required; voice: …`. */
-export function explain(violations: readonly ValidationErrorItem[], forms: Forms): string {
+export function explain(violations: readonly Violation[], forms: Forms): string {
   const ofPatterns = new Set(violations.filter((one) => isOf(one, 'pattern')).map(({ path }) => path));
   const plain = violations
     .filter((one) => !isOf(one, 'if', 'oneOf', 'anyOf', 'discriminator'))
@@ -33,7 +39,7 @@ export function explain(violations: readonly ValidationErrorItem[], forms: Forms
 }
 
 /** Of alternatives that all fail, only those count that the request came nearest to. */
-function explainNearest(violations: readonly ValidationErrorItem[], forms: Forms): string {
+function explainNearest(violations: readonly Violation[], forms: Forms): string {
   const furthest = Math.max(...violations.map(nearness));
   const nearest = violations.filter((one) => nearness(one) === furthest);
   const places = new Set(nearest.map(placeOf));
@@ -51,28 +57,28 @@ function explainNearest(violations: readonly ValidationErrorItem[], forms: Forms
 const ofRightType = 1000;
 
 /** What is only out of its range is nearest; else the deeper, and at one depth what is missing before a wrong type. */
-function nearness(violation: ValidationErrorItem): number {
+function nearness(violation: Violation): number {
   const depth = placeOf(violation).split('/').length * 2;
   if (isOfWrongType(violation)) return depth;
   return isMissing(violation) ? depth + 1 : ofRightType + depth;
 }
 
 /** Where the schema stands that was violated. */
-function placeOf(violation: ValidationErrorItem): string {
+function placeOf(violation: Violation): string {
   const { path } = violation;
   return isMissing(violation) ? path.slice(0, path.lastIndexOf('/')) : path;
 }
 
-function isMissing({ message }: ValidationErrorItem): boolean {
+function isMissing({ message }: Violation): boolean {
   return message.startsWith('must have required property ');
 }
 
-function isOfWrongType(violation: ValidationErrorItem): boolean {
+function isOfWrongType(violation: Violation): boolean {
   return isOf(violation, 'type');
 }
 
 /** Whether one of these keywords of the schema was violated. */
-function isOf({ errorCode = '' }: ValidationErrorItem, ...keywords: readonly string[]): boolean {
+function isOf({ errorCode = '' }: Violation, ...keywords: readonly string[]): boolean {
   return keywords.includes(errorCode.split('.', 1)[0] ?? '');
 }
 
@@ -80,27 +86,27 @@ function typesOf(message: string): string {
   return message.replace(/^must be /, '').replaceAll(',', ' or ');
 }
 
-function explainAll(violations: readonly ValidationErrorItem[], forms: Forms): string {
+function explainAll(violations: readonly Violation[], forms: Forms): string {
   return violations
     .slice(0, maxReported)
     .map((violation) => tellOne(violation, forms))
     .join('; ');
 }
 
-function tellOne(violation: ValidationErrorItem, forms: Forms): string {
+function tellOne(violation: Violation, forms: Forms): string {
   const { path, message } = violation;
   const missingTag = /^tag "(.+)" must be string$/.exec(message);
   if (missingTag !== null) return `${fieldName(`${path}/${missingTag[1]}`)}: is required, as a string`;
   return `${fieldName(path)}: ${isMissing(violation) ? 'is required' : problemOf(violation, forms)}`;
 }
 
-function problemOf(violation: ValidationErrorItem, forms: Forms): string {
+function problemOf(violation: Violation, forms: Forms): string {
   const { message } = violation;
   if (isOfWrongType(violation)) return `must be ${typesOf(message)}`;
   const [, choices] = /^must be equal to one of the allowed values: (.+)$/s.exec(message) ?? [];
   if (choices !== undefined) return `must be one of ${choices}`;
   const [, pattern] = /^must match pattern "(.+)"$/s.exec(message) ?? [];
-  if (pattern !== undefined) return forms.get(pattern) ?? patternWords(pattern) ?? 'is not in the right form';
+  if (pattern !== undefined) return forms.get(pattern) ?? 'is not in the right form';
   if (message === 'must match format "uri"') return 'must be a valid URL';
   const [, max] = /^must contain at least 0 and no more than (\d+) valid/.exec(message) ?? [];
   return max === undefined ? message : `must have at most ${max} items of one kind`;

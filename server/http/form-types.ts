@@ -4,7 +4,7 @@ import { JsonReader } from './json-reader.ts';
 import { parseJson } from './json-text.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type Schema = { readonly [key: string]: Json };
+export type Schema = { [key: string]: Json };
 
 /** The size of all texts together is looked at where they are read. */
 const unlimited = { bytes: Number.POSITIVE_INFINITY, textBytes: Number.POSITIVE_INFINITY };
@@ -68,7 +68,7 @@ export function expand(schemas: readonly (Json | undefined)[], root: Json): Sche
 }
 
 /** What a reference of the form `#/components/schemas/Name` points to. */
-function resolve(root: Json, pointer: string): Json | undefined {
+export function resolve(root: Json, pointer: string): Json | undefined {
   return pointer
     .slice(2)
     .split('/')
@@ -82,6 +82,6 @@ export function property(node: Json | undefined, key: string): Json | undefined 
   return isSchema(node) && Object.hasOwn(node, key) ? node[key] : undefined;
 }
 
-function isSchema(node: Json | undefined): node is Schema {
+export function isSchema(node: Json | undefined): node is Schema {
   return typeof node === 'object' && node !== null && !Array.isArray(node);
 }

@@ -1,4 +1,4 @@
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+import { isSchema, type Json, property, resolve, type Schema } from './form-types.ts';
 
 /**
  * Adds `discriminator` to every `oneOf` whose members share a required `const` property, so that an error speaks
@@ -8,22 +8,21 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export function tagUnions(document: object): object {
   const root = document as Json;
   const visit = (node: Json): void => {
-    if (Array.isArray(node)) {
-      for (const item of node) visit(item);
-      return;
-    }
-    if (!isObject(node)) return;
+    if (Array.isArray(node)) node.forEach(visit);
+    if (!isSchema(node)) return;
     if (Array.isArray(node.oneOf) && node.discriminator === undefined) {
       const tag = sharedTag(root, node.oneOf);
       if (tag !== undefined) {
         node.discriminator = { propertyName: tag.name };
-        const properties = isObject(node.properties ?? null) ? (node.properties as object) : {};
-        node.properties = { [tag.name]: { enum: tag.values }, ...properties };
+        node.properties = {
+          [tag.name]: { enum: tag.values },
+          ...(isSchema(node.properties) ? node.properties : {}),
+        };
         // Ajv wants the keyword beside a type.
         node.type ??= 'object';
       }
     }
-    for (const value of Object.values(node)) visit(value);
+    Object.values(node).forEach(visit);
   };
   visit(root);
   return document;
@@ -31,36 +30,21 @@ export function tagUnions(document: object): object {
 
 /** The property and, in the order of the members, its values. */
 function sharedTag(root: Json, members: readonly Json[]): { name: string; values: string[] } | undefined {
-  const schemas = members.map((member) => resolve(root, member));
-  const first = schemas[0];
-  if (first === undefined || !isObject(first.properties ?? null)) return undefined;
-  for (const name of Object.keys(first.properties as Record<string, Json>)) {
-    const tags = schemas.map((schema) => {
-      const property = isObject(schema.properties ?? null)
-        ? (schema.properties as Record<string, Json>)[name]
-        : undefined;
-      const required = Array.isArray(schema.required) && schema.required.includes(name);
-      return required && property !== undefined && isObject(property) ? property.const : undefined;
-    });
+  const schemas = members.map((member) => resolved(root, member));
+  const properties = schemas[0]?.properties;
+  for (const name of isSchema(properties) ? Object.keys(properties) : []) {
+    const tags = schemas.map(({ required, properties }) =>
+      Array.isArray(required) && required.includes(name)
+        ? property(property(properties, name), 'const')
+        : undefined,
+    );
     const values = tags.filter((tag) => typeof tag === 'string');
     if (values.length === tags.length && new Set(values).size === values.length) return { name, values };
   }
   return undefined;
 }
 
-function resolve(root: Json, node: Json): Record<string, Json> {
-  if (!isObject(node)) return {};
-  if (typeof node.$ref !== 'string') return node;
-  const target = node.$ref
-    .slice(2)
-    .split('/')
-    .reduce<Json>(
-      (at, part) => (isObject(at) ? (at[part.replaceAll('~1', '/').replaceAll('~0', '~')] ?? null) : null),
-      root,
-    );
-  return resolve(root, target);
-}
-
-function isObject(node: Json): node is { [key: string]: Json } {
-  return typeof node === 'object' && node !== null && !Array.isArray(node);
+function resolved(root: Json, node: Json | undefined): Schema {
+  if (!isSchema(node)) return {};
+  return typeof node.$ref === 'string' ? resolved(root, resolve(root, node.$ref)) : node;
 }

@@ -1,10 +1,11 @@
-import type { Failure } from '../failure.ts';
+import { type Failure, invalid } from '../failure.ts';
 import { model3dInputFailure, nativeMediaFailure, officialContentFailure } from '../models/media-rules.ts';
+import { secondsWords, videoSeconds } from '../models/video-seconds.ts';
+import type { Violation } from './explain.ts';
 
-/** One error of the contract's validator. */
-interface Violation {
-  path: string;
-  message: string;
+/** What is wrong with a body, in the words of the models' rules, where they know more than the schema that was violated. */
+export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {
+  return mediaFailure(operation, body, violation) ?? lengthFailure(operation, body, violation);
 }
 
 const nativeList = /^\/body((?:\/metadata)?\/input\/media|\/metadata\/input\.media)(?:\/\d+\/type)?$/;
@@ -15,11 +16,7 @@ const model3dInput = /^\/body(\/input)(?:\/(?:prompt|image|images))?$/;
  * What is wrong with the media of a body, in words: a schema that forbids a combination tells neither that it is
  * one nor what it is about. Undefined when the violation is about something else.
  */
-export function mediaFailure(
-  operation: string,
-  body: unknown,
-  { path, message }: Violation,
-): Failure | undefined {
+function mediaFailure(operation: string, body: unknown, { path, message }: Violation): Failure | undefined {
   if (operation === 'createModel3d') {
     const input = placeIn(body, model3dInput, path);
     return typeof input?.value === 'object' && input.value !== null
@@ -47,4 +44,19 @@ function valueAt(body: unknown, parts: readonly string[]): unknown {
     value = Reflect.get(value, part);
   }
   return value;
+}
+
+const videoOperations = ['createVideo', 'createVideoGeneration', 'synthesizeVideo', 'createOfficialTask'];
+const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|duration))$/;
+
+/**
+ * What is wrong with the length of a video, in words that tell the model's range: a schema tells a text by its
+ * pattern and a number by one bound. Undefined when the violation is about something else.
+ */
+function lengthFailure(operation: string, body: unknown, { path }: Violation): Failure | undefined {
+  const place = lengthPlace.exec(path)?.[1];
+  if (place === undefined || !videoOperations.includes(operation)) return undefined;
+  const { model } = body as { model?: unknown };
+  const range = typeof model === 'string' ? videoSeconds(model) : undefined;
+  return range === undefined ? undefined : invalid(place.slice(1).replaceAll('/', '.'), secondsWords(range));
 }
