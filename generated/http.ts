@@ -1632,7 +1632,9 @@ export interface components {
                 /** @description Unused by speech; some models send null. */
                 text?: string | null;
                 /** @description Unused by speech; some models send null. */
-                choices?: Record<string, never>[] | null;
+                choices?: {
+                    [key: string]: unknown;
+                }[] | null;
             };
             usage: components["schemas"]["SpeechUsage"];
         };
@@ -1666,7 +1668,9 @@ export interface components {
          * Rules of beta input
          * @description Speech needs `voice_setting`; cloning needs the new voice's id and its audio.
          */
-        BetaSpeechRules: Record<string, never>;
+        BetaSpeechRules: {
+            [key: string]: unknown;
+        };
         /**
          * Beta voice setting
          * @description Beta, required to speak. The voice and its manner.
@@ -1978,7 +1982,11 @@ export interface components {
              * @default false
              */
             enable_preprocess?: boolean;
-        } & (unknown | unknown);
+        } & ({
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        });
         /**
          * List voices
          * @description Lists the caller's voices, page by page.
@@ -2454,7 +2462,10 @@ export interface components {
          * Gamma limits of a generic request
          * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case.
          */
-        GammaVideoLimits: unknown;
+        GammaVideoLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        };
         /**
          * Seedance 2.0 length
          * @description 4 to 15 seconds, or -1 to let the model choose.
@@ -2469,7 +2480,10 @@ export interface components {
          * Seedance limits of a generic request
          * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only.
          */
-        SeedanceVideoLimits: unknown & unknown & unknown;
+        SeedanceVideoLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        } & (unknown & unknown & unknown);
         /**
          * Media reference
          * Format: uri
@@ -2628,7 +2642,7 @@ export interface components {
          *     of file and link. First and last frames stand alone or together, never with the other kinds. Reference videos, and
          *     likewise reference audios, last 1 to 15 seconds each and 15 seconds together.
          */
-        GammaMediaList: components["schemas"]["GammaMedia"][] & (unknown & unknown & unknown & unknown & unknown & unknown & unknown);
+        GammaMediaList: components["schemas"]["GammaMedia"][] & (components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][]);
         /**
          * Gamma parameters
          * @description How the video is made. Output has 30 frames a second. Explicit zero and false are kept; unknown keys pass.
@@ -2791,7 +2805,7 @@ export interface components {
          *     12 files in all, on 2.0; 30, 10 and 10 on 2.5. Clips last 2 to 15 seconds each, on 2.0 15 seconds in all; audio
          *     cannot stand alone on 2.0. Inline images have at most 30 MB, inline audios 15 MB.
          */
-        OfficialContent: components["schemas"]["OfficialContentItem"][] & (unknown & unknown & unknown);
+        OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         /**
          * Provider options of a generic request
          * @description Options that only some providers have; gamma reads `input.media`, `input` and `parameters` alone, eta none, Seedance all others.
@@ -2860,7 +2874,7 @@ export interface components {
             /** @description Seedance 2.5 task type. Wins over the copy in `metadata`. */
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
             metadata?: components["schemas"]["VideoRequestMetadata"];
-        } & (components["schemas"]["GammaVideoLimits"] & components["schemas"]["SeedanceVideoLimits"]);
+        } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model">);
         /**
          * Eta fields
          * @description What eta models take beside the fields of the generic request.
@@ -2888,7 +2902,10 @@ export interface components {
          * Eta limits
          * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; up to 7 reference images; 1080p on the 1.5 model only, and at most 720p with reference images.
          */
-        EtaVideoLimits: unknown;
+        EtaVideoLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        };
         /**
          * Generic video request
          * @description A prompt, a model and, where the model takes them, images, videos and provider options.
@@ -2896,7 +2913,7 @@ export interface components {
         VideoGenerationRequest: {
             /** @description What the video shows. Required on this route. */
             prompt: string;
-        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"]);
+        } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model">);
         /**
          * Video form
          * @description A generic video request as a form. Every value is a string; a nested field is written with brackets and means the
@@ -3446,7 +3463,21 @@ export interface components {
          * Videos request
          * @description The generic video request with the eta fields. At least a prompt or some media is needed.
          */
-        CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & components["schemas"]["EtaVideoLimits"] & (unknown | unknown | unknown | unknown | unknown | unknown | unknown);
+        CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model"> & ({
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        });
         /**
          * Video deleted
          * @description The task is gone from the list and from polling.
@@ -3494,7 +3525,7 @@ export interface components {
         } & ({
             prompt: string;
         } | {
-            media: unknown[];
+            media: components["schemas"]["GammaMediaList"];
         });
         /**
          * Gamma native video request
@@ -3599,7 +3630,11 @@ export interface components {
              * @description A WebP picture of the object.
              */
             rendered_image_url?: string;
-        } & (unknown | unknown);
+        } & ({
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        });
         /**
          * Succeeded native task
          * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is known for 24 hours.
@@ -3632,7 +3667,11 @@ export interface components {
              */
             video_url?: string;
             results?: components["schemas"]["Model3dResults"];
-        } & (unknown | unknown);
+        } & ({
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        });
         /**
          * Failed native task
          * @description The task ended without a result and is not charged.
@@ -3762,7 +3801,7 @@ export interface components {
             output_format?: "mp4";
             /** @enum {string} */
             omni_reference_task_type?: "auto";
-            content?: unknown[] & (unknown & unknown & unknown);
+            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
          * Limits of Seedance 2.5
@@ -3774,13 +3813,16 @@ export interface components {
             duration?: components["schemas"]["Seedance25Duration"];
             /** @enum {string} */
             resolution?: "480p" | "720p" | "1080p";
-            content?: unknown[] & (unknown & unknown & unknown);
+            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
          * Seedance limits by model
          * @description Length, resolution, options and numbers of references that each model takes.
          */
-        OfficialModelLimits: unknown & unknown & unknown;
+        OfficialModelLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        } & (unknown & unknown & unknown);
         /**
          * Seedance official request
          * @description What to make the video from, and how. Three kinds of input exclude one another: a first frame; a first and a last
@@ -3805,7 +3847,7 @@ export interface components {
              * @example 5
              */
             duration?: number;
-        } & (components["schemas"]["OfficialOptions"] & components["schemas"]["OfficialModelLimits"]);
+        } & (components["schemas"]["OfficialOptions"] & WithRequired<components["schemas"]["OfficialModelLimits"], "model">);
         /**
          * Official task created
          * @description The id of the new task.
@@ -3862,7 +3904,13 @@ export interface components {
                 components["schemas"]["Model3dView"],
                 components["schemas"]["Model3dView"]
             ];
-        } & (unknown | unknown | unknown);
+        } & ({
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        });
         /**
          * 3D parameters
          * @description How the object is modelled. Unknown keys pass.
@@ -4131,7 +4179,19 @@ export interface components {
          * Music source
          * @description At least one field that says what to make must be there.
          */
-        MusicSource: unknown | unknown | unknown | unknown | unknown | unknown;
+        MusicSource: {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        } | {
+            [key: string]: unknown;
+        };
         /**
          * Custom mode
          * @description 0 makes lyrics and music from a description (inspiration, the default), 1 sings the lyrics of `prompt` (custom).

@@ -1,6 +1,4 @@
-import { type Context, follow, isNode, type Node, text } from './visit.ts';
-
-const conditional = /\/(if|then|else|not|contains)(\/|$)/;
+import { type Context, conditional, follow, isNode, type Node, text } from './visit.ts';
 
 const branch = /\/(all|any|one)Of\/\d+$/;
 

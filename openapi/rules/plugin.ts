@@ -7,6 +7,7 @@ import { noBooleanSchema } from './no-boolean-schema.ts';
 import { operationHasExamples } from './operation-has-examples.ts';
 import { operationIdForm } from './operation-id-form.ts';
 import { requestBounded } from './request-bounded.ts';
+import { schemaTyped } from './schema-typed.ts';
 
 /** The house rules, as a Redocly plugin. */
 export default function housePlugin() {
@@ -20,6 +21,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'schema-typed': schemaTyped,
         'request-bounded': requestBounded,
         'body-limit': bodyLimit,
       },
@@ -27,6 +29,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('events'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'schema-typed': schemaTyped,
       },
     },
     decorators: { oas3: { 'expand-prefixes': expandPrefixes } },

@@ -1,30 +1,33 @@
 import { type Context, child, children, follow, type Node, type Resolved } from './visit.ts';
 
-/** Where the schemas inside a schema stand: alone, in a map or in a list. */
+/** Where the schemas inside a schema stand: alone, in a map or in a list; `allOf` apart, whose lists are bounded already. */
 const alone = ['items', 'additionalProperties'];
 const maps = ['properties', 'patternProperties'];
-const lists = ['prefixItems', 'allOf', 'anyOf', 'oneOf'];
+const lists = ['prefixItems', 'anyOf', 'oneOf'];
 
 /**
  * Lists and whole numbers that a client sends have bounds: each list `maxItems`, each integer a smallest and a largest
- * value or an `enum`. Conditionals, and branches that only restate a field described elsewhere, need not repeat them.
+ * value or an `enum`. Conditionals, branches that only restate a field described elsewhere, and `allOf` in a bounded
+ * list need not repeat them.
  */
 export function requestBounded() {
   const seen = new Set<string>();
-  const check = (ctx: Context, schema: Resolved) => {
+  const check = (ctx: Context, schema: Resolved, bounded = false) => {
     const { node, location } = schema;
     const place = location.source.absoluteRef + location.pointer;
     if (seen.has(place)) return;
     seen.add(place);
-    for (const problem of problems(node)) ctx.report({ message: problem, location });
+    const inBounds = bounded || node.maxItems !== undefined;
+    for (const problem of problems(node, inBounds)) ctx.report({ message: problem, location });
+    const listed = (key: string) =>
+      [node[key] ?? []].flat().map((one, index) => follow(ctx, one, location.child([key, index])));
     const inner = [
       ...alone.map((key) => child(ctx, schema, key)),
       ...maps.flatMap((key) => children(ctx, schema, key).map(([, one]) => one)),
-      ...lists.flatMap((key) =>
-        [node[key] ?? []].flat().map((one, index) => follow(ctx, one, location.child([key, index]))),
-      ),
+      ...lists.flatMap(listed),
     ];
     for (const one of inner) if (one !== undefined) check(ctx, one);
+    for (const one of listed('allOf')) if (one !== undefined) check(ctx, one, inBounds);
   };
   return {
     RequestBody(node: Node, ctx: Context) {
@@ -42,10 +45,10 @@ export function requestBounded() {
   };
 }
 
-function* problems(schema: Node): Generator<string> {
+function* problems(schema: Node, bounded: boolean): Generator<string> {
   const types = [schema.type].flat();
   const isList = types.includes('array') && (schema.items ?? schema.prefixItems ?? schema.description);
-  if (isList && schema.maxItems === undefined) yield 'A list in a request must have maxItems.';
+  if (isList && !bounded) yield 'A list in a request must have maxItems.';
   const isWhole = types.includes('integer') && schema.description;
   if (!isWhole || schema.enum !== undefined || schema.const !== undefined) return;
   for (const [bound, exclusive] of [

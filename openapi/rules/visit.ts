@@ -27,6 +27,9 @@ export interface Resolved {
 export const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** Matches the pointer of a schema inside a conditional, which limits only what is described elsewhere. */
+export const conditional = /\/(if|then|else|not|contains)(\/|$)/;
+
 /** A string as it is; anything else is no text. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -45,6 +45,7 @@ const events = (payload: object) => ({
   channels: { socket: { address: '/socket', messages: { hello: { payload } } } },
 });
 const json = { type: 'object', description: 'x' };
+const list = { type: 'array', description: 'x', items: json };
 const query = (schema: object) => ({ name: 'q', in: 'query', description: 'x', schema });
 const jsonBody = (schema: object) => ({ content: { 'application/json': { schema } } });
 
@@ -279,6 +280,53 @@ const fixtures: Fixture[] = [
     name: 'reads event payloads too',
     says: [/Property a must/],
     document: events({ type: 'object', properties: { a: { type: 'string' } } }),
+  },
+  {
+    rule: 'request-bounded',
+    name: 'asks nothing more of what narrows a bounded list',
+    says: [],
+    document: openapi({
+      operationId: 'getThing',
+      requestBody: jsonBody({ ...list, maxItems: 3, allOf: [{ ...list, contains: json, maxContains: 1 }] }),
+      responses: ok,
+    }),
+  },
+  {
+    rule: 'schema-typed',
+    name: 'takes types, unions of types, and conditionals without one',
+    says: [],
+    document: withSchema({
+      type: 'object',
+      properties: {
+        list: { type: 'array', items: { type: 'string' } },
+        pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }] },
+        either: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        nothing: { type: 'object', maxProperties: 0 },
+      },
+      anyOf: [{ ...json, additionalProperties: true, required: ['list'] }, { const: 'x' }],
+      allOf: [{ if: { required: ['list'] } }],
+    }),
+  },
+  {
+    rule: 'schema-typed',
+    name: 'refuses an object that names no fields and says nothing of others',
+    says: [/must say additionalProperties/],
+    document: withSchema({
+      anyOf: [
+        { type: 'object', required: ['a'] },
+        { type: 'object', required: ['b'], additionalProperties: true },
+      ],
+    }),
+  },
+  {
+    rule: 'schema-typed',
+    name: 'refuses a schema that only limits, alone or in a union, and a list without items',
+    says: [/must say its type/, /must say its type/, /must say what its items are/],
+    document: withSchema({
+      type: 'object',
+      properties: { limits: { allOf: [{ if: json }] }, list: { type: 'array', contains: json } },
+      anyOf: [{ type: 'object', additionalProperties: true }, { required: ['list'] }],
+    }),
   },
   {
     rule: 'no-boolean-schema',
