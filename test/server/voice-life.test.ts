@@ -203,6 +203,7 @@ describe.each(engines)('a custom voice on %s', (engine) => {
       answer = (response) => void response.writeHead(500).end();
       release?.();
       await vi.waitFor(async () => expect(await listed()).toEqual([]), { timeout: 10_000 });
+      await settled(1);
     });
 
     test('belongs to its maker, if it is a beta one', async () => {
