@@ -1,16 +1,14 @@
 import type { RunTask } from '../../generated/events.ts';
 import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
+import { type AudioForm, audioSeconds, inferenceForm } from '../models/audio-time.ts';
 import { countCharacters, sumUsage, type Usage } from '../models/usage.ts';
 import { readUsage } from '../providers/native/usage.ts';
-import { type AudioForm, audioSeconds } from '../sockets/audio-time.ts';
 import type { Connection } from '../sockets/connection.ts';
 import { inner, type JsonObject } from '../sockets/frames.ts';
 import { maxTaskLength, maxTextLength } from '../sockets/limits.ts';
 import { failed, type Outcome } from '../sockets/session.ts';
 import { invalidParameter, type TaskFailure } from './errors.ts';
-
-const standardForm = { format: 'mp3', sample_rate: 22_050, bit_rate: 32 };
 
 /** One task of a duplex socket: its text, its usage and its place in the books. */
 export class InferenceTask {
@@ -87,7 +85,7 @@ export class InferenceTask {
   /** So many bytes of audio went to the client. */
   heard(bytes: number): void {
     this.#audio = true;
-    this.#text.hear(audioSeconds(bytes, this.#form, standardForm));
+    this.#text.hear(audioSeconds(bytes, this.#form, inferenceForm));
   }
 
   /** Charges what was reported. A provider that finished and never reported anything is paid for the text it spoke. */

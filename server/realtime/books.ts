@@ -1,10 +1,10 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
+import { audioSeconds, base64Share } from '../models/audio-time.ts';
 import { sumUsage, type Usage } from '../models/usage.ts';
 import { field } from '../providers/json.ts';
 import { readUsage } from '../providers/native/usage.ts';
-import { audioSeconds, base64Share } from '../sockets/audio-time.ts';
 import type { Connection } from '../sockets/connection.ts';
 import type { JsonObject } from '../sockets/frames.ts';
 import { failed, type Outcome } from '../sockets/session.ts';

@@ -3,8 +3,8 @@ import type { InputTextBufferAppend, SessionUpdate } from '../../generated/event
 import type { Channel } from '../channels/channel.ts';
 import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
+import { envelope } from '../models/audio-time.ts';
 import { voicesIn } from '../providers/native/voice-places.ts';
-import { envelope } from '../sockets/audio-time.ts';
 import type { Connection } from '../sockets/connection.ts';
 import { inner, isAudioDelta, type JsonObject, readServerEvent } from '../sockets/frames.ts';
 import { SeenIds } from '../sockets/seen-ids.ts';

@@ -1,9 +1,7 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Answered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
-import type { Metering } from '../ledger/metering.ts';
 import { EventAudio, openAudio } from '../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../providers/native/audio-file.ts';
 import type { AudioFormat } from '../providers/native/speech-request.ts';
@@ -23,32 +21,34 @@ export function answerWithFile(
   format: AudioFormat,
   { gateway: { logger }, caller }: OperationRequest<OperationId>,
 ): SpeechAnswer {
-  return async (answered, metering, course) => {
+  return async (answered, { signal, settle }) => {
     const { response, channel } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
     const answer = parseAnswer(response.headers, await readUpTo(response.body, maxAnswerBytes));
-    const { usage = metering.expected, refusal } = judge(answer, model.unit, words);
+    const { usage, refusal } = judge(answer, model.unit, words);
     if (refusal !== undefined) throw refusal;
     const source = audioSource(answer);
     if (source === undefined) throw noAudio();
-    const settle = () => metering.charge(usage, { channel: channel.name, status: 200 });
+    const meter = { usage, delivered: true };
     if ('bytes' in source) {
-      const type = audioType(format, source.bytes.subarray(0, headLength));
+      const { bytes } = source;
+      const type = audioType(format, bytes.subarray(0, headLength));
       if (type === undefined) throw noAudio();
-      await settle();
-      reply.bytes(200, type, source.bytes);
-      return;
+      return {
+        // Nothing has gone out before it is paid.
+        meter: { usage, delivered: false },
+        async send() {
+          await settle(meter);
+          reply.bytes(200, type, bytes);
+        },
+      };
     }
-    const { body, size, mediaType } = await openAudio(source.url, format, {
-      channel,
-      user: caller.userId,
-      logger,
-      signal: course.signal,
-    });
-    course.progress = { usage, delivered: true };
+    const file = { channel, user: caller.userId, logger, signal };
+    const { body, size, mediaType } = await openAudio(source.url, format, file);
     const headers = size === undefined ? undefined : { 'content-length': size };
-    await reply.stream(200, mediaType, settledBeforeTheEnd(body, settle), headers);
+    const settled = settledBeforeTheEnd(body, () => settle(meter));
+    return { meter, send: () => reply.stream(200, mediaType, settled, headers) };
   };
 }
 
@@ -58,38 +58,42 @@ export function answerWithAudio(
   model: CatalogueModel,
   format: AudioFormat,
 ): SpeechAnswer {
-  return async (answered, metering, course) => {
+  return async (answered, { settle }) => {
     const { response } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
     await requireEvents(response);
-    const audio = new EventAudio(model.unit, words);
-    course.progress = audio;
-    const pieces = decoded(answered, audio, metering);
-    // A refusal in the first event still becomes an error with a status.
-    const first = await pieces.next();
-    if (first.done) throw noAudio();
-    await reply.stream(200, contentTypes[format], resumed(first.value, pieces));
+    const meter = new EventAudio(model.unit, words);
+    async function* decoded(): AsyncGenerator<Buffer> {
+      yield* meter.decode(response.body);
+      if (meter.delivered) await settle(meter);
+    }
+    return { meter, send: () => streamFromFirst(reply, contentTypes[format], decoded()) };
   };
 }
 
-async function* decoded(
-  { response, channel }: Answered,
-  audio: EventAudio,
-  metering: Metering,
-): AsyncGenerator<Buffer> {
-  yield* audio.decode(response.body);
-  if (audio.delivered)
-    await metering.charge(audio.usage ?? metering.expected, { channel: channel.name, status: 200 });
+/**
+ * Sends a stream, beginning with its first piece: a refusal before it still becomes an error with a status.
+ *
+ * @throws Failure 502 when there is no first piece.
+ */
+export async function streamFromFirst(
+  reply: Reply<OperationId>,
+  contentType: string,
+  pieces: AsyncGenerator<Buffer>,
+): Promise<void> {
+  const first = await pieces.next();
+  if (first.done) throw noAudio();
+  await reply.stream(200, contentType, resumed(first.value, pieces));
 }
 
 /** A stream whose first piece was taken already. */
-export async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   yield* rest;
 }
 
-function noAudio(): Failure {
+export function noAudio(): Failure {
   return new Failure(502, 'bad_response', 'The provider gave no audio.');
 }
 

@@ -5,13 +5,12 @@ import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { passRejection } from '../formats/rejection.ts';
 import type { Reply } from '../http/handler.ts';
-import type { Metering } from '../ledger/metering.ts';
 import { mediaType } from '../providers/media-type.ts';
 import { type AnswerWatch, EventWatch } from '../providers/native/answer-watch.ts';
 import { joinBody, splitBody } from '../providers/native/split-body.ts';
 import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
-import type { SpeechAnswer } from './speak.ts';
+import type { SpeechAnswer, SpeechMeter, SpeechOutput } from './speak.ts';
 
 export interface NativeSpeech {
   model: CatalogueModel;
@@ -21,14 +20,13 @@ export interface NativeSpeech {
   keepVoice?: ((channel: string) => Promise<void>) | undefined;
 }
 
-type Seen = Pick<AnswerWatch, 'usage' | 'delivered' | 'failure'>;
-
 /** Answers up to this size are looked at whole before they go out; longer ones pass through. */
 const small = 1024 * 1024;
 /** But what was made is noted before anybody hears of it. */
 const maxAnswerBytes = 32 * 1024 * 1024;
 const json = 'application/json';
 const eventStream = 'text/event-stream';
+const nothing: SpeechMeter = { usage: undefined, delivered: false };
 
 /**
  * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. What is no answer of the
@@ -38,71 +36,58 @@ export function answerNatively(
   reply: Reply<OperationId>,
   { model, events, keepVoice }: NativeSpeech,
 ): SpeechAnswer {
-  return async (answered, metering, course) => {
+  return async (answered, { metering, ...call }) => {
     const { response, channel } = answered;
-    if (response.status !== 200) {
-      await passRejection(answered, reply, metering);
-      return;
-    }
+    if (response.status !== 200)
+      return { meter: nothing, send: () => passRejection(answered, reply, metering) };
     const words = wordsOf(answered);
-    const settle = async (seen: Seen) => {
-      if (seen.failure === undefined) await keepVoice?.(channel.name);
-      await settleSeen(seen, metering, channel.name);
+    const settle = async (meter: SpeechMeter) => {
+      if (meter.failure === undefined) await keepVoice?.(channel.name);
+      await call.settle(meter);
     };
     if (events) {
       await requireEvents(response);
-      const seen = new EventWatch(model.unit, words);
-      course.progress = seen;
-      await pass(reply, eventStream, response.body, seen, settle);
-      return;
+      return passed(reply, eventStream, response.body, new EventWatch(model.unit, words), settle);
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
     const { head, rest } = await splitBody(response, keepVoice === undefined ? small : maxAnswerBytes);
-    if (rest === undefined) {
-      const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
-      await settle({ usage, failure, delivered: true });
-      reply.bytes(200, json, failure === undefined ? head : words.json(head));
-      return;
+    if (rest !== undefined) {
+      const body = Readable.from(joinBody({ head, rest }));
+      return passed(reply, json, body, new JsonWatch(response.headers, judgeIt), settle);
     }
-    const seen = new JsonWatch(response.headers, judgeIt);
-    course.progress = seen;
-    await pass(reply, json, Readable.from(joinBody({ head, rest })), seen, settle);
+    const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
+    return {
+      // Nothing has gone out before it is paid.
+      meter: nothing,
+      async send() {
+        await settle({ usage, failure, delivered: true });
+        reply.bytes(200, json, failure === undefined ? head : words.json(head));
+      },
+    };
   };
 }
 
 /** @throws Failure 502 when the answer is no event stream */
 export async function requireEvents({ headers, body }: UpstreamResponse): Promise<void> {
-  if (mediaType(headers) === 'text/event-stream') return;
+  if (mediaType(headers) === eventStream) return;
   await body.dump();
   throw new Failure(502, 'bad_response', 'The provider gave no events.');
 }
 
-function pass(
+function passed(
   reply: Reply<OperationId>,
   contentType: string,
   body: Readable,
-  seen: AnswerWatch,
-  settle: (seen: Seen) => Promise<void>,
-): Promise<void> {
-  return reply.pass(200, contentType, body, {
-    take: (piece) => seen.take(piece),
-    // The books are closed before the end is sent, so a delivered answer is a paid one.
+  meter: AnswerWatch,
+  settle: (meter: SpeechMeter) => Promise<void>,
+): SpeechOutput {
+  const hooks = {
+    take: (piece: Buffer) => meter.take(piece),
     async finish() {
-      const rest = seen.end();
-      await settle(seen);
+      const rest = meter.end();
+      await settle(meter);
       return rest;
     },
-  });
-}
-
-async function settleSeen(
-  { usage, delivered, failure }: Seen,
-  metering: Metering,
-  channel: string,
-): Promise<void> {
-  const outcome = { channel, status: 200 };
-  if (failure !== undefined) await metering.refund({ ...outcome, errorCode: failure.code });
-  else if (usage !== undefined) await metering.charge(usage, outcome);
-  else if (delivered) await metering.charge(metering.expected, outcome);
-  else await metering.refund({ ...outcome, errorCode: 'no_audio' });
+  };
+  return { meter, send: () => reply.pass(200, contentType, body, hooks) };
 }

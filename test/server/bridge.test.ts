@@ -73,6 +73,33 @@ test('a client that leaves in the middle pays for what it was sent', async () =>
   expect((await ledgerRows(target)).at(-1)?.charged).toBeGreaterThan(0);
 });
 
+test('a client that leaves in the second sentence pays for it, too, though only the first was reported', async () => {
+  const sentences = [
+    'The first sentence is spoken.',
+    ' The second one has only begun.',
+    ' And on.'.repeat(200),
+  ];
+  const leaving = new AbortController();
+  const body = { model: 'voxa-v1', input: sentences.join(''), voice: 'voxanna', response_format: 'pcm' };
+  const events = { ...body, stream: true, stream_format: 'sse' };
+  const reply = await post(target.url, target.key, '/v1/audio/speech', events, { signal: leaving.signal });
+  let text = '';
+  const seen = () => [...text.matchAll(/^data:(.*)\n\n/gm)].map(([, json]) => JSON.parse(json ?? ''));
+  const inSecond = () =>
+    seen().some(({ output, usage }) => usage.characters > 0 && output.audio.data.length > 100);
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+  while (!inSecond()) text += (await reader?.read())?.value ?? expect.fail('the answer ended');
+  leaving.abort();
+  const [first = '', second = ''] = sentences;
+  await vi.waitFor(async () =>
+    expect((await ledgerRows(target)).at(-1)).toMatchObject({
+      state: 'settled',
+      charged: expect.any(Number),
+    }),
+  );
+  expect((await ledgerRows(target)).at(-1)?.charged).toBeGreaterThanOrEqual((first + second).length);
+});
+
 test('a refusal of the provider is a 4xx, a broken socket a 502; neither is charged', async () => {
   const refused = await speak({ input: 'Hello [[reject]]' });
   expect(refused.status).toBe(400);

@@ -5,14 +5,13 @@ import { requireProtocol } from '../../models/catalogue.ts';
 import {
   type NativeSpeechRequest,
   type SpeechInput,
-  speechPaths,
   toNative,
 } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerWithAudio, answerWithFile } from '../../speech/audio-answer.ts';
-import { overSocket } from '../../speech/bridge.ts';
 import { answerNatively } from '../../speech/native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
+import { answerFromSocket } from '../../speech/socket-answer.ts';
+import { modelFor, type SpeechJob, speak, speakOverSocket } from '../../speech/speak.ts';
 
 const fields = {
   text: 'input',
@@ -56,11 +55,12 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     },
     ssml: extraInput.enable_ssml === true,
     native,
+    events: native.route === 'inference' ? input.streaming === 'events' : input.streaming !== 'no',
     voices: extraVoices(model, native),
   };
   const { format } = native;
   if (native.route === 'inference') {
-    await speak(request, reply, job, overSocket(request, reply, job, format, input.streaming === 'events'));
+    await speakOverSocket(request, reply, job, answerFromSocket(reply, job, format));
     return;
   }
   const answer = {
@@ -68,12 +68,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
     audio: () => answerWithAudio(reply, model, format),
     events: () => answerNatively(reply, { model, events: true }),
   }[input.streaming]();
-  await speak(
-    request,
-    reply,
-    job,
-    overHttp(request, job, speechPaths[native.route], input.streaming !== 'no', answer),
-  );
+  await speak(request, reply, job, answer);
 };
 
 /** What the rest of the native body, which is the client's own, might name as voices. */

@@ -2,10 +2,9 @@ import type { CatalogueModel } from '../../../generated/catalogue.ts';
 import { invalid } from '../../failure.ts';
 import type { Handler, OperationRequest, Reply } from '../../http/handler.ts';
 import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts';
-import { speechPaths } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerNatively } from '../../speech/native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
+import { modelFor, type SpeechJob, speak } from '../../speech/speak.ts';
 import { persist } from '../../store/persist.ts';
 import { findVoice } from '../../store/queries/voices.ts';
 
@@ -30,6 +29,7 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
   const clones = beta && input.action !== undefined;
   // The id of a new voice is the client's choice.
   const chosen = clones ? ['input.voice_id'] : [];
+  const events = !clones && request.headers['x-native-sse'] === 'enable';
   const job: SpeechJob = {
     operation: 'generateMultimodalSpeech',
     model,
@@ -42,22 +42,18 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     },
     ssml: false,
     native: { route: 'multimodal', body: { ...body, input: { ...input } } },
+    events,
     voices: voicesIn('multimodal', body, [fields.voice, ...chosen]),
+    once: clones,
   };
   if (clones) {
     await clone(request, reply, job, await cloning(request, model, input.voice_id ?? ''));
     return;
   }
-  const events = request.headers['x-native-sse'] === 'enable';
-  await speak(
-    request,
-    reply,
-    job,
-    overHttp(request, job, speechPaths.multimodal, events, answerNatively(reply, { model, events })),
-  );
+  await speak(request, reply, job, answerNatively(reply, { model, events }));
 };
 
-/** Asks one channel and no other, since two voices would be made, and goes on when the client leaves. */
+/** Goes on when the client leaves: the voice may have been made by then. */
 function clone(
   request: Request,
   reply: Reply<'generateMultimodalSpeech'>,
@@ -65,10 +61,9 @@ function clone(
   keepVoice: KeepVoice,
 ): Promise<void> {
   return request.gateway.creations.run((signal) => {
-    const ownRequest: Request = { ...request, signal };
     const answer = answerNatively(reply, { model: job.model, events: false, keepVoice });
-    const run = overHttp(ownRequest, job, speechPaths.multimodal, false, answer);
-    return speak(ownRequest, reply, job, (channels, ...rest) => run(channels.slice(0, 1), ...rest));
+    const lasting: Request = { ...request, signal };
+    return speak(lasting, reply, job, answer);
   });
 }
 

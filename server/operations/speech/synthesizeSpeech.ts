@@ -1,9 +1,8 @@
 import type { Handler } from '../../http/handler.ts';
 import { requireProtocol } from '../../models/catalogue.ts';
-import { speechPaths } from '../../providers/native/speech-request.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerNatively } from '../../speech/native-answer.ts';
-import { modelFor, overHttp, type SpeechJob, speak } from '../../speech/speak.ts';
+import { modelFor, type SpeechJob, speak } from '../../speech/speak.ts';
 
 /** The voxa and alpha-audio models on their own route; body, events and refusals are the provider's. */
 export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, reply) => {
@@ -17,19 +16,15 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
     instructions: 'input.instruction',
     optimizeInstructions: '',
   };
+  const events = request.headers['x-native-sse'] === 'enable';
   const job: SpeechJob = {
     operation: 'synthesizeSpeech',
     model,
     speech: { text, voice, instructions: body.input.instruction, optimizeInstructions: false, fields },
     ssml,
     native: { route: 'synthesizer', body: { ...body, input: { ...body.input } } },
+    events,
     voices: voicesIn('synthesizer', body, [fields.voice]),
   };
-  const events = request.headers['x-native-sse'] === 'enable';
-  await speak(
-    request,
-    reply,
-    job,
-    overHttp(request, job, speechPaths.synthesizer, events, answerNatively(reply, { model, events })),
-  );
+  await speak(request, reply, job, answerNatively(reply, { model, events }));
 };

@@ -4,6 +4,9 @@ import type { CatalogueModel, Unit } from '../../../generated/catalogue.ts';
 import type { OpenedSocket } from '../../channels/socket.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
+import { SpokenText } from '../../ledger/spoken-text.ts';
+import { audioSeconds, inferenceForm } from '../../models/audio-time.ts';
+import { sumUsage } from '../../models/usage.ts';
 import { field, objectField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
 import { reportedFailure } from '../rejection.ts';
@@ -20,6 +23,7 @@ export class BridgedSpeech {
   readonly #unit: Unit;
   readonly #request: NativeSpeechRequest['body'];
   readonly #words: ProviderWords;
+  readonly #text: SpokenText;
   #usage: Usage | undefined;
   #delivered = false;
 
@@ -34,6 +38,8 @@ export class BridgedSpeech {
     this.#unit = unit;
     this.#request = request;
     this.#words = new ProviderWords(channel, request);
+    const { enable_ssml: ssml, ...pace } = request.input;
+    this.#text = new SpokenText(unit, { ssml: ssml === true, pace });
   }
 
   /** The last cumulative figure that the provider reported. */
@@ -43,6 +49,11 @@ export class BridgedSpeech {
 
   get delivered(): boolean {
     return this.#delivered;
+  }
+
+  /** That figure, and what was handed out beyond it: a sentence is reported when it has been spoken. */
+  get heard(): Usage {
+    return sumUsage(this.#usage, this.#text.unreported);
   }
 
   /**
@@ -58,28 +69,38 @@ export class BridgedSpeech {
         JSON.stringify({ header: { action, task_id: taskId, streaming: 'duplex' }, payload }),
       );
     const { text, ...options } = this.#request.input;
+    const parameters: Record<string, unknown> = {
+      text_type: 'PlainText',
+      ...this.#request.parameters,
+      ...options,
+    };
     try {
       send('run-task', {
         task_group: 'audio',
         task: 'tts',
         function: 'SpeechSynthesizer',
         model: this.#model,
-        parameters: { text_type: 'PlainText', ...this.#request.parameters, ...options },
+        parameters,
         input: {},
       });
       for await (const frame of frames as AsyncIterable<Buffer | string>) {
         if (typeof frame !== 'string') {
           this.#delivered = true;
+          this.#text.hear(audioSeconds(frame.length, parameters, inferenceForm));
           yield { audio: frame };
           continue;
         }
         const { event, header, payload } = parseFrame(frame);
-        this.#usage = readUsage(this.#unit, field(payload, 'usage')) ?? this.#usage;
+        this.#report(readUsage(this.#unit, field(payload, 'usage')));
         if (event === 'task-started') {
+          this.#text.add(String(text));
+          this.#text.keep();
           send('continue-task', { input: { text } });
           send('finish-task', { input: {} });
         } else if (event === 'result-generated') {
-          yield { output: { ...objectField(payload, 'output') } };
+          const output = { ...objectField(payload, 'output') };
+          if (output.type === 'sentence-begin') this.#text.announce(textField(output, 'original_text'));
+          yield { output };
         } else if (event === 'task-failed') {
           throw reportedFailure(field(header, 'error_code'), field(header, 'error_message'), this.#words);
         } else if (event === 'task-finished') {
@@ -91,6 +112,12 @@ export class BridgedSpeech {
       frames.destroy();
       this.#socket.terminate();
     }
+  }
+
+  #report(usage: Usage | undefined): void {
+    if (usage === undefined) return;
+    this.#usage = usage;
+    this.#text.report(usage);
   }
 }
 

@@ -1,46 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
-import { openSocketInTurn } from '../channels/socket.ts';
-import { Failure } from '../failure.ts';
-import type { OperationRequest, Reply } from '../http/handler.ts';
+import type { OpenedSocket } from '../channels/socket.ts';
+import type { Reply } from '../http/handler.ts';
 import { contentTypes } from '../providers/native/audio-file.ts';
 import { type BridgedPiece, BridgedSpeech } from '../providers/native/bridge.ts';
 import type { AudioFormat } from '../providers/native/speech-request.ts';
-import { resumed } from './audio-answer.ts';
-import type { SpeechJob, SpeechRun } from './speak.ts';
+import { noAudio, streamFromFirst } from './audio-answer.ts';
+import type { SpeechAnswer, SpeechJob } from './speak.ts';
 
-/** Speaks over the duplex socket: for models without an HTTP route. Answers with bytes, or with native events. */
-export function overSocket(
-  { gateway }: OperationRequest<OperationId>,
+/** Answers with what the duplex socket brings: bytes of audio, or native events. */
+export function answerFromSocket(
   reply: Reply<OperationId>,
-  { model, native }: SpeechJob,
+  { model, native, events }: SpeechJob,
   format: AudioFormat,
-  events: boolean,
-): SpeechRun {
-  return async (channels, metering, course) => {
-    const { signal } = course;
-    const opened = await openSocketInTurn(
-      channels,
-      { path: '/api-ws/v1/inference', model: model.id, signal },
-      gateway.logger,
-    );
-    const { channel, socket } = opened;
-    course.channel = channel.name;
-    const speech = new BridgedSpeech(opened, model, native.body);
-    course.progress = speech;
-    const leave = () => socket.terminate();
-    signal.addEventListener('abort', leave, { once: true });
+): SpeechAnswer<OpenedSocket> {
+  return async (opened, call) => {
+    const meter = new BridgedSpeech(opened, model, native.body);
+    call.signal.addEventListener('abort', () => opened.socket.terminate(), { once: true });
     const settle = async () => {
-      if (!speech.delivered) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
-      await metering.charge(speech.usage ?? metering.expected, { channel: channel.name, status: 200 });
+      if (!meter.delivered) throw noAudio();
+      await call.settle(meter);
     };
-    const pieces = speech.pieces();
-    const body = events ? asEvents(pieces, speech, settle) : asAudio(pieces, settle);
-    // A refusal before the first piece still becomes an error with a status.
-    const first = await body.next();
-    if (first.done) throw new Failure(502, 'bad_response', 'The provider gave no audio.');
+    const body = events ? asEvents(meter, settle) : asAudio(meter.pieces(), settle);
     const contentType = events ? 'text/event-stream; charset=utf-8' : contentTypes[format];
-    await reply.stream(200, contentType, resumed(first.value, body));
+    return { meter, send: () => streamFromFirst(reply, contentType, body) };
   };
 }
 
@@ -53,11 +36,7 @@ async function* asAudio(
 }
 
 /** The events that the HTTP route of the sibling models sends: audio goes into the event that announced it. */
-async function* asEvents(
-  pieces: AsyncGenerator<BridgedPiece>,
-  speech: BridgedSpeech,
-  settle: () => Promise<void>,
-): AsyncGenerator<Buffer> {
+async function* asEvents(speech: BridgedSpeech, settle: () => Promise<void>): AsyncGenerator<Buffer> {
   const requestId = randomUUID();
   const facts = { id: `audio_${requestId}` };
   let count = 0;
@@ -70,7 +49,7 @@ async function* asEvents(
     event({ finish_reason: 'null', ...output, audio: { data: audio.toString('base64'), ...facts } });
   const nothing = Buffer.alloc(0);
   let announced: object | undefined;
-  for await (const piece of pieces) {
+  for await (const piece of speech.pieces()) {
     if ('audio' in piece) {
       yield running(announced ?? {}, piece.audio);
       announced = undefined;

@@ -6,6 +6,9 @@ export interface AudioForm {
   bit_rate?: unknown;
 }
 
+/** What a task of the duplex protocol makes unless it says otherwise. */
+export const inferenceForm = { format: 'mp3', sample_rate: 22_050, bit_rate: 32 };
+
 /** Bytes of audio in a byte of Base64. */
 export const base64Share = 0.75;
 /** What a frame has beside its Base64, nearly. */
