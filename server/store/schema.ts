@@ -177,8 +177,6 @@ export interface TasksTable {
   state: TaskState;
   /** 0 to 100. */
   progress: number;
-  /** JSON of what the driver submits; only while it may have to be submitted again, for it can be large. */
-  request: string | null;
   /** JSON object of the little that drivers and renderers need to know of the request as long as the row lives. */
   facts: string;
   /** As the request named it; null: it did not. */

@@ -7,12 +7,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
 export interface TaskDriver {
-  /**
-   * True when `submit` with a task of the same id never makes a second upstream task, for example because the id
-   * goes along as an idempotency key. Only then is a submission of unknown outcome tried again.
-   */
-  readonly resubmitSafe: boolean;
-  /** Makes the upstream task. `request` is what the task was made with. */
+  /** Makes the upstream task. `request` is what the task was made with. A call of unknown outcome is never repeated. */
   submit(task: TaskRecord, request: unknown, upstream: Upstream): Promise<Submission>;
   /** Asks for the upstream task's state. A `DriverError` of kind `rejected` fails the task. */
   poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot>;

@@ -2,12 +2,19 @@ import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
-import type { TaskRecord } from '../store/queries/tasks.ts';
-import type { TaskDriver } from './driver.ts';
+import { persist } from '../store/persist.ts';
+import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import { abandon } from './abandon.ts';
+import {
+  asDriverError,
+  type DriverError,
+  logDriverError,
+  type Submission,
+  type TaskDriver,
+} from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import type { Placement } from './placement.ts';
-import { Repeats } from './repeats.ts';
 import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
+import { withinLimit } from './time-limit.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 /** At the most so many accounts are asked for one task. */
@@ -15,30 +22,31 @@ const maxChannels = 3;
 /** PostgreSQL's unique violation; on SQLite there is nobody to race with. */
 const uniqueViolation = '23505';
 
-/** Makes tasks: row and reservation first, then the upstream. */
+interface Running {
+  result: Promise<TaskRecord>;
+  leaseUntil: number;
+}
+
+/** Makes tasks: row and reservation first, then the upstream, which is never asked for a second one. */
 export class Submitter {
   readonly #env: TaskEnvironment;
-  readonly #placement: Placement;
-  readonly #running = new Map<string, Promise<TaskRecord>>();
-  /** Until when the leases of those last. */
-  readonly #leases = new Map<string, number>();
-  readonly #repeats: Repeats;
+  readonly #changes: TaskTransitions;
+  readonly #running = new Map<string, Running>();
 
-  constructor(env: TaskEnvironment, changes: TaskTransitions, placement: Placement) {
+  constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
-    this.#placement = placement;
-    this.#repeats = new Repeats(env, changes, this.#running);
+    this.#changes = changes;
   }
 
   /** Submissions that a client waits for. */
   get running(): readonly Promise<unknown>[] {
-    return [...this.#running.values()];
+    return [...this.#running.values()].map(({ result }) => result);
   }
 
   /** The tasks whose submission has outlived its lease, since the store was away when it was to be written down. */
   get late(): readonly string[] {
     const now = this.#env.timers.monotonic();
-    return [...this.#leases].flatMap(([id, until]) => (until <= now ? [id] : []));
+    return [...this.#running].flatMap(([id, { leaseUntil }]) => (leaseUntil <= now ? [id] : []));
   }
 
   async submit(order: TaskCreation): Promise<SubmittedTask> {
@@ -49,28 +57,26 @@ export class Submitter {
     }
     const driver = this.#env.drivers.get(order.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
-    let made = await this.#create(order, first, driver);
+    let made = await this.#create(order, first);
     while (made.outcome === 'replayed') {
-      const task = await this.#repeats.resolve(made.task, driver);
+      const task = await this.#outcomeOf(made.task);
       if (task !== undefined) return { task, replayed: true };
-      made = await this.#create(order, first, driver);
+      made = await this.#create(order, first);
     }
     if (made.outcome !== 'created') throw refusal(made.outcome, order);
     fault('submit:reserved');
-    const { id } = made.task;
-    const placed = this.#placement.place(made.task, order.request, driver, channels);
-    this.#running.set(id, placed);
-    this.#leases.set(id, made.task.nextPollAt ?? 0);
+    const { id, nextPollAt } = made.task;
+    const result = this.#place(made.task, order.request, driver, channels);
+    this.#running.set(id, { result, leaseUntil: nextPollAt ?? 0 });
     try {
-      return { task: await placed, replayed: false };
+      return { task: await result, replayed: false };
     } finally {
       this.#running.delete(id);
-      this.#leases.delete(id);
     }
   }
 
-  async #create(order: TaskCreation, channel: Channel, driver: TaskDriver): Promise<NewTaskResult> {
-    const row = await newTask(this.#env, order, channel, driver);
+  async #create(order: TaskCreation, channel: Channel): Promise<NewTaskResult> {
+    const row = await newTask(this.#env, order, channel);
     try {
       return await this.#env.store.run('createTask', row);
     } catch (error) {
@@ -79,6 +85,109 @@ export class Submitter {
       if (!repeated) throw error;
       return this.#env.store.run('createTask', row);
     }
+  }
+
+  /**
+   * Waits while somebody is submitting an earlier task of the same idempotency key. Undefined when it came to nothing
+   * before any upstream was asked for it, so that it is to be made anew. One that was cut off later fails: whether the
+   * upstream has it cannot be known.
+   */
+  async #outcomeOf({ id }: TaskRecord): Promise<TaskRecord | undefined> {
+    const { timers, timing, store, stopping, owner } = this.#env;
+    const lateAt = timers.monotonic() + timing.submitLimitMs + timing.leaseMarginMs;
+    for (let looks = 1; ; looks += 1) {
+      const running = this.#running.get(id);
+      if (running !== undefined) return running.result;
+      const task = await findTaskById(store.read, id);
+      if (task === undefined || task.upstreamId !== null || task.completedAt !== null) return task;
+      const { leaseOwner } = task;
+      // Under a lease of this process and not in its hands: it was cut off before it began.
+      if (leaseOwner === null || (leaseOwner === owner && looks > 1)) await this.#changes.interrupt(task);
+      else if (stopping.aborted || timers.monotonic() >= lateAt) return task;
+      else await new Promise<void>((resolve) => void timers.alarm(timing.repeatLookMs, resolve));
+    }
+  }
+
+  /**
+   * Asks the channels in turn until one takes the task, or may have taken it.
+   *
+   * @throws Failure what the client gets when the task is not made; then there is no such task any more.
+   */
+  async #place(
+    made: TaskRecord,
+    request: unknown,
+    driver: TaskDriver,
+    channels: readonly Channel[],
+  ): Promise<TaskRecord> {
+    const { timing, timers, store } = this.#env;
+    const lateAt = timers.monotonic() + timing.submitLimitMs;
+    let task = made;
+    let refused: DriverError | undefined;
+    for (const channel of channels) {
+      if (task.askedAt === null || task.channel !== channel.name) {
+        const { id, attempt, askedAt } = task;
+        const asked = { channel: channel.name, askedAt: askedAt ?? timers.monotonic() };
+        if (!(await persist(store, 'markAsked', { id, attempt, ...asked }))) return this.#overtaken(task);
+        fault('submit:marked');
+        task = { ...task, ...asked };
+      }
+      const answer = await this.#ask(task, request, driver, channel, lateAt);
+      if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
+      refused = answer.refused;
+      if (refused.kind !== 'retryable') break;
+    }
+    if (refused === undefined) throw new Error('a task needs a channel');
+    if (await this.#changes.drop(task, refused.failure)) throw refused.failure;
+    return this.#overtaken(task);
+  }
+
+  async #ask(
+    task: TaskRecord,
+    request: unknown,
+    driver: TaskDriver,
+    channel: Channel,
+    lateAt: number,
+  ): Promise<{ submission: Submission } | { refused: DriverError }> {
+    const { timers, stopping, logger } = this.#env;
+    const limitMs = Math.max(1, lateAt - timers.monotonic());
+    try {
+      const submission = await withinLimit(timers, limitMs, stopping, (signal) =>
+        driver.submit(task, request, { channel, user: task.userId, signal }),
+      );
+      fault('submit:answered');
+      channel.health.succeeded();
+      return { submission };
+    } catch (error) {
+      const refused = asDriverError(error);
+      if (refused.channelFailed) channel.health.failed();
+      const about = { task: task.id, channel: channel.name };
+      logDriverError(logger, refused, about, 'upstream did not take a task');
+      return { refused };
+    }
+  }
+
+  async #accept(
+    task: TaskRecord,
+    submission: Submission,
+    driver: TaskDriver,
+    channel: Channel,
+  ): Promise<TaskRecord> {
+    const accepted = await this.#changes.accept(task, submission);
+    if (accepted !== undefined) return accepted;
+    // The task was ended meanwhile, so nobody will ever fetch what the upstream makes.
+    await abandon(this.#env, { ...task, upstreamId: submission.upstreamId }, driver, channel);
+    return this.#overtaken(task);
+  }
+
+  /** What another claim has made of the task. */
+  async #overtaken({ id }: TaskRecord): Promise<TaskRecord> {
+    const current = await findTaskById(this.#env.store.read, id);
+    if (current !== undefined) return current;
+    throw new Failure(
+      502,
+      'do_request_failed',
+      'The task was given up before the provider had confirmed it.',
+    );
   }
 }
 

@@ -6,7 +6,6 @@ import { jsonPieces } from '../outbound/json-body.ts';
 import type { NewTask } from '../store/commands/tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
-import type { TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { newTaskId } from './task-id.ts';
 
@@ -23,7 +22,7 @@ export interface TaskCreation {
   model: { id: string; unit: Unit };
   /** In the order in which they are to be asked. */
   channels: readonly Channel[];
-  /** JSON value that the driver submits. It is forgotten as soon as the upstream has it. */
+  /** JSON value that the driver submits. It is not stored. */
   request: unknown;
   /** Small JSON object that drivers and renderers find in the task as long as it lives. */
   facts: Readonly<Record<string, unknown>>;
@@ -49,7 +48,6 @@ export async function newTask(
   { timing, timers, owner, rate: rateOf, clock }: TaskEnvironment,
   order: TaskCreation,
   channel: Channel,
-  driver: TaskDriver,
 ): Promise<NewTask> {
   const { caller, model, idempotencyKey = null } = order;
   const facts = JSON.stringify(order.facts);
@@ -67,7 +65,6 @@ export async function newTask(
     model: model.id,
     unit: model.unit,
     channel: channel.name,
-    request: driver.resubmitSafe ? JSON.stringify(order.request) : null,
     facts,
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
@@ -77,7 +74,7 @@ export async function newTask(
     idempotencyKey,
     fingerprint,
     // Others are asked right away, and the write that tells before and after apart is spared.
-    askedAt: idempotencyKey === null || driver.resubmitSafe ? dueNow : null,
+    askedAt: idempotencyKey === null ? dueNow : null,
     deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),
     pollInterval: timing.firstPollMs,
     leaseOwner: owner,

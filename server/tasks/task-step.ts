@@ -10,7 +10,6 @@ import {
   type TaskDriver,
 } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
-import type { Placement } from './placement.ts';
 import type { PollSlots } from './poll-slots.ts';
 import { taskExpired } from './task-errors.ts';
 import { withinLimit } from './time-limit.ts';
@@ -27,13 +26,11 @@ export interface PollOptions {
 export class TaskStep {
   readonly #env: TaskEnvironment;
   readonly #changes: TaskTransitions;
-  readonly #placement: Placement;
   readonly #slots: PollSlots;
 
-  constructor(env: TaskEnvironment, changes: TaskTransitions, placement: Placement, slots: PollSlots) {
+  constructor(env: TaskEnvironment, changes: TaskTransitions, slots: PollSlots) {
     this.#env = env;
     this.#changes = changes;
-    this.#placement = placement;
     this.#slots = slots;
   }
 
@@ -42,13 +39,13 @@ export class TaskStep {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {
-      if (!this.#overdue(task)) return this.#postpone(task);
+      if (!this.#overdue(task)) return this.#changes.postpone(task);
       await this.#changes.fail(task, taskExpired);
       return undefined;
     }
     if (isAccepted(task)) return this.#poll(task, driver, channel, circumstances);
-    const { nextPollAt } = (await this.#placement.resume(task, driver, channel)) ?? {};
-    return nextPollAt ?? undefined;
+    await this.#changes.interrupt(task);
+    return undefined;
   }
 
   async #poll(
@@ -93,12 +90,8 @@ export class TaskStep {
       this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
     else if (this.#overdue(task)) await this.#expire(task, driver, channel);
-    else return this.#postpone(task, retryAfter);
+    else return this.#changes.postpone(task, retryAfter);
     return undefined;
-  }
-
-  async #postpone(task: TaskRecord, retryAfter?: number): Promise<number | undefined> {
-    return (await this.#changes.postpone(task, retryAfter)).nextPollAt ?? undefined;
   }
 
   async #expire(task: AcceptedTask, driver: TaskDriver, channel: Channel): Promise<void> {

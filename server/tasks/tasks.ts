@@ -12,7 +12,6 @@ import {
 import { asDriverError } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
-import { Placement } from './placement.ts';
 import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
 import { Submitter } from './submitter.ts';
@@ -49,9 +48,8 @@ export class Tasks {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
     const slots = new PollSlots(this.#env);
     this.#changes = new TaskTransitions(this.#env);
-    const placement = new Placement(this.#env, this.#changes);
-    this.#submitter = new Submitter(this.#env, this.#changes, placement);
-    const step = new TaskStep(this.#env, this.#changes, placement, slots);
+    this.#submitter = new Submitter(this.#env, this.#changes);
+    const step = new TaskStep(this.#env, this.#changes, slots);
     this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.late);
     this.#housekeeping = new Housekeeping(this.#env, step);
   }
@@ -76,7 +74,6 @@ export class Tasks {
 
   /**
    * Makes a task. When it resolves, the task is on disk and its id may be given away. It goes on when the client leaves.
-   * A provider that leaves it open whether it took the task gives a queued one, if its driver can safely ask again.
    *
    * @throws Failure 403 without enough quota, 400 for a reused idempotency key, 503 without a channel, and
    *   whatever failure the driver's error carries; no quota is held and no task is there then.

@@ -16,10 +16,6 @@ export interface TaskTiming {
   submitLimitMs: number;
   /** A lease outlives the work it is for by this. */
   leaseMarginMs: number;
-  /** Pause before an unanswered submission is tried again in front of the client; then twice as long. */
-  resubmitMs: number;
-  /** A submission whose outcome stays unknown so long is given up. */
-  submitGraceMs: number;
   /** A repeated order looks so often what has become of the first. */
   repeatLookMs: number;
   /** A read asks the upstream when the latest poll is older than this. */
@@ -51,8 +47,6 @@ export const standardTiming: TaskTiming = {
   pollLimitMs: 15_000,
   submitLimitMs: 2 * minute,
   leaseMarginMs: 15_000,
-  resubmitMs: 250,
-  submitGraceMs: 10 * minute,
   repeatLookMs: 250,
   readFreshMs: 2_000,
   readWaitMs: 1_000,

@@ -8,7 +8,7 @@ import { jittered, longer, retryPause } from './backoff.ts';
 import type { Snapshot, Submission, TaskUsage } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
-import { outcomeUnknown, submissionInterrupted } from './task-errors.ts';
+import { submissionInterrupted } from './task-errors.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
@@ -75,8 +75,11 @@ export class TaskTransitions {
     return nextPollAt;
   }
 
-  /** Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. */
-  async postpone(task: TaskRecord, retryAfter = 0): Promise<TaskRecord> {
+  /**
+   * Notes that nothing was learned, and tries again later each time. `retryAfter`: seconds the upstream asks for. Gives
+   * when it is due again.
+   */
+  async postpone(task: TaskRecord, retryAfter = 0): Promise<number> {
     const { timing, timers, clock } = this.#env;
     const failures = task.failures + 1;
     const pause = this.#pause(retryPause(failures, timing), retryAfter * 1_000);
@@ -94,7 +97,7 @@ export class TaskTransitions {
       nextPollAt,
       now: clock(),
     });
-    return { ...task, failures, nextPollAt, leaseOwner: null };
+    return nextPollAt;
   }
 
   /** Charges what was used, at the rate of the day it was made, and never more than was held. */
@@ -136,7 +139,7 @@ export class TaskTransitions {
       onlyUnaccepted: task.upstreamId === null,
       result: result === undefined ? null : JSON.stringify(result),
       error: { code: storable(code), message: storable(message) },
-      keepKey: outcomeUnknown.has(code),
+      keepKey: code === submissionInterrupted.code,
       charge: null,
     });
   }
@@ -149,9 +152,10 @@ export class TaskTransitions {
     return persist(this.#env.store, 'dropTask', refused);
   }
 
-  /** Undoes a task that no upstream was asked for, and whose id nobody has. False when the claim was overtaken. */
-  forget(task: TaskRecord): Promise<boolean> {
-    return this.drop(task, { status: 503, code: submissionInterrupted.code });
+  /** Ends a task whose submission was cut off. One that no upstream was asked for is undone: nobody has its id. */
+  async interrupt(task: TaskRecord): Promise<void> {
+    if (task.askedAt === null) await this.drop(task, { status: 503, code: submissionInterrupted.code });
+    else await this.fail(task, submissionInterrupted);
   }
 
   /** So long, or as long as the upstream asks for, within bounds. */

@@ -60,7 +60,6 @@ const endAt = new Map<string, number>();
 let finished = 0;
 
 const driver: TaskDriver = {
-  resubmitSafe: true,
   async submit({ id }) {
     await pause(between(latency));
     endAt.set(id, Date.now() + between(life));

@@ -25,7 +25,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
   let receiver: Receiver;
   beforeEach(async () => {
     place = await TestStore.make(engine);
-    upstream = await TaskUpstream.start(true);
+    upstream = await TaskUpstream.start();
     receiver = await Receiver.start();
   });
   afterEach(async () => {
@@ -34,7 +34,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
   });
 
   test.each(points)('at %s: every change is told in its order', { timeout: 60_000 }, async (point) => {
-    const options = { upstreamUrl: upstream.url, resubmitSafe: true, callbackUrl: receiver.url() };
+    const options = { upstreamUrl: upstream.url, callbackUrl: receiver.url() };
     const child = new Child(
       { ...options, name: 'first', store: place.options, quota: QUOTA, prompts },
       point,

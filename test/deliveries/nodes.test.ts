@@ -13,7 +13,7 @@ test.runIf(engines.includes('postgres'))(
   { timeout: 120_000 },
   async () => {
     const place = await TestStore.make('postgres');
-    const [upstream, receiver] = await Promise.all([TaskUpstream.start(false), Receiver.start()]);
+    const [upstream, receiver] = await Promise.all([TaskUpstream.start(), Receiver.start()]);
     const store = await place.open();
     const token = await makeToken(store, { remainQuota: 1_000_000 });
     const start = (name: string) =>
@@ -21,7 +21,6 @@ test.runIf(engines.includes('postgres'))(
         name,
         store: place.options,
         upstreamUrl: upstream.url,
-        resubmitSafe: false,
         token: { id: token.id, userId: token.userId },
         quota: 0,
         prompts: Array.from({ length: COUNT }, (_, index) => (index % 2 === 0 ? 'ok' : 'fail')),

@@ -46,7 +46,6 @@ describe.each(engines)('what a user has, on %s', (engine) => {
       model: 'm',
       unit: 'seconds',
       channel: 'c',
-      request: null,
       facts: '{}',
       serviceTier: null,
       askedAt: null,

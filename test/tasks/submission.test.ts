@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
+import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
 import { engines, TestStore } from '../store/engines.ts';
-import { now, TaskHarness } from './harness.ts';
+import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 describe.each(engines)('submitting on %s', (engine) => {
@@ -80,7 +81,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.expectBooks({});
   });
 
-  test('an unknown outcome is never tried again where that is not safe', async () => {
+  test('an unknown outcome is never tried again', async () => {
     rig.driver.onSubmit = (task) => {
       rig.driver.make(task);
       throw new Error('the connection broke');
@@ -91,106 +92,23 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.expectBooks({});
   });
 
-  test('where it is safe, the same channel is asked again with the same id', async () => {
-    rig.driver.resubmitSafe = true;
-    let tries = 0;
-    rig.driver.onSubmit = (task) => {
-      const made = rig.driver.make(task);
-      tries += 1;
-      // Throttling after an unknown outcome does not make it a known one.
-      if (tries < 3) throw tries === 1 ? new Error('the connection broke') : driverError('retryable');
-      return made;
-    };
-    const submitted = rig.submit({ channels: both() });
-    await rig.advance(1_000);
-    const task = await submitted;
-    expect(rig.driver.submitted.map(({ id, channel }) => [id, channel])).toEqual(
-      [1, 2, 3].map(() => [task.id, 'one']),
-    );
-    expect(rig.driver.upstream.size).toBe(1);
-    expect(task.upstreamId).toBe('up-1');
-    await rig.expectBooks({ held: 50 });
-  });
-
-  test('what stays unknown is given to the client as queued, and submitted on until it is known', async () => {
-    rig.driver.resubmitSafe = true;
+  test('a submission cut off by the end of its process is found again, and not repeated', async () => {
+    const begun = Promise.withResolvers<TaskRecord>();
     rig.driver.onSubmit = (task) => {
       rig.driver.make(task);
-      throw new Error('the connection broke');
+      begun.resolve(task);
+      return new Promise<Submission>(() => {});
     };
-    const submitted = rig.submit();
-    await rig.advance(1_000);
-    const task = await submitted;
-    expect(task).toMatchObject({ state: 'queued', upstreamId: null });
-    expect(asked()).toHaveLength(3);
-    expect(await rig.stored(task)).toMatchObject({ request: '{"prompt":"a kite"}', lease_owner: null });
-    await rig.step(1_000);
-    expect(asked()).toHaveLength(4);
-    rig.driver.onSubmit = (one) => rig.driver.make(one);
-    await rig.step(2_000);
-    expect(rig.driver.submitted.at(-1)).toEqual({
-      id: task.id,
-      channel: 'one',
-      request: { prompt: 'a kite' },
-    });
-    expect(await rig.stored(task)).toMatchObject({ upstream_id: 'up-1', request: null, failures: 0 });
-    expect(rig.driver.upstream.size).toBe(1);
-    await rig.expectBooks({ held: 50 });
-  });
-
-  test('an outcome that stays unknown too long is given up, and so is what is rejected in the end', async () => {
-    rig.driver.resubmitSafe = true;
-    rig.driver.onSubmit = () => {
-      throw new Error('the connection broke');
-    };
-    const submitted = Promise.all([rig.submit(), rig.submit({ idempotencyKey: 'k' })]);
-    await rig.advance(1_000);
-    const [first, second] = await submitted;
-    rig.driver.onSubmit = ({ id }) => {
-      throw id === second.id ? driverError('rejected') : new Error('the connection broke');
-    };
-    await rig.step(60_000);
-    expect(await rig.stored(second)).toMatchObject({
-      state: 'failed',
-      error_code: 'rejected',
-      request: null,
-      idempotency_key: null,
-    });
-    await rig.step(600_000);
-    expect(await rig.stored(first)).toMatchObject({ state: 'failed', error_code: 'submission_unconfirmed' });
-    await rig.expectBooks({});
-  });
-
-  test('a submission cut off by the end of its process is found again', async () => {
     // The lease of a process that is gone: nothing else of it is left.
-    const lost = async (resubmitSafe: boolean) => {
-      rig.driver.resubmitSafe = resubmitSafe;
-      let reached: (task: { id: string }) => void = () => {};
-      const begun = new Promise<{ id: string }>((resolve) => {
-        reached = resolve;
-      });
-      rig.driver.onSubmit = (task) => {
-        rig.driver.make(task);
-        reached(task);
-        return new Promise<Submission>(() => {});
-      };
-      void rig.engine({ owner: 'gone' }).submit(rig.order());
-      return begun;
-    };
-    const unsafe = await lost(false);
+    void rig.engine({ owner: 'gone' }).submit(rig.order());
+    const cutOff = await begun.promise;
     // However late it is: as long as the other may live, the task is its own.
     expect(await rig.step(3_600_000)).toBe(0);
     await rig.bury();
     await rig.step(0);
-    expect(await rig.stored(unsafe)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
+    expect(await rig.stored(cutOff)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
     expect(asked()).toHaveLength(1);
-    const safe = await lost(true);
-    rig.driver.onSubmit = (task) => rig.driver.make(task);
-    await rig.bury();
-    await rig.step(0);
-    expect(await rig.stored(safe)).toMatchObject({ state: 'queued', upstream_id: 'up-2' });
-    expect(rig.driver.upstream.size).toBe(2);
-    await rig.expectBooks({ held: 50 });
+    await rig.expectBooks({});
   });
 
   test('a submission answered after its task was given up is taken back upstream', async () => {
@@ -208,28 +126,6 @@ describe.each(engines)('submitting on %s', (engine) => {
     expect(task).toMatchObject({ state: 'failed', error: { code: 'submission_interrupted' } });
     expect(rig.driver.canceled).toEqual(['up-1']);
     await rig.expectBooks({});
-  });
-
-  test('a second process that got the same upstream task by the same key is left in peace', async () => {
-    rig.driver.resubmitSafe = true;
-    const answers: (() => void)[] = [];
-    rig.driver.onSubmit = (task) =>
-      new Promise((resolve) => {
-        answers.push(() => resolve(rig.driver.make(task)));
-      });
-    const submitted = rig.engine().submit(rig.order());
-    await rig.settled();
-    await rig.bury();
-    const resumed = rig.step(0);
-    await rig.settled();
-    expect(answers).toHaveLength(2);
-    for (const answer of answers.toReversed()) {
-      answer();
-      await rig.settled();
-    }
-    await resumed;
-    expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
-    expect(rig.driver.canceled).toEqual([]);
   });
 
   test('a store that is away for long when the upstream has answered loses no task', async () => {
@@ -467,21 +363,6 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect((await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }))).replayed).toBe(false);
       await rig.expectBooks({ held: 50 });
     });
-  });
-
-  test('the request is kept only where it may be needed again, the key never is', async () => {
-    const seen: (string | null)[] = [];
-    rig.driver.onSubmit = async (task) => {
-      seen.push((await rig.stored(task)).request);
-      return rig.driver.make(task);
-    };
-    const first = await rig.submit();
-    rig.driver.resubmitSafe = true;
-    const second = await rig.submit();
-    expect(seen).toEqual([null, '{"prompt":"a kite"}']);
-    expect((await rig.stored(first)).request).toBeNull();
-    expect((await rig.stored(second)).request).toBeNull();
-    expect(first.createdAt).toBe(now);
   });
 });
 

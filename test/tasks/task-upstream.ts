@@ -21,17 +21,11 @@ export class TaskUpstream {
   readonly tasks = new Map<string, UpstreamTask>();
   /** Submissions by key. */
   readonly submitted = new Map<string, number>();
-  readonly #honoursKeys: boolean;
   #released = false;
   #server: RecordingUpstream | undefined;
 
-  private constructor(honoursKeys: boolean) {
-    this.#honoursKeys = honoursKeys;
-  }
-
-  /** `honoursKeys`: a second submission of one key gives the task of the first. */
-  static async start(honoursKeys: boolean): Promise<TaskUpstream> {
-    const upstream = new TaskUpstream(honoursKeys);
+  static async start(): Promise<TaskUpstream> {
+    const upstream = new TaskUpstream();
     upstream.#server = await startUpstream(({ path, headers, body }, response) => {
       const [status, answer] = upstream.#answer(path, String(headers['x-node']), body);
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
@@ -71,9 +65,6 @@ export class TaskUpstream {
 
   #submit({ key, prompt }: { key: string; prompt: string }): object {
     this.submitted.set(key, (this.submitted.get(key) ?? 0) + 1);
-    if (this.#honoursKeys) {
-      for (const [id, task] of this.tasks) if (task.key === key) return { id };
-    }
     const id = randomUUID();
     this.tasks.set(id, { key, prompt, canceled: false, polledBy: [] });
     return { id };

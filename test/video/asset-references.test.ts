@@ -98,7 +98,6 @@ describe.each(engines)('references on %s', (engine) => {
       model: epsilon,
       unit: 'seconds',
       channel: 'second',
-      request: null,
       facts: '{}',
       serviceTier: null,
       expectedUnits: 1,

@@ -10,8 +10,6 @@ const moderated = { code: 'content_moderated', message: 'The video was held back
 
 /** Video tasks in the eta protocol: generations and edits, and one poll for both. */
 export const etaDriver: TaskDriver = {
-  resubmitSafe: false,
-
   async submit(task, request, upstream) {
     const action = field(request, 'video') === undefined ? 'generations' : 'edits';
     const model = upstream.channel.upstreamModel(task.model);

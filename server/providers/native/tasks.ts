@@ -23,8 +23,6 @@ const failed = { code: 'InternalError', message: 'The provider could not finish 
 /** Tasks in the native protocol, which differ in how they are made and what they bring; the polls are one. */
 export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
   return {
-    resubmitSafe: false,
-
     async submit(task, request, upstream): Promise<Submission> {
       const body = { model: upstream.channel.upstreamModel(task.model), ...asObject(request) };
       const answer = await askForTask(upstream, { method: 'POST', path, headers: asynchronous, body });

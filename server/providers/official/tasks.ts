@@ -19,8 +19,6 @@ const failed = { code: 'video_generation_failed', message: 'The provider made no
 
 /** Video tasks in the official protocol of the Seedance family. */
 export const officialDriver: TaskDriver = {
-  resubmitSafe: false,
-
   async submit(task, request, upstream) {
     const model = upstream.channel.upstreamModel(task.model);
     const body = { model, ...(typeof request === 'object' && request) };

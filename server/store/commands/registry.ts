@@ -18,16 +18,7 @@ import {
   recordPolls,
   releaseTasks,
 } from './task-polls.ts';
-import {
-  acceptTask,
-  createTask,
-  dropTask,
-  finishTask,
-  markAsked,
-  moveTask,
-  pruneTasks,
-  removeTask,
-} from './tasks.ts';
+import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -51,7 +42,6 @@ export const commands = {
   renewAssetUrl,
   createTask,
   markAsked,
-  moveTask,
   acceptTask,
   dropTask,
   finishTask,

@@ -160,21 +160,18 @@ async function take(
   return rows.map(taskRecord);
 }
 
-/**
- * Takes one task ahead of its time, or with `renew` for longer than it is taken already. Undefined when it was
- * claimed since, or is final.
- */
+/** Takes one task ahead of its time. Undefined when it was claimed since, or is final. */
 export const claimTask: Command<
-  Pick<Lease, 'owner' | 'until'> & { id: string; attempt: number; renew?: boolean },
+  Pick<Lease, 'owner' | 'until'> & { id: string; attempt: number },
   TaskRecord | undefined
-> = async (trx, { id, attempt, owner, until, renew = false }) => {
+> = async (trx, { id, attempt, owner, until }) => {
   const row = await trx
     .updateTable('tasks')
     .set({ lease_owner: owner, next_poll_at: until, attempt: attempt + 1 })
     .where('id', '=', id)
     .where('attempt', '=', attempt)
     .where('next_poll_at', 'is not', null)
-    .where((eb) => (renew ? eb('lease_owner', '=', owner) : eb('lease_owner', 'is', null)))
+    .where('lease_owner', 'is', null)
     .returning(taskColumns)
     .executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);

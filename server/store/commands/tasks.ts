@@ -18,8 +18,6 @@ export interface NewTask {
   model: string;
   unit: string;
   channel: string;
-  /** JSON; null when it will not be submitted again. */
-  request: string | null;
   /** JSON object. */
   facts: string;
   serviceTier: string | null;
@@ -79,7 +77,6 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
       upstream_id: null,
       state: 'queued',
       progress: 0,
-      request: task.request,
       facts: task.facts,
       service_tier: task.serviceTier,
       result: null,
@@ -114,30 +111,18 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
   return { outcome: held };
 };
 
-/** Notes that an upstream is about to be asked for a task. False when the claim is not the latest any more. */
-export const markAsked: Command<{ id: string; attempt: number; askedAt: number }, boolean> = async (
-  trx,
-  { id, attempt, askedAt },
-) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('tasks')
-    .set({ asked_at: askedAt })
-    .where('id', '=', id)
-    .where('attempt', '=', attempt)
-    .where('upstream_id', 'is', null)
-    .where('state', 'in', open)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
+export interface AskedChannel {
+  id: string;
+  attempt: number;
+  channel: string;
+  askedAt: number;
+}
 
-/** Gives a task that no upstream has to another channel. False when the claim is not the latest any more. */
-export const moveTask: Command<{ id: string; attempt: number; channel: string }, boolean> = async (
-  trx,
-  { id, attempt, channel },
-) => {
+/** Notes which channel is about to be asked for a task. False when the claim is not the latest any more. */
+export const markAsked: Command<AskedChannel, boolean> = async (trx, { id, attempt, channel, askedAt }) => {
   const { numUpdatedRows } = await trx
     .updateTable('tasks')
-    .set({ channel })
+    .set({ channel, asked_at: askedAt })
     .where('id', '=', id)
     .where('attempt', '=', attempt)
     .where('upstream_id', 'is', null)
@@ -164,7 +149,6 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
     .updateTable('tasks')
     .set({
       upstream_id: task.upstreamId,
-      request: null,
       state: task.state,
       progress: task.progress,
       started_at: task.state === 'in_progress' ? task.now : null,
@@ -250,7 +234,6 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
       state: error === null ? 'completed' : 'failed',
       error_code: error?.code ?? null,
       error_message: error?.message ?? null,
-      request: null,
       // A request that certainly came to nothing leaves its name for another try.
       idempotency_key: keepKey
         ? eb.ref('idempotency_key')

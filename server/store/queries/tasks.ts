@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { Database, TaskFormat, TaskState, TasksTable } from '../schema.ts';
 
-/** A task without its request. Times are epoch milliseconds. */
+/** A task. Times are epoch milliseconds. */
 export interface TaskRecord {
   /** The public id. */
   id: string;
@@ -41,7 +41,7 @@ export interface TaskRecord {
   attempt: number;
 }
 
-/** Every column but the request and what the idempotency key needs. */
+/** Every column but what lists and the idempotency key need. */
 export const taskColumns = [
   'id',
   'request_id',
@@ -139,12 +139,6 @@ export async function findTask(db: Kysely<Database>, name: TaskName): Promise<Ta
 export async function findTaskById(db: Kysely<Database>, id: string): Promise<TaskRecord | undefined> {
   const row = await db.selectFrom('tasks').select(taskColumns).where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);
-}
-
-/** What is to be submitted again; undefined when it was not kept. */
-export async function findTaskRequest(db: Kysely<Database>, id: string): Promise<unknown> {
-  const row = await db.selectFrom('tasks').select('request').where('id', '=', id).executeTakeFirst();
-  return typeof row?.request === 'string' ? (JSON.parse(row.request) as unknown) : undefined;
 }
 
 /** Which of a user's tasks of one format to list. */
