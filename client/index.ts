@@ -27,9 +27,9 @@ export type { RealtimeSession } from './realtime/realtime-session.ts';
 export type { SocketOptions } from './sockets/open-socket.ts';
 export type { SpokenText } from './sockets/speak-through.ts';
 export type {
-  BetaSpeechResponse,
+  BetaSpeechReply,
   MultimodalSpeechRequest,
-  NativeSpeechResponse,
+  NativeSpeechReply,
   Speech,
   SpeechEvent,
   SpeechRequest,
@@ -45,8 +45,8 @@ export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';
 export type {
   CompletedGeneration,
+  VideoGenerationReply,
   VideoGenerationRequest,
-  VideoGenerationState,
   VideoGenerations,
 } from './video-generations.ts';
 export type { VideoListQuery, VideoRequest, Videos } from './videos.ts';

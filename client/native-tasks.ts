@@ -4,7 +4,7 @@ import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
-type Submitted = Schemas['NativeTaskSubmitted'];
+type Submitted = Schemas['NativeTaskSubmittedReply'];
 export type NativeTask = Schemas['NativeTask'];
 export type GammaVideoRequest = Schemas['GammaVideoRequest'];
 export type Model3dRequest = Schemas['Model3dRequest'];
@@ -38,7 +38,7 @@ class NativeTasks<Request> extends TaskFamily<Request, Submitted, NativeTask, Su
 /** Gamma videos in the provider's own form. */
 export class NativeVideos extends NativeTasks<GammaVideoRequest> {
   constructor(caller: Caller) {
-    super(caller, (body, options) => caller.call('synthesizeVideo', { ...options, body }));
+    super(caller, (body, options) => caller.call('createNativeVideo', { ...options, body }));
   }
 }
 

@@ -17,7 +17,7 @@ export type SucceededOfficialTask = OfficialTask & {
  */
 export class OfficialVideos extends TaskFamily<
   OfficialTaskRequest,
-  Schemas['OfficialTaskCreated'],
+  Schemas['OfficialTaskCreatedReply'],
   OfficialTask,
   SucceededOfficialTask
 > {
@@ -25,10 +25,10 @@ export class OfficialVideos extends TaskFamily<
 
   constructor(caller: Caller) {
     super(caller, {
-      create: (body, options) => caller.call('createOfficialTask', { ...options, body }),
+      create: (body, options) => caller.call('createOfficialVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        caller.callWithReply('getOfficialTask', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getOfficialVideo', { ...options, params: { path: { task_id } } }),
       stateOf: officialState,
       isDone: (task): task is SucceededOfficialTask => task.status === 'succeeded',
       urlOf: ({ content, outputs, video_url }) => content?.video_url ?? outputs?.[0] ?? video_url,
@@ -38,7 +38,7 @@ export class OfficialVideos extends TaskFamily<
 
   /** Cancels a queued task, or removes one that has ended. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
-    await this.#caller.call('deleteOfficialTask', { ...options, params: { path: { task_id: id } } });
+    await this.#caller.call('deleteOfficialVideo', { ...options, params: { path: { task_id: id } } });
   }
 }
 

@@ -8,8 +8,8 @@ type Schemas = components['schemas'];
 export type SpeechRequest = Schemas['SpeechRequest'];
 export type SynthesizerRequest = Schemas['SynthesizerRequest'];
 export type MultimodalSpeechRequest = Schemas['MultimodalSpeechRequest'];
-export type NativeSpeechResponse = Schemas['NativeSpeechResponse'];
-export type BetaSpeechResponse = Schemas['BetaSpeechResponse'];
+export type NativeSpeechReply = Schemas['NativeSpeechReply'];
+export type BetaSpeechReply = Schemas['BetaSpeechReply'];
 
 /** A native event: audio, timestamps and, in the last one, the usage. Error events are thrown. */
 export type SpeechEvent = Exclude<SpeechStreamServerEvent, NativeError>;
@@ -49,7 +49,7 @@ export class Speech {
    * Speaks with a voxa or alpha-audio model on its native route and gives the address of the audio.
    * `POST /api/v1/services/audio/tts/SpeechSynthesizer`
    */
-  synthesize(body: SynthesizerRequest, options: CallOptions = {}): Promise<NativeSpeechResponse> {
+  synthesize(body: SynthesizerRequest, options: CallOptions = {}): Promise<NativeSpeechReply> {
     return this.#caller.call('synthesizeSpeech', { ...options, body });
   }
 
@@ -66,7 +66,7 @@ export class Speech {
   multimodal(
     body: MultimodalSpeechRequest,
     options: CallOptions = {},
-  ): Promise<NativeSpeechResponse | BetaSpeechResponse> {
+  ): Promise<NativeSpeechReply | BetaSpeechReply> {
     return this.#caller.call('generateMultimodalSpeech', { ...options, body });
   }
 

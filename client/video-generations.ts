@@ -7,7 +7,7 @@ import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } fro
 type Schemas = components['schemas'];
 type FamilyRecord = Schemas['FamilyRecord'];
 export type VideoGenerationRequest = Schemas['VideoGenerationRequest'];
-export type VideoGenerationState = Schemas['VideoGenerationState'];
+export type VideoGenerationReply = Schemas['VideoGenerationReply'];
 export type CompletedGeneration =
   | CompletedVideo
   | (FamilyRecord & { data: { status: 'SUCCESS'; result_url: string } });
@@ -19,15 +19,15 @@ export type CompletedGeneration =
 export class VideoGenerations extends TaskFamily<
   VideoGenerationRequest,
   VideoTask,
-  VideoGenerationState,
+  VideoGenerationReply,
   CompletedGeneration
 > {
   constructor(caller: Caller) {
     super(caller, {
-      create: (body, options) => caller.call('createVideoGeneration', { ...options, body }),
+      create: (body, options) => caller.call('createGenericVideo', { ...options, body }),
       idOf: ({ id }) => id,
       read: (task_id, options) =>
-        caller.callWithReply('getVideoGeneration', { ...options, params: { path: { task_id } } }),
+        caller.callWithReply('getGenericVideo', { ...options, params: { path: { task_id } } }),
       stateOf: (task) => ('code' in task ? recordState(task) : videoState(task)),
       isDone: (task): task is CompletedGeneration =>
         'code' in task ? task.data.status === 'SUCCESS' : isCompletedVideo(task),

@@ -47,7 +47,7 @@ export class Videos extends TaskFamily<VideoRequest, VideoTask, VideoTask, Compl
   }
 
   /** Deletes a task that has ended. */
-  delete(id: string, options: CallOptions = {}): Promise<Schemas['VideoDeleted']> {
+  delete(id: string, options: CallOptions = {}): Promise<Schemas['VideoDeletedReply']> {
     return this.#caller.call('deleteVideo', { ...options, params: { path: { task_id: id } } });
   }
 

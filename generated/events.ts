@@ -5,13 +5,13 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Client event id
+         * ClientEventId
          * @description Id made by the client, unique in its connection. An `error` event names the event it answers by this id.
          * @example event_0001
          */
         ClientEventId: string;
         /**
-         * Realtime session fields
+         * RealtimeSessionFields
          * @description How a realtime session speaks. A model takes only the fields of its generation; the others are refused for it.
          */
         RealtimeSessionFields: {
@@ -75,7 +75,7 @@ export interface components {
             enable_tn?: boolean;
         };
         /**
-         * Realtime session options
+         * RealtimeSessionOptions
          * @description What a client sets. Fields left out keep their value; unknown fields are passed to the provider.
          */
         RealtimeSessionOptions: components["schemas"]["RealtimeSessionFields"] & {
@@ -83,7 +83,7 @@ export interface components {
             voice: string;
         };
         /**
-         * Session update
+         * SessionUpdate
          * @description Sets how the session speaks. May be sent again only before the first synthesis; later it is refused with `invalid_value`.
          */
         SessionUpdate: {
@@ -96,7 +96,7 @@ export interface components {
             session: components["schemas"]["RealtimeSessionOptions"];
         };
         /**
-         * Text appended
+         * InputTextBufferAppend
          * @description Adds text to the buffer; may repeat. Wait for `session.updated` before the first one.
          */
         InputTextBufferAppend: {
@@ -113,7 +113,7 @@ export interface components {
             text: string;
         };
         /**
-         * Buffer commit
+         * InputTextBufferCommit
          * @description In mode commit, speaks the buffered text. In mode server_commit, speaks at once what is buffered. An empty buffer is answered with an `error` event.
          */
         InputTextBufferCommit: {
@@ -125,7 +125,7 @@ export interface components {
             type: "input_text_buffer.commit";
         };
         /**
-         * Buffer clear
+         * InputTextBufferClear
          * @description Drops the text that is not committed yet.
          */
         InputTextBufferClear: {
@@ -137,7 +137,7 @@ export interface components {
             type: "input_text_buffer.clear";
         };
         /**
-         * Response cancel
+         * ResponseCancel
          * @description Stops the running response, which then ends as `incomplete`. Audio already made is billed. Without a running response nothing happens.
          */
         ResponseCancel: {
@@ -149,7 +149,7 @@ export interface components {
             type: "response.cancel";
         };
         /**
-         * Session finish
+         * SessionFinish
          * @description Ends the text. What is buffered is still spoken; then come `session.finished` and the close.
          */
         SessionFinish: {
@@ -161,13 +161,13 @@ export interface components {
             type: "session.finish";
         };
         /**
-         * Server event id
+         * ServerEventId
          * @description Id of this event, unique in the connection.
          * @example event_8f0c2d
          */
         ServerEventId: string;
         /**
-         * Realtime session
+         * RealtimeSession
          * @description The session as it stands, with every value in force that the provider tells.
          */
         RealtimeSession: components["schemas"]["RealtimeSessionFields"] & {
@@ -188,7 +188,7 @@ export interface components {
             model: string;
         };
         /**
-         * Session created
+         * SessionCreated
          * @description The first event after the handshake, with the defaults in force.
          */
         SessionCreated: {
@@ -201,7 +201,7 @@ export interface components {
             session: components["schemas"]["RealtimeSession"];
         };
         /**
-         * Session updated
+         * SessionUpdated
          * @description Confirms a session update. Text may be sent from here on.
          */
         SessionUpdated: {
@@ -214,7 +214,7 @@ export interface components {
             session: components["schemas"]["RealtimeSession"];
         };
         /**
-         * Buffer committed
+         * InputTextBufferCommitted
          * @description The buffered text was taken for synthesis.
          */
         InputTextBufferCommitted: {
@@ -228,7 +228,7 @@ export interface components {
             item_id?: string;
         };
         /**
-         * Buffer cleared
+         * InputTextBufferCleared
          * @description The buffered text was dropped.
          */
         InputTextBufferCleared: {
@@ -240,19 +240,19 @@ export interface components {
             type: "input_text_buffer.cleared";
         };
         /**
-         * Response id
+         * ResponseId
          * @description Id of the response.
          * @example resp_7Kd2
          */
         ResponseId: string;
         /**
-         * Item id
+         * ItemId
          * @description Id of the item.
          * @example item_5Rt8
          */
         ItemId: string;
         /**
-         * Realtime content part
+         * RealtimeContentPart
          * @description A part of an item.
          */
         RealtimeContentPart: {
@@ -267,7 +267,7 @@ export interface components {
             transcript?: string;
         };
         /**
-         * Realtime item
+         * RealtimeItem
          * @description A piece of output.
          */
         RealtimeItem: {
@@ -296,7 +296,7 @@ export interface components {
             content: components["schemas"]["RealtimeContentPart"][];
         };
         /**
-         * Realtime character usage
+         * RealtimeCharacterUsage
          * @description Alpha3 models. The figure counts from the start of the session, so the last one is the bill.
          */
         RealtimeCharacterUsage: {
@@ -307,7 +307,7 @@ export interface components {
             characters: number;
         };
         /**
-         * Realtime token usage
+         * RealtimeTokenUsage
          * @description Legacy models. The figures are those of one response; the bill is their sum over the response ids.
          */
         RealtimeTokenUsage: {
@@ -340,12 +340,12 @@ export interface components {
             };
         };
         /**
-         * Realtime usage
+         * RealtimeUsage
          * @description What was counted, in the model's own unit.
          */
         RealtimeUsage: components["schemas"]["RealtimeCharacterUsage"] | components["schemas"]["RealtimeTokenUsage"];
         /**
-         * Realtime response
+         * RealtimeResponse
          * @description One synthesis, from its text to its last audio.
          */
         RealtimeResponse: {
@@ -371,7 +371,7 @@ export interface components {
             usage?: components["schemas"]["RealtimeUsage"];
         };
         /**
-         * Response created
+         * ResponseCreated
          * @description A synthesis begins.
          */
         ResponseCreated: {
@@ -384,7 +384,7 @@ export interface components {
             response: components["schemas"]["RealtimeResponse"];
         };
         /**
-         * Output item added
+         * ResponseOutputItemAdded
          * @description The response has a new item.
          */
         ResponseOutputItemAdded: {
@@ -400,7 +400,7 @@ export interface components {
             item: components["schemas"]["RealtimeItem"];
         };
         /**
-         * Content part added
+         * ResponseContentPartAdded
          * @description The item has a new part.
          */
         ResponseContentPartAdded: {
@@ -419,7 +419,7 @@ export interface components {
             part: components["schemas"]["RealtimeContentPart"];
         };
         /**
-         * Audio delta
+         * ResponseAudioDelta
          * @description A chunk of audio. Decode the chunks in order; WAV, MP3 and Opus chunks form one file for each response.
          */
         ResponseAudioDelta: {
@@ -442,7 +442,7 @@ export interface components {
             delta: string;
         };
         /**
-         * Audio done
+         * ResponseAudioDone
          * @description The last audio of the part was sent.
          */
         ResponseAudioDone: {
@@ -460,7 +460,7 @@ export interface components {
             content_index: number;
         };
         /**
-         * Content part done
+         * ResponseContentPartDone
          * @description The part is whole.
          */
         ResponseContentPartDone: {
@@ -479,7 +479,7 @@ export interface components {
             part: components["schemas"]["RealtimeContentPart"];
         };
         /**
-         * Output item done
+         * ResponseOutputItemDone
          * @description The item is whole.
          */
         ResponseOutputItemDone: {
@@ -495,7 +495,7 @@ export interface components {
             item: components["schemas"]["RealtimeItem"];
         };
         /**
-         * Response done
+         * ResponseDone
          * @description The synthesis ended. Read it before closing; it carries the usage.
          */
         ResponseDone: {
@@ -511,7 +511,7 @@ export interface components {
             };
         };
         /**
-         * Session finished
+         * SessionFinished
          * @description All audio was sent. The server closes with 1000 after it; read to this event before closing.
          */
         SessionFinished: {
@@ -523,7 +523,7 @@ export interface components {
             type: "session.finished";
         };
         /**
-         * Realtime error details
+         * RealtimeErrorDetails
          * @description What went wrong. All five fields are always there, null where nothing is known.
          */
         RealtimeErrorDetails: {
@@ -554,7 +554,7 @@ export interface components {
             event_id: string | null;
         };
         /**
-         * Realtime error
+         * RealtimeError
          * @description Something was refused or failed. The connection stays open unless a close follows.
          */
         RealtimeError: {
@@ -567,13 +567,13 @@ export interface components {
             error: components["schemas"]["RealtimeErrorDetails"];
         };
         /**
-         * Inference task id
+         * InferenceTaskId
          * @description UUID made by the client, dashes optional, the same in all frames of one task and new for each task.
          * @example 5d2f0c3e8b7a4f169a3d2c1b0e9f8a7d
          */
         InferenceTaskId: string;
         /**
-         * Pronunciation fixes
+         * PronunciationFixes
          * @description Readings and replacements applied to this text only.
          */
         PronunciationFixes: {
@@ -587,7 +587,7 @@ export interface components {
             }[];
         };
         /**
-         * Synthesis options
+         * SynthesisOptions
          * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         SynthesisOptions: {
@@ -659,7 +659,7 @@ export interface components {
             hot_fix?: components["schemas"]["PronunciationFixes"];
         };
         /**
-         * Run task parameters
+         * RunTaskParameters
          * @description The voice and how it speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         RunTaskParameters: {
@@ -675,7 +675,7 @@ export interface components {
             voice: string;
         } & components["schemas"]["SynthesisOptions"];
         /**
-         * Run task
+         * RunTask
          * @description Starts a task. Send text only after `task-started`.
          */
         RunTask: {
@@ -721,7 +721,7 @@ export interface components {
             };
         };
         /**
-         * Continue task input
+         * ContinueTaskInput
          * @description Text to speak, or an order to speak what is buffered; one of the two at least.
          */
         ContinueTaskInput: {
@@ -734,7 +734,7 @@ export interface components {
             flush?: boolean;
         };
         /**
-         * Continue task
+         * ContinueTask
          * @description Adds text to the task; may repeat. With `enable_ssml` exactly one is allowed.
          */
         ContinueTask: {
@@ -766,7 +766,7 @@ export interface components {
             };
         };
         /**
-         * Finish task
+         * FinishTask
          * @description Ends the text of the task. What is buffered is still spoken.
          */
         FinishTask: {
@@ -791,7 +791,7 @@ export interface components {
             };
         };
         /**
-         * Task started
+         * TaskStarted
          * @description The task runs; text may be sent from here on.
          */
         TaskStarted: {
@@ -814,7 +814,7 @@ export interface components {
             };
         };
         /**
-         * Spoken word
+         * SpokenWord
          * @description A word, its place in the text and its place in the audio.
          */
         SpokenWord: {
@@ -830,7 +830,7 @@ export interface components {
             end_time?: number;
         };
         /**
-         * Spoken sentence
+         * SpokenSentence
          * @description Which sentence, and when its words are spoken.
          */
         SpokenSentence: {
@@ -840,7 +840,7 @@ export interface components {
             words?: components["schemas"]["SpokenWord"][];
         };
         /**
-         * Sentence output
+         * SentenceOutput
          * @description A sentence on its way to audio.
          */
         SentenceOutput: {
@@ -854,7 +854,7 @@ export interface components {
             original_text?: string;
         };
         /**
-         * Speech usage
+         * SpeechUsage
          * @description What the provider counted, in the model's own unit. Streams report it cumulatively; the last figure counts.
          */
         SpeechUsage: {
@@ -892,7 +892,7 @@ export interface components {
             };
         };
         /**
-         * Result generated
+         * ResultGenerated
          * @description A step of a sentence. After each `sentence-synthesis` comes one binary frame with its audio.
          */
         ResultGenerated: {
@@ -916,7 +916,7 @@ export interface components {
             };
         };
         /**
-         * Inference audio
+         * InferenceAudio
          * Format: binary
          * @description The bytes of one binary frame, in the format of the task: the piece of audio that belongs to the
          *     `sentence-synthesis` before it. The frames of one task, in order, are one file; for WAV and MP3 only the first
@@ -924,7 +924,7 @@ export interface components {
          */
         InferenceAudio: string;
         /**
-         * Task finished
+         * TaskFinished
          * @description All audio was sent. The socket may start another task with a new task id.
          */
         TaskFinished: {
@@ -954,7 +954,7 @@ export interface components {
             };
         };
         /**
-         * Task failed
+         * TaskFailed
          * @description The task ended in an error. The server closes the socket after it.
          */
         TaskFailed: {
@@ -987,7 +987,7 @@ export interface components {
             };
         };
         /**
-         * Native event lines
+         * NativeEventLines
          * @description The lines of the event beside its data.
          */
         NativeEventLines: {
@@ -1003,13 +1003,13 @@ export interface components {
             event: "result" | "error";
         };
         /**
-         * Provider request id
+         * ProviderRequestId
          * @description The provider's id of the request; the gateway's own is in header `x-request-id`.
          * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
          */
         ProviderRequestId: string;
         /**
-         * Speech audio
+         * SpeechAudio
          * @description Where the audio is, or a piece of it.
          */
         SpeechAudio: {
@@ -1035,14 +1035,14 @@ export interface components {
             expires_at?: number;
         };
         /**
-         * Unused choices
+         * UnusedChoices
          * @description Unused by speech; some models send null.
          */
         UnusedChoices: {
             [key: string]: unknown;
         }[] | null;
         /**
-         * Alpha speech chunk
+         * AlphaSpeechChunk
          * @description Alpha HTTP models. A piece of audio as Base64 PCM, 16-bit little-endian mono.
          */
         AlphaSpeechChunk: {
@@ -1064,7 +1064,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Sentence begin
+         * SentenceBegin
          * @description Voxa and alpha-audio models. A sentence begins.
          */
         SentenceBegin: {
@@ -1089,7 +1089,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Sentence synthesis
+         * SentenceSynthesis
          * @description Voxa and alpha-audio models. A piece of audio of the sentence as Base64, in the format asked for.
          */
         SentenceSynthesis: {
@@ -1112,7 +1112,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Sentence end
+         * SentenceEnd
          * @description Voxa and alpha-audio models. The sentence is spoken; the usage is cumulative.
          */
         SentenceEnd: {
@@ -1137,7 +1137,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Native speech end
+         * NativeSpeechEnd
          * @description The last event of an alpha, voxa or alpha-audio model, with the final usage. Its audio is empty; its address, where there is one, leads to the whole file.
          */
         NativeSpeechEnd: {
@@ -1157,7 +1157,7 @@ export interface components {
             usage: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Beta verdict
+         * BetaVerdict
          * @description The provider's verdict.
          */
         BetaVerdict: {
@@ -1167,7 +1167,7 @@ export interface components {
             status_msg: string;
         };
         /**
-         * Beta speech chunk
+         * BetaSpeechChunk
          * @description Beta models. A piece of audio as hexadecimal.
          */
         BetaSpeechChunk: {
@@ -1191,7 +1191,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Facts of a beta audio
+         * BetaSpeechFacts
          * @description Measured facts of the whole audio.
          */
         BetaSpeechFacts: {
@@ -1215,7 +1215,7 @@ export interface components {
             invisible_character_ratio?: number;
         } | null;
         /**
-         * Beta speech end
+         * BetaSpeechEnd
          * @description Beta models. The last event, with facts and the final usage. Its audio repeats the whole unless `exclude_aggregated_audio` was true; do not play it twice.
          */
         BetaSpeechEnd: {
@@ -1240,7 +1240,7 @@ export interface components {
             usage: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Beta speech rejected
+         * BetaSpeechRejected
          * @description Beta models. The provider refused or failed under status 200; the stream ends with it and has no audio.
          */
         BetaSpeechRejected: {
@@ -1260,7 +1260,7 @@ export interface components {
             usage?: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Provider rejection
+         * NativeError
          * @description A provider's refusal on a native route, passed on unchanged, except that what it tells of its own hosts, addresses and keys reads `***`.
          */
         NativeError: {
@@ -1310,7 +1310,7 @@ export interface components {
             end_block_index?: number;
         };
         /**
-         * Written text
+         * OutputTextBlock
          * @description A text that the model wrote.
          */
         OutputTextBlock: {
@@ -1325,7 +1325,7 @@ export interface components {
             citations?: components["schemas"]["Citation"][] | null;
         };
         /**
-         * Drawn image
+         * OutputImageBlock
          * @description A picture that the model drew, at an address or in the answer.
          */
         OutputImageBlock: {
@@ -1351,7 +1351,7 @@ export interface components {
             };
         };
         /**
-         * Cache control
+         * CacheControl
          * @description Ends a part of the prompt that the provider may cache.
          */
         CacheControl: {
@@ -1368,7 +1368,7 @@ export interface components {
             ttl?: "5m" | "1h";
         } | null;
         /**
-         * Tool use
+         * ToolUseBlock
          * @description The model asks for a call of a tool. Answer it with a tool result in the next turn.
          */
         ToolUseBlock: {
@@ -1388,7 +1388,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Thinking
+         * ThinkingBlock
          * @description What the model thought. Send it back unchanged when the conversation goes on with tools.
          */
         ThinkingBlock: {
@@ -1403,7 +1403,7 @@ export interface components {
             signature: string;
         };
         /**
-         * Redacted thinking
+         * RedactedThinkingBlock
          * @description Thoughts that only the provider can read. Send them back unchanged.
          */
         RedactedThinkingBlock: {
@@ -1416,18 +1416,18 @@ export interface components {
             data: string;
         };
         /**
-         * Output content block
+         * OutputContentBlock
          * @description A part of the message, told apart by `type`.
          */
         OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
         /**
-         * Stop reason
+         * StopReason
          * @description Why the message ended; null in the first event of a stream.
          * @enum {string|null}
          */
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
         /**
-         * Token counters
+         * TokenCounters
          * @description What a call used, under both common pairs of names.
          */
         TokenCounters: {
@@ -1443,7 +1443,7 @@ export interface components {
             output_tokens: number;
         };
         /**
-         * Message usage
+         * MessageUsage
          * @description Tokens of a message, and those read from or written to the provider's prompt cache.
          */
         MessageUsage: {
@@ -1482,7 +1482,7 @@ export interface components {
             usage: components["schemas"]["MessageUsage"];
         };
         /**
-         * Message start
+         * MessageStartEvent
          * @description The message begins; its content is still empty.
          */
         MessageStartEvent: {
@@ -1494,7 +1494,7 @@ export interface components {
             message: components["schemas"]["Message"];
         };
         /**
-         * Content block start
+         * ContentBlockStartEvent
          * @description A part of the message begins; its text or input is still empty.
          */
         ContentBlockStartEvent: {
@@ -1508,7 +1508,7 @@ export interface components {
             content_block: components["schemas"]["OutputContentBlock"];
         };
         /**
-         * Text delta
+         * TextDelta
          * @description A piece of text.
          */
         TextDelta: {
@@ -1521,7 +1521,7 @@ export interface components {
             text: string;
         };
         /**
-         * Input JSON delta
+         * InputJsonDelta
          * @description A piece of a tool's arguments.
          */
         InputJsonDelta: {
@@ -1534,7 +1534,7 @@ export interface components {
             partial_json: string;
         };
         /**
-         * Thinking delta
+         * ThinkingDelta
          * @description A piece of thought.
          */
         ThinkingDelta: {
@@ -1547,7 +1547,7 @@ export interface components {
             thinking: string;
         };
         /**
-         * Signature delta
+         * SignatureDelta
          * @description The seal on the thoughts, before the part ends.
          */
         SignatureDelta: {
@@ -1560,7 +1560,7 @@ export interface components {
             signature: string;
         };
         /**
-         * Citations delta
+         * CitationsDelta
          * @description One more citation of a text.
          */
         CitationsDelta: {
@@ -1572,12 +1572,12 @@ export interface components {
             citation: components["schemas"]["Citation"];
         };
         /**
-         * Delta
+         * ContentBlockDelta
          * @description The piece, told apart by `type`. Append it to what came before.
          */
         ContentBlockDelta: components["schemas"]["TextDelta"] | components["schemas"]["InputJsonDelta"] | components["schemas"]["ThinkingDelta"] | components["schemas"]["SignatureDelta"] | components["schemas"]["CitationsDelta"];
         /**
-         * Content block delta
+         * ContentBlockDeltaEvent
          * @description A piece of a part.
          */
         ContentBlockDeltaEvent: {
@@ -1591,7 +1591,7 @@ export interface components {
             delta: components["schemas"]["ContentBlockDelta"];
         };
         /**
-         * Content block stop
+         * ContentBlockStopEvent
          * @description A part of the message is complete.
          */
         ContentBlockStopEvent: {
@@ -1604,7 +1604,7 @@ export interface components {
             index: number;
         };
         /**
-         * Message delta
+         * MessageDeltaEvent
          * @description Why the message ended, and the usage up to here.
          */
         MessageDeltaEvent: {
@@ -1622,7 +1622,7 @@ export interface components {
             usage: components["schemas"]["MessageUsage"];
         };
         /**
-         * Message stop
+         * MessageStopEvent
          * @description The message is complete and the stream ends.
          */
         MessageStopEvent: {
@@ -1633,7 +1633,7 @@ export interface components {
             type: "message_stop";
         };
         /**
-         * Ping
+         * PingEvent
          * @description Keeps the connection open. Ignore it.
          */
         PingEvent: {
@@ -1644,7 +1644,7 @@ export interface components {
             type: "ping";
         };
         /**
-         * Messages error
+         * MessagesError
          * @description The generic error body with the two keys that messages clients need beside it.
          */
         MessagesError: {
@@ -1683,7 +1683,7 @@ export interface components {
             request_id?: string;
         };
         /**
-         * Message error
+         * MessageErrorEvent
          * @description The stream failed and ends here. The object is the error body of the messages routes.
          */
         MessageErrorEvent: {
@@ -1694,7 +1694,7 @@ export interface components {
             type: "error";
         } & WithRequired<components["schemas"]["MessagesError"], "type">;
         /**
-         * Callback headers
+         * CallbackHeaders
          * @description Headers of every call to a callback address.
          */
         CallbackHeaders: {
@@ -1715,13 +1715,13 @@ export interface components {
             "webhook-signature"?: string;
         };
         /**
-         * Official task state
+         * OfficialTaskStatus
          * @description `queued`, `running`, then `succeeded`, `failed` or `expired`; a queued task can become `cancelled`.
          * @enum {string}
          */
         OfficialTaskStatus: "queued" | "running" | "succeeded" | "failed" | "expired" | "cancelled";
         /**
-         * Official task error
+         * OfficialTaskError
          * @description Why the task failed.
          */
         OfficialTaskError: {
@@ -1737,7 +1737,7 @@ export interface components {
             message: string;
         };
         /**
-         * Official task result
+         * OfficialTaskContent
          * @description Signed addresses of the result, good for 24 hours.
          */
         OfficialTaskContent: {
@@ -1759,7 +1759,7 @@ export interface components {
             file_url?: string;
         };
         /**
-         * Seedance usage
+         * OfficialUsage
          * @description Tokens that a Seedance task used.
          */
         OfficialUsage: {
@@ -1783,7 +1783,7 @@ export interface components {
             };
         };
         /**
-         * Seedance tool
+         * OfficialTool
          * @description A tool the model may use while it plans the video.
          */
         OfficialTool: {
@@ -1794,7 +1794,7 @@ export interface components {
             type: "web_search";
         };
         /**
-         * Official task
+         * OfficialTask
          * @description A Seedance task as the official poll shows it. The callback body is the same object.
          */
         OfficialTask: {
@@ -1891,7 +1891,7 @@ export interface components {
             output_format?: string;
         } & (unknown & unknown);
         /**
-         * Official task callback
+         * OfficialTaskCallback
          * @description The task as the official poll shows it.
          */
         OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
@@ -1902,13 +1902,13 @@ export interface components {
             status?: "queued" | "running" | "succeeded" | "failed" | "expired";
         };
         /**
-         * Music task status
+         * MusicTaskStatus
          * @description `SUCCESS` and `FAILURE` are final. The others come before them, in the order written; `UNKNOWN` when the provider cannot say.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
-         * Facts of a music task
+         * MusicTaskFacts
          * @description What music and lyrics tasks have in common.
          */
         MusicTaskFacts: {
@@ -1936,7 +1936,7 @@ export interface components {
             progress: string;
         };
         /**
-         * Music control sliders
+         * MusicControlSliders
          * @description How strongly the styles, the unusual and a given audio shape the song.
          */
         MusicControlSliders: {
@@ -1957,7 +1957,7 @@ export interface components {
             audio_weight?: number;
         };
         /**
-         * Song metadata
+         * SongMetadata
          * @description What the song was made from.
          */
         SongMetadata: {
@@ -2080,7 +2080,7 @@ export interface components {
             metadata: components["schemas"]["SongMetadata"];
         };
         /**
-         * Music task
+         * MusicTask
          * @description The record of a music task. Stems come as songs too.
          */
         MusicTask: {
@@ -2093,7 +2093,7 @@ export interface components {
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
         /**
-         * Music task callback
+         * MusicTaskCallback
          * @description The record of the music task, in its final state.
          */
         MusicTaskCallback: components["schemas"]["MusicTask"] & {
@@ -2104,13 +2104,13 @@ export interface components {
             status?: "SUCCESS" | "FAILURE";
         };
         /**
-         * Image time
+         * ImageTime
          * @description When the job was submitted, was begun or ended. Unix time in milliseconds; null or 0 before.
          * @example 1795000000123
          */
         ImageTime: number | null;
         /**
-         * Image button
+         * ImageButton
          * @description An action on a finished job.
          */
         ImageButton: {
@@ -2135,7 +2135,7 @@ export interface components {
             style?: number;
         };
         /**
-         * Image job
+         * ImageJob
          * @description A job, its picture and the buttons that lead on from it. Notices carry the same object.
          */
         ImageJob: {
@@ -2193,7 +2193,7 @@ export interface components {
             maskBase64?: string | null;
         };
         /**
-         * Verification redirect
+         * VerificationCallback
          * @description The query parameters of the redirect. All values are text.
          */
         VerificationCallback: {

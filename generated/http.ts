@@ -187,7 +187,7 @@ export interface paths {
          *     `duration` that disagree, answer 400 with code `invalid_media_combination`. An asset that is not active
          *     answers 400 as well. Nothing is charged for a failed task.
          */
-        post: operations["createVideoGeneration"];
+        post: operations["createGenericVideo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -206,7 +206,7 @@ export interface paths {
          * @description Most models show the generic task object; Seedance models show the family record. Tasks started at another
          *     route are not found here. The video's address works for a limited time: download it promptly.
          */
-        get: operations["getVideoGeneration"];
+        get: operations["getGenericVideo"];
         put?: never;
         post?: never;
         delete?: never;
@@ -313,7 +313,7 @@ export interface paths {
          *     First and last frames cannot go with reference media, file or link, nor file with link: such a request answers
          *     400 with the gateway's code `invalid_media_combination`. What the provider itself refuses comes back unchanged.
          */
-        post: operations["synthesizeVideo"];
+        post: operations["createNativeVideo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -374,7 +374,7 @@ export interface paths {
          * @description Shows the caller's own tasks of the last seven days, newest first: the latest 50,000 of them, which is what the pages
          *     can show. Filters narrow the list together.
          */
-        get: operations["listOfficialTasks"];
+        get: operations["listOfficialVideos"];
         put?: never;
         /**
          * Start a Seedance video task in the official format.
@@ -383,7 +383,7 @@ export interface paths {
          *     Combinations of inputs that no model takes answer 400 with code `invalid_media_combination`; what an explicit task
          *     type rules out answers 400 with the provider's code `InvalidParameter.TaskTypeConstraint`.
          */
-        post: operations["createOfficialTask"];
+        post: operations["createOfficialVideo"];
         delete?: never;
         options?: never;
         head?: never;
@@ -404,7 +404,7 @@ export interface paths {
          * Show a Seedance task that was started in the official format.
          * @description A task is known for seven days, its video for 24 hours. Tasks started at another route are not found.
          */
-        get: operations["getOfficialTask"];
+        get: operations["getOfficialVideo"];
         put?: never;
         post?: never;
         /**
@@ -412,7 +412,7 @@ export interface paths {
          * @description A queued task becomes `cancelled` and is not charged; a succeeded, failed or expired task is removed. A running
          *     task answers 400 with code `task_not_completed`, a cancelled one 400 with code `invalid_request`.
          */
-        delete: operations["deleteOfficialTask"];
+        delete: operations["deleteOfficialVideo"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1331,7 +1331,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
-         * Speech request
+         * SpeechRequest
          * @description A text to speak, the model and voice to speak it with, and the form of the answer.
          */
         SpeechRequest: {
@@ -1397,20 +1397,20 @@ export interface components {
             };
         };
         /**
-         * Audio bytes
+         * AudioBytes
          * Format: binary
          * @description The audio in the media type of the response. PCM is 16-bit little-endian mono at the model's sample rate.
          */
         AudioBytes: string;
         /**
-         * Native speech events
+         * NativeSpeechStream
          * @description Server-sent events in the native line layout, without a blank after each colon: `id:<n>`, `event:result`, the
          *     comment `:HTTP_STATUS/200`, `data:<one JSON object>` and an empty line. A failure is `event:error` with
          *     `{code, message, request_id}`. The data objects are described in the AsyncAPI document.
          */
         NativeSpeechStream: string;
         /**
-         * Generic error
+         * GenericError
          * @description The error body of speech, video, embeddings, assets, music, image jobs and 3D.
          */
         GenericError: {
@@ -1434,7 +1434,7 @@ export interface components {
             };
         };
         /**
-         * Pronunciation fixes
+         * PronunciationFixes
          * @description Readings and replacements applied to this text only.
          */
         PronunciationFixes: {
@@ -1448,7 +1448,7 @@ export interface components {
             }[];
         };
         /**
-         * Synthesis options
+         * SynthesisOptions
          * @description How a voxa or alpha-audio model speaks. Unknown keys are passed to the provider, unless they name a voice of another user; explicit zero and false are kept.
          */
         SynthesisOptions: {
@@ -1520,7 +1520,7 @@ export interface components {
             hot_fix?: components["schemas"]["PronunciationFixes"];
         };
         /**
-         * Native synthesizer input
+         * SynthesizerInput
          * @description The text, the voice and how to speak. Unknown keys are passed to the provider, unless they name a voice of another user.
          */
         SynthesizerInput: {
@@ -1536,7 +1536,7 @@ export interface components {
             voice: string;
         } & components["schemas"]["SynthesisOptions"];
         /**
-         * Native synthesizer request
+         * SynthesizerRequest
          * @description The provider's own body for the voxa and alpha-audio models. Every option stands in `input`.
          */
         SynthesizerRequest: {
@@ -1548,7 +1548,7 @@ export interface components {
             input: components["schemas"]["SynthesizerInput"];
         };
         /**
-         * Speech audio
+         * SpeechAudio
          * @description Where the audio is, or a piece of it.
          */
         SpeechAudio: {
@@ -1574,7 +1574,7 @@ export interface components {
             expires_at?: number;
         };
         /**
-         * Speech usage
+         * SpeechUsage
          * @description What the provider counted, in the model's own unit. Streams report it cumulatively; the last figure counts.
          */
         SpeechUsage: {
@@ -1612,10 +1612,10 @@ export interface components {
             };
         };
         /**
-         * Native speech answer
+         * NativeSpeechReply
          * @description The provider's answer on both native speech routes, alpha, voxa and alpha-audio models.
          */
-        NativeSpeechResponse: {
+        NativeSpeechReply: {
             /**
              * @description The provider's id of the request.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
@@ -1639,7 +1639,7 @@ export interface components {
             usage: components["schemas"]["SpeechUsage"];
         };
         /**
-         * Provider rejection
+         * NativeError
          * @description A provider's refusal on a native route, passed on unchanged, except that what it tells of its own hosts, addresses and keys reads `***`.
          */
         NativeError: {
@@ -1660,19 +1660,19 @@ export interface components {
             request_id: string;
         };
         /**
-         * Error of a native route
+         * NativeRouteError
          * @description The generic body when the gateway refused the request, the flat one when the provider did.
          */
         NativeRouteError: components["schemas"]["GenericError"] | components["schemas"]["NativeError"];
         /**
-         * Rules of beta input
+         * BetaSpeechRules
          * @description Speech needs `voice_setting`; cloning needs the new voice's id and its audio.
          */
         BetaSpeechRules: {
             [key: string]: unknown;
         };
         /**
-         * Beta voice setting
+         * BetaVoiceSetting
          * @description Beta, required to speak. The voice and its manner.
          */
         BetaVoiceSetting: {
@@ -1713,7 +1713,7 @@ export interface components {
             latex_read?: boolean;
         };
         /**
-         * Beta audio setting
+         * BetaAudioSetting
          * @description Beta. The form of the audio.
          */
         BetaAudioSetting: {
@@ -1748,7 +1748,7 @@ export interface components {
             force_cbr?: boolean;
         };
         /**
-         * Beta voice modification
+         * BetaVoiceModify
          * @description Beta. Effects on the finished voice.
          */
         BetaVoiceModify: {
@@ -1765,7 +1765,7 @@ export interface components {
             sound_effects?: "spacious_echo" | "auditorium_echo" | "lofi_telephone" | "robotic";
         };
         /**
-         * Native multimodal speech input
+         * MultimodalSpeechInput
          * @description The text and how to speak it. Alpha models read the fields down to `optimize_instructions`, beta models the rest. Unknown keys are passed to the provider, unless they name a voice of another user.
          */
         MultimodalSpeechInput: {
@@ -1847,7 +1847,7 @@ export interface components {
             audio_url?: string;
         };
         /**
-         * Native multimodal speech request
+         * MultimodalSpeechRequest
          * @description The provider's own body for alpha HTTP models and for beta models. Which fields of `input` apply depends on the model.
          */
         MultimodalSpeechRequest: {
@@ -1863,7 +1863,7 @@ export interface components {
             };
         } & (unknown & unknown & unknown);
         /**
-         * Facts of a beta audio
+         * BetaSpeechFacts
          * @description Measured facts of the whole audio.
          */
         BetaSpeechFacts: {
@@ -1887,10 +1887,10 @@ export interface components {
             invisible_character_ratio?: number;
         } | null;
         /**
-         * Beta speech answer
+         * BetaSpeechReply
          * @description The provider's answer for beta models. The audio is hexadecimal, and sits in `output.data.audio`.
          */
-        BetaSpeechResponse: {
+        BetaSpeechReply: {
             /**
              * @description The provider's id of the request.
              * @example 0f3d
@@ -1934,7 +1934,7 @@ export interface components {
             };
         };
         /**
-         * Create a voice
+         * CreateVoiceInput
          * @description Clones a voice from a recording at `url`, or designs one from the words of `voice_prompt`. Exactly one of the two.
          */
         CreateVoiceInput: {
@@ -1988,7 +1988,7 @@ export interface components {
             [key: string]: unknown;
         });
         /**
-         * List voices
+         * ListVoicesInput
          * @description Lists the caller's voices, page by page.
          */
         ListVoicesInput: {
@@ -2011,7 +2011,7 @@ export interface components {
             page_size?: number;
         };
         /**
-         * Query a voice
+         * QueryVoiceInput
          * @description Reads the state of one voice. Poll it after `create_voice`, which returns before the voice is ready.
          */
         QueryVoiceInput: {
@@ -2027,7 +2027,7 @@ export interface components {
             voice_id: string;
         };
         /**
-         * Update a voice
+         * UpdateVoiceInput
          * @description Clones an existing voice anew from another recording; its id stays.
          */
         UpdateVoiceInput: {
@@ -2048,7 +2048,7 @@ export interface components {
             url: string;
         };
         /**
-         * Delete a voice
+         * DeleteVoiceInput
          * @description Deletes a voice for good.
          */
         DeleteVoiceInput: {
@@ -2064,7 +2064,7 @@ export interface components {
             voice_id: string;
         };
         /**
-         * Voice enrollment request
+         * VoiceEnrollmentRequest
          * @description Clones, designs and manages voices of the voxa and alpha-audio models.
          */
         VoiceEnrollmentRequest: {
@@ -2095,20 +2095,20 @@ export interface components {
             };
         };
         /**
-         * Alpha voice name
+         * AlphaVoiceName
          * @description A part of the new voice's id: 1 to 16 letters, digits and underscores.
          * @example narrator_1
          */
         AlphaVoiceName: string;
         /**
-         * Alpha voice language
+         * AlphaVoiceLanguage
          * @description Language code of the voice.
          * @default zh
          * @enum {string}
          */
         AlphaVoiceLanguage: "zh" | "en" | "de" | "it" | "pt" | "es" | "ja" | "ko" | "fr" | "ru";
         /**
-         * Clone an alpha voice
+         * AlphaCloneVoiceInput
          * @description Clones a voice from a recording.
          */
         AlphaCloneVoiceInput: {
@@ -2137,7 +2137,7 @@ export interface components {
             language?: components["schemas"]["AlphaVoiceLanguage"];
         };
         /**
-         * List alpha voices
+         * AlphaListVoicesInput
          * @description Lists the caller's voices of this service, page by page.
          */
         AlphaListVoicesInput: {
@@ -2158,7 +2158,7 @@ export interface components {
             page_size?: number;
         };
         /**
-         * Delete an alpha voice
+         * AlphaDeleteVoiceInput
          * @description Deletes a voice for good.
          */
         AlphaDeleteVoiceInput: {
@@ -2171,7 +2171,7 @@ export interface components {
             voice: string;
         };
         /**
-         * Alpha voice enrollment request
+         * AlphaVoiceEnrollmentRequest
          * @description Clones and manages voices of the alpha VC models. A voice is usable as soon as it is created.
          */
         AlphaVoiceEnrollmentRequest: {
@@ -2187,7 +2187,7 @@ export interface components {
             input: components["schemas"]["AlphaCloneVoiceInput"] | components["schemas"]["AlphaListVoicesInput"] | components["schemas"]["AlphaDeleteVoiceInput"];
         };
         /**
-         * Design an alpha voice
+         * AlphaDesignVoiceInput
          * @description Makes a voice from a description and returns a preview of it.
          */
         AlphaDesignVoiceInput: {
@@ -2209,7 +2209,7 @@ export interface components {
             language?: components["schemas"]["AlphaVoiceLanguage"];
         };
         /**
-         * Query an alpha voice
+         * AlphaQueryVoiceInput
          * @description Reads one designed voice.
          */
         AlphaQueryVoiceInput: {
@@ -2222,7 +2222,7 @@ export interface components {
             voice: string;
         };
         /**
-         * Alpha voice design request
+         * AlphaVoiceDesignRequest
          * @description Designs and manages voices of the alpha VD models. A voice is usable as soon as it is created.
          */
         AlphaVoiceDesignRequest: {
@@ -2253,12 +2253,12 @@ export interface components {
             };
         };
         /**
-         * Voice customization request
+         * VoiceCustomizationRequest
          * @description An action on custom voices. `model` selects the provider's service and `input.action` what it does.
          */
         VoiceCustomizationRequest: components["schemas"]["VoiceEnrollmentRequest"] | components["schemas"]["AlphaVoiceEnrollmentRequest"] | components["schemas"]["AlphaVoiceDesignRequest"];
         /**
-         * Facts of a voice reply
+         * VoiceReplyFacts
          * @description What every answer about custom voices carries beside its output.
          */
         VoiceReplyFacts: {
@@ -2274,7 +2274,7 @@ export interface components {
             };
         };
         /**
-         * Voice preview
+         * VoicePreviewAudio
          * @description A designed voice speaking the preview text.
          */
         VoicePreviewAudio: {
@@ -2292,7 +2292,7 @@ export interface components {
             response_format: "pcm" | "wav" | "mp3" | "opus";
         };
         /**
-         * Voice created
+         * VoiceCreatedReply
          * @description Answer to `create_voice`. The voice may still be in preparation; poll `query_voice`.
          */
         VoiceCreatedReply: {
@@ -2309,19 +2309,19 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Voice time
+         * VoiceTime
          * @description When the voice was created or last changed, as `YYYY-MM-DD HH:MM:SS`, UTC.
          * @example 2026-02-01 09:30:00
          */
         VoiceTime: string;
         /**
-         * Voice status
+         * VoiceStatus
          * @description `DEPLOYING` until the voice is ready, then `OK`, or `UNDEPLOYED` when it was refused. Only `OK` can speak.
          * @enum {string}
          */
         VoiceStatus: "DEPLOYING" | "OK" | "UNDEPLOYED";
         /**
-         * Voice in a list
+         * VoiceListItem
          * @description A voice of the voxa and alpha-audio models.
          */
         VoiceListItem: {
@@ -2336,7 +2336,7 @@ export interface components {
             preview_text?: string;
         };
         /**
-         * Voices
+         * VoiceListReply
          * @description Answer to `list_voice`.
          */
         VoiceListReply: {
@@ -2347,7 +2347,7 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Voice details
+         * VoiceDetailsReply
          * @description Answer to `query_voice`.
          */
         VoiceDetailsReply: {
@@ -2369,7 +2369,7 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Voice changed
+         * VoiceChangedReply
          * @description Answer to `update_voice` and `delete_voice`.
          */
         VoiceChangedReply: {
@@ -2377,7 +2377,7 @@ export interface components {
             output: Record<string, never>;
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Alpha voice created
+         * AlphaVoiceCreatedReply
          * @description Answer to `create` of either alpha service. The voice can be used at once.
          */
         AlphaVoiceCreatedReply: {
@@ -2398,7 +2398,7 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Alpha voice
+         * AlphaVoice
          * @description A voice of the alpha VC or VD models.
          */
         AlphaVoice: {
@@ -2419,7 +2419,7 @@ export interface components {
             preview_text?: string;
         };
         /**
-         * Alpha voices
+         * AlphaVoiceListReply
          * @description Answer to `list` of either alpha service. It is not counted.
          */
         AlphaVoiceListReply: {
@@ -2436,14 +2436,14 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Alpha voice details
+         * AlphaVoiceDetailsReply
          * @description Answer to `query` of the alpha design service.
          */
         AlphaVoiceDetailsReply: {
             output: components["schemas"]["AlphaVoice"];
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Alpha voice deleted
+         * AlphaVoiceDeletedReply
          * @description Answer to `delete` of either alpha service.
          */
         AlphaVoiceDeletedReply: {
@@ -2454,12 +2454,12 @@ export interface components {
             };
         } & components["schemas"]["VoiceReplyFacts"];
         /**
-         * Voice customization reply
+         * VoiceCustomizationReply
          * @description The answer to an action. Its `output` has the fields of that action.
          */
         VoiceCustomizationReply: components["schemas"]["VoiceCreatedReply"] | components["schemas"]["VoiceListReply"] | components["schemas"]["VoiceDetailsReply"] | components["schemas"]["VoiceChangedReply"] | components["schemas"]["AlphaVoiceCreatedReply"] | components["schemas"]["AlphaVoiceListReply"] | components["schemas"]["AlphaVoiceDetailsReply"] | components["schemas"]["AlphaVoiceDeletedReply"];
         /**
-         * Gamma limits of a generic request
+         * GammaVideoLimits
          * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case.
          */
         GammaVideoLimits: {
@@ -2467,17 +2467,17 @@ export interface components {
             model?: string;
         };
         /**
-         * Seedance 2.0 length
+         * Seedance20Duration
          * @description 4 to 15 seconds, or -1 to let the model choose.
          */
         Seedance20Duration: number;
         /**
-         * Seedance 2.5 length
+         * Seedance25Duration
          * @description 4 to 30 seconds, or -1 to let the model choose.
          */
         Seedance25Duration: number;
         /**
-         * Seedance limits of a generic request
+         * SeedanceVideoLimits
          * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only.
          */
         SeedanceVideoLimits: {
@@ -2485,7 +2485,7 @@ export interface components {
             model?: string;
         } & (unknown & unknown & unknown);
         /**
-         * Media reference
+         * MediaReference
          * Format: uri
          * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>` (Seedance), or a Base64 data URL.
          * @example https://files.example/cat.png
@@ -2493,40 +2493,40 @@ export interface components {
          */
         MediaReference: string;
         /**
-         * Reference image
+         * ReferenceImage
          * @description An image whose people, things or style the video should keep.
          */
         ReferenceImage: {
             url: components["schemas"]["MediaReference"];
         };
         /**
-         * Video reference
+         * VideoReference
          * Format: uri
          * @description An http or https URL, the address of an object store (`oss://`, gamma), or an asset reference of the form `asset://<asset_id>` (Seedance). Base64 is not taken for videos.
          * @example https://files.example/walk.mp4
          */
         VideoReference: string;
         /**
-         * Source video
+         * SourceVideo
          * @description A video to refer to. Gamma and Seedance: a reference; eta: the video to edit.
          */
         SourceVideo: {
             url: components["schemas"]["VideoReference"];
         };
         /**
-         * Seedance task type
+         * OmniReferenceTaskType
          * @description What a Seedance 2.5 task does with its references: `auto` lets the model decide, `edit` changes the source video, `extend` goes on from it.
          * @enum {string}
          */
         OmniReferenceTaskType: "auto" | "reference" | "edit" | "extend";
         /**
-         * Seedance ratio
+         * OfficialRatio
          * @description Width to height; `adaptive` follows the input. On 2.5, first frames, `edit` and `extend` take only `adaptive`.
          * @enum {string}
          */
         OfficialRatio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
         /**
-         * Seedance tool
+         * OfficialTool
          * @description A tool the model may use while it plans the video.
          */
         OfficialTool: {
@@ -2537,7 +2537,7 @@ export interface components {
             type: "web_search";
         };
         /**
-         * Seedance options
+         * OfficialOptions
          * @description Options of the official request; a generic request takes the same keys in `metadata`.
          */
         OfficialOptions: {
@@ -2610,14 +2610,14 @@ export interface components {
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
         };
         /**
-         * Address of a medium
+         * StoredMedia
          * Format: uri
          * @description An http or https URL, or the address of an object store (`oss://`).
          * @example https://files.example/horse.png
          */
         StoredMedia: string;
         /**
-         * Gamma media item
+         * GammaMedia
          * @description Images: JPEG, JPG, PNG without transparency, BMP or WEBP; sides 240 to 8,000 px, at most 8:1, at most 20 MB.
          *     Reference video: MP4 or MOV; sides 240 to 4,096 px, at most 8:1, at most 100 MB. Reference audio: WAV or MP3, at
          *     most 15 MB. File: DOCX, DOC, XLSX, XLS, PPTX, PPT, PDF, TXT, KEY, PAGES, NUMBERS or MD, at most 100 MB, documents
@@ -2637,14 +2637,14 @@ export interface components {
             url: string;
         };
         /**
-         * Gamma media
+         * GammaMediaList
          * @description Up to one first frame, one last frame, ten reference images, five reference videos, five reference audios, and one
          *     of file and link. First and last frames stand alone or together, never with the other kinds. Reference videos, and
          *     likewise reference audios, last 1 to 15 seconds each and 15 seconds together.
          */
         GammaMediaList: components["schemas"]["GammaMedia"][] & (components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][] & components["schemas"]["GammaMedia"][]);
         /**
-         * Gamma parameters
+         * GammaParameters
          * @description How the video is made. Output has 30 frames a second. Explicit zero and false are kept; unknown keys pass.
          */
         GammaParameters: {
@@ -2687,7 +2687,7 @@ export interface components {
             watermark?: boolean;
         };
         /**
-         * Seedance text
+         * OfficialTextItem
          * @description The prompt.
          */
         OfficialTextItem: {
@@ -2703,7 +2703,7 @@ export interface components {
             text: string;
         };
         /**
-         * Seedance image or audio
+         * OfficialMedia
          * Format: uri
          * @description An http or https URL, an asset reference of the form `asset://<asset_id>`, or a Base64 data URL.
          * @example https://files.example/cat.png
@@ -2711,7 +2711,7 @@ export interface components {
          */
         OfficialMedia: string;
         /**
-         * Seedance image
+         * OfficialImageItem
          * @description An image and what it is for. The size limits of uploaded assets hold.
          */
         OfficialImageItem: {
@@ -2731,14 +2731,14 @@ export interface components {
             role?: "first_frame" | "last_frame" | "reference_image";
         };
         /**
-         * Seedance video address
+         * OfficialVideo
          * Format: uri
          * @description An http or https URL, or an asset reference of the form `asset://<asset_id>`. Base64 is not taken for videos.
          * @example https://files.example/walk.mp4
          */
         OfficialVideo: string;
         /**
-         * Seedance video
+         * OfficialVideoItem
          * @description A reference video. The size limits of uploaded assets hold.
          */
         OfficialVideoItem: {
@@ -2758,7 +2758,7 @@ export interface components {
             role?: "reference_video";
         };
         /**
-         * Seedance audio
+         * OfficialAudioItem
          * @description A reference audio. The size limits of uploaded assets hold.
          */
         OfficialAudioItem: {
@@ -2778,7 +2778,7 @@ export interface components {
             role?: "reference_audio";
         };
         /**
-         * Seedance draft
+         * OfficialDraftItem
          * @description A finished draft task to make the full video from.
          */
         OfficialDraftItem: {
@@ -2794,12 +2794,12 @@ export interface components {
             };
         };
         /**
-         * Seedance content item
+         * OfficialContentItem
          * @description One text, image, video, audio or draft.
          */
         OfficialContentItem: components["schemas"]["OfficialTextItem"] | components["schemas"]["OfficialImageItem"] | components["schemas"]["OfficialVideoItem"] | components["schemas"]["OfficialAudioItem"] | components["schemas"]["OfficialDraftItem"];
         /**
-         * Seedance content
+         * OfficialContent
          * @description Texts, images, videos, audios and at most one draft. At most one first frame and one last frame; a last frame needs
          *     a first frame; frames exclude references (400 `invalid_media_combination`). Media: 9 images, 3 videos and 3 audios,
          *     12 files in all, on 2.0; 30, 10 and 10 on 2.5. Clips last 2 to 15 seconds each, on 2.0 15 seconds in all; audio
@@ -2807,7 +2807,7 @@ export interface components {
          */
         OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         /**
-         * Provider options of a generic request
+         * VideoRequestMetadata
          * @description Options that only some providers have; gamma reads `input.media`, `input` and `parameters` alone, eta none, Seedance all others.
          *     A `callback_url` for another than a Seedance model answers 400. Unknown keys pass.
          */
@@ -2831,7 +2831,7 @@ export interface components {
             audio_url?: components["schemas"]["OfficialMedia"] | components["schemas"]["OfficialMedia"][];
         } & components["schemas"]["OfficialOptions"];
         /**
-         * Video request fields
+         * VideoRequestFields
          * @description The fields that both generic video routes take. Unknown fields pass.
          */
         VideoRequestFields: {
@@ -2876,7 +2876,7 @@ export interface components {
             metadata?: components["schemas"]["VideoRequestMetadata"];
         } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model">);
         /**
-         * Eta fields
+         * EtaVideoFields
          * @description What eta models take beside the fields of the generic request.
          */
         EtaVideoFields: {
@@ -2899,7 +2899,7 @@ export interface components {
             custom_domain?: string;
         };
         /**
-         * Eta limits
+         * EtaVideoLimits
          * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; up to 7 reference images; 1080p on the 1.5 model only, and at most 720p with reference images.
          */
         EtaVideoLimits: {
@@ -2907,7 +2907,7 @@ export interface components {
             model?: string;
         };
         /**
-         * Generic video request
+         * VideoGenerationRequest
          * @description A prompt, a model and, where the model takes them, images, videos and provider options.
          */
         VideoGenerationRequest: {
@@ -2915,7 +2915,7 @@ export interface components {
             prompt: string;
         } & (WithRequired<components["schemas"]["VideoRequestFields"], "model" | "prompt"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model">);
         /**
-         * Video form
+         * VideoForm
          * @description A generic video request as a form. Every value is a string; a nested field is written with brackets and means the
          *     JSON field of that path, for example `metadata[parameters][seed]`, `metadata[ratio]` or `video[url]`. Numbers and
          *     `true` or `false` become JSON values where the JSON request has them. Items of a list come as `images[]`, as
@@ -2974,13 +2974,13 @@ export interface components {
             "metadata[parameters][seed]"?: string;
         };
         /**
-         * Video task state
+         * VideoTaskStatus
          * @description `queued`, `in_progress`, then `completed` or `failed`; a queued task can fail at once. A final state never changes.
          * @enum {string}
          */
         VideoTaskStatus: "queued" | "in_progress" | "completed" | "failed";
         /**
-         * Video task output
+         * VideoTaskOutput
          * @description One file that the task made.
          */
         VideoTaskOutput: {
@@ -2997,7 +2997,7 @@ export interface components {
             url: string;
         };
         /**
-         * Seedance usage
+         * OfficialUsage
          * @description Tokens that a Seedance task used.
          */
         OfficialUsage: {
@@ -3021,7 +3021,7 @@ export interface components {
             };
         };
         /**
-         * Gamma usage
+         * GammaUsage
          * @description What a gamma task made and used.
          */
         GammaUsage: {
@@ -3062,12 +3062,12 @@ export interface components {
             ratio?: string;
         };
         /**
-         * Video task usage
+         * VideoTaskUsage
          * @description Seedance: tokens and tools. Gamma: videos, seconds and form of the output.
          */
         VideoTaskUsage: components["schemas"]["OfficialUsage"] & components["schemas"]["GammaUsage"];
         /**
-         * Video task facts
+         * VideoTaskMetadata
          * @description What else is known about the task; which keys stand here depends on the model.
          */
         VideoTaskMetadata: {
@@ -3120,7 +3120,7 @@ export interface components {
             generate_audio?: boolean;
         };
         /**
-         * Video task error
+         * VideoTaskError
          * @description Why the task failed.
          */
         VideoTaskError: {
@@ -3136,7 +3136,7 @@ export interface components {
             message: string;
         };
         /**
-         * Generic video task
+         * VideoTask
          * @description A video task in the generic form. Fields that are not known yet are left out.
          */
         VideoTask: {
@@ -3220,19 +3220,19 @@ export interface components {
             error?: components["schemas"]["VideoTaskError"] | null;
         } & (unknown & unknown);
         /**
-         * Family record state
+         * FamilyRecordStatus
          * @description Goes forward only; `SUCCESS` and `FAILURE` are final.
          * @enum {string}
          */
         FamilyRecordStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
-         * Official task state
+         * OfficialTaskStatus
          * @description `queued`, `running`, then `succeeded`, `failed` or `expired`; a queued task can become `cancelled`.
          * @enum {string}
          */
         OfficialTaskStatus: "queued" | "running" | "succeeded" | "failed" | "expired" | "cancelled";
         /**
-         * Official task error
+         * OfficialTaskError
          * @description Why the task failed.
          */
         OfficialTaskError: {
@@ -3248,7 +3248,7 @@ export interface components {
             message: string;
         };
         /**
-         * Official task result
+         * OfficialTaskContent
          * @description Signed addresses of the result, good for 24 hours.
          */
         OfficialTaskContent: {
@@ -3270,7 +3270,7 @@ export interface components {
             file_url?: string;
         };
         /**
-         * Official task
+         * OfficialTask
          * @description A Seedance task as the official poll shows it. The callback body is the same object.
          */
         OfficialTask: {
@@ -3367,7 +3367,7 @@ export interface components {
             output_format?: string;
         } & (unknown & unknown);
         /**
-         * Seedance family task
+         * FamilyRecordData
          * @description The task of the record.
          */
         FamilyRecordData: {
@@ -3419,7 +3419,7 @@ export interface components {
             };
         } & (unknown & unknown);
         /**
-         * Seedance family record
+         * FamilyRecord
          * @description How the generic poll shows a task of a Seedance model.
          */
         FamilyRecord: {
@@ -3436,15 +3436,15 @@ export interface components {
             data: components["schemas"]["FamilyRecordData"];
         };
         /**
-         * State of a generic video task
+         * VideoGenerationReply
          * @description The generic task object, or for Seedance models the family record.
          */
-        VideoGenerationState: components["schemas"]["VideoTask"] | components["schemas"]["FamilyRecord"];
+        VideoGenerationReply: components["schemas"]["VideoTask"] | components["schemas"]["FamilyRecord"];
         /**
-         * Video task list
+         * VideoTaskListReply
          * @description A page of video tasks.
          */
-        VideoTaskList: {
+        VideoTaskListReply: {
             /**
              * @description Always `list`.
              * @constant
@@ -3460,7 +3460,7 @@ export interface components {
             has_more: boolean;
         };
         /**
-         * Videos request
+         * CreateVideoRequest
          * @description The generic video request with the eta fields. At least a prompt or some media is needed.
          */
         CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model"> & ({
@@ -3479,10 +3479,10 @@ export interface components {
             [key: string]: unknown;
         });
         /**
-         * Video deleted
+         * VideoDeletedReply
          * @description The task is gone from the list and from polling.
          */
-        VideoDeleted: {
+        VideoDeletedReply: {
             /**
              * @description The public task id.
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -3500,19 +3500,19 @@ export interface components {
             deleted: true;
         };
         /**
-         * Video bytes
+         * VideoBytes
          * Format: binary
          * @description The video file as the provider made it; the gateway does not transcode.
          */
         VideoBytes: string;
         /**
-         * Thumbnail bytes
+         * ThumbnailBytes
          * Format: binary
          * @description The image file as the provider made it.
          */
         ThumbnailBytes: string;
         /**
-         * Gamma input
+         * GammaVideoInput
          * @description A prompt, media, or both.
          */
         GammaVideoInput: {
@@ -3528,7 +3528,7 @@ export interface components {
             media: components["schemas"]["GammaMediaList"];
         });
         /**
-         * Gamma native video request
+         * GammaVideoRequest
          * @description The provider's own body. At least one of `input.prompt` and `input.media` is needed.
          */
         GammaVideoRequest: {
@@ -3541,10 +3541,10 @@ export interface components {
             parameters?: components["schemas"]["GammaParameters"];
         };
         /**
-         * Native task submitted
+         * NativeTaskSubmittedReply
          * @description The answer of the native video route and of the 3D route. The task is polled at `/api/v1/tasks/{task_id}`.
          */
-        NativeTaskSubmitted: {
+        NativeTaskSubmittedReply: {
             /** @description The new task. */
             output: {
                 /**
@@ -3565,13 +3565,13 @@ export interface components {
             request_id: string;
         };
         /**
-         * Native time
+         * NativeTime
          * @description A time as `YYYY-MM-DD HH:MM:SS.mmm`, UTC.
          * @example 2026-03-01 12:00:00.000
          */
         NativeTime: string;
         /**
-         * Pending native task
+         * NativeTaskPending
          * @description The task waits for its turn and can still be canceled.
          */
         NativeTaskPending: {
@@ -3591,7 +3591,7 @@ export interface components {
             scheduled_time?: components["schemas"]["NativeTime"];
         };
         /**
-         * Running native task
+         * NativeTaskRunning
          * @description The task is being worked on.
          */
         NativeTaskRunning: {
@@ -3611,7 +3611,7 @@ export interface components {
             scheduled_time?: components["schemas"]["NativeTime"];
         };
         /**
-         * 3D results
+         * Model3dResults
          * @description 3D tasks: signed addresses of the files, good for 2 hours.
          */
         Model3dResults: {
@@ -3636,7 +3636,7 @@ export interface components {
             [key: string]: unknown;
         });
         /**
-         * Succeeded native task
+         * NativeTaskSucceeded
          * @description The result is ready: a video in `video_url`, or 3D files in `results`. The task is known for 24 hours.
          */
         NativeTaskSucceeded: {
@@ -3673,7 +3673,7 @@ export interface components {
             [key: string]: unknown;
         });
         /**
-         * Failed native task
+         * NativeTaskFailed
          * @description The task ended without a result and is not charged.
          */
         NativeTaskFailed: {
@@ -3705,7 +3705,7 @@ export interface components {
             message: string;
         };
         /**
-         * Canceled native task
+         * NativeTaskCanceled
          * @description The task was canceled before its turn and is not charged.
          */
         NativeTaskCanceled: {
@@ -3731,7 +3731,7 @@ export interface components {
             message?: string;
         };
         /**
-         * Unknown native task
+         * NativeTaskUnknown
          * @description The id does not exist for this caller, or the task is older than 24 hours.
          */
         NativeTaskUnknown: {
@@ -3747,12 +3747,12 @@ export interface components {
             task_status: "UNKNOWN";
         };
         /**
-         * Native task output
+         * NativeTaskOutput
          * @description The state of the task and what belongs to it. PENDING, RUNNING, then SUCCEEDED or FAILED; PENDING can become CANCELED.
          */
         NativeTaskOutput: components["schemas"]["NativeTaskPending"] | components["schemas"]["NativeTaskRunning"] | components["schemas"]["NativeTaskSucceeded"] | components["schemas"]["NativeTaskFailed"] | components["schemas"]["NativeTaskCanceled"] | components["schemas"]["NativeTaskUnknown"];
         /**
-         * Native task
+         * NativeTask
          * @description A gamma video task or a 3D task as the native poll shows it.
          */
         NativeTask: {
@@ -3766,7 +3766,7 @@ export interface components {
             usage?: components["schemas"]["GammaUsage"];
         };
         /**
-         * Cancel answer
+         * NativeCancelReply
          * @description The task is canceled.
          */
         NativeCancelReply: {
@@ -3777,10 +3777,10 @@ export interface components {
             request_id: string;
         };
         /**
-         * Official task list
+         * OfficialTaskListReply
          * @description A page of tasks, newest first.
          */
-        OfficialTaskList: {
+        OfficialTaskListReply: {
             /** @description The tasks of the page. */
             items: components["schemas"]["OfficialTask"][];
             /**
@@ -3790,7 +3790,7 @@ export interface components {
             total: number;
         };
         /**
-         * Limits of Seedance 2.0
+         * OfficialLimits20
          * @description 4 to 15 seconds or -1; 9 images, 3 videos, 3 audios, 12 files in all; no flex tier, no mov, no task types; audio needs an image or a video.
          */
         OfficialLimits20: {
@@ -3804,7 +3804,7 @@ export interface components {
             content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
-         * Limits of Seedance 2.5
+         * OfficialLimits25
          * @description 4 to 30 seconds or -1; 30 images, 10 videos, 10 audios; no 4k. Edits, extensions and first frames force ratio
          *     adaptive, edits also duration -1. What an explicit task type rules out answers 400
          *     `InvalidParameter.TaskTypeConstraint`; otherwise the task fails later with that code.
@@ -3816,7 +3816,7 @@ export interface components {
             content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
-         * Seedance limits by model
+         * OfficialModelLimits
          * @description Length, resolution, options and numbers of references that each model takes.
          */
         OfficialModelLimits: {
@@ -3824,7 +3824,7 @@ export interface components {
             model?: string;
         } & (unknown & unknown & unknown);
         /**
-         * Seedance official request
+         * OfficialTaskRequest
          * @description What to make the video from, and how. Three kinds of input exclude one another: a first frame; a first and a last
          *     frame; references. The whole body may have 64 MB.
          */
@@ -3849,10 +3849,10 @@ export interface components {
             duration?: number;
         } & (components["schemas"]["OfficialOptions"] & WithRequired<components["schemas"]["OfficialModelLimits"], "model">);
         /**
-         * Official task created
+         * OfficialTaskCreatedReply
          * @description The id of the new task.
          */
-        OfficialTaskCreated: {
+        OfficialTaskCreatedReply: {
             /**
              * @description The public task id.
              * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
@@ -3862,7 +3862,7 @@ export interface components {
             safety_identifier?: string;
         };
         /**
-         * 3D view
+         * Model3dView
          * @description A picture from one side, or an empty object when there is none.
          */
         Model3dView: {
@@ -3878,12 +3878,12 @@ export interface components {
             file_token?: components["schemas"]["StoredMedia"];
         };
         /**
-         * 3D front view
+         * Model3dFrontView
          * @description The picture from the front; it cannot be missing.
          */
         Model3dFrontView: WithRequired<components["schemas"]["Model3dView"], "type" | "file_token">;
         /**
-         * 3D input
+         * Model3dInput
          * @description Exactly one of `prompt`, `image` and `images`.
          */
         Model3dInput: {
@@ -3912,7 +3912,7 @@ export interface components {
             [key: string]: unknown;
         });
         /**
-         * 3D parameters
+         * Model3dParameters
          * @description How the object is modelled. Unknown keys pass.
          */
         Model3dParameters: {
@@ -3940,7 +3940,7 @@ export interface components {
             pbr?: boolean;
         };
         /**
-         * 3D request
+         * Model3dRequest
          * @description A text, one image or four views of an object, and how to model it.
          */
         Model3dRequest: {
@@ -3953,7 +3953,7 @@ export interface components {
             parameters?: components["schemas"]["Model3dParameters"];
         };
         /**
-         * Asset upload
+         * AssetUpload
          * @description Where the media is. Image: JPEG, PNG, WEBP, BMP, TIFF, GIF, HEIC or HEIF; ratio 0.4 to 2.5, sides 300 to 6,000 px,
          *     under 30 MB. Video: MP4 or MOV; 480p or 720p, 2 to 15 seconds, 24 to 60 frames a second, ratio 0.4 to 2.5, sides
          *     300 to 6,000 px, at most 50 MB. Audio: WAV or MP3; 2 to 15 seconds, at most 15 MB.
@@ -3977,7 +3977,7 @@ export interface components {
             name?: string;
         };
         /**
-         * Asset upload answer
+         * AssetUploadReply
          * @description The id of the new asset, which becomes usable when its status is `Active`.
          */
         AssetUploadReply: {
@@ -4001,7 +4001,7 @@ export interface components {
             };
         };
         /**
-         * Asset failure
+         * AssetFailure
          * @description Why the asset failed.
          */
         AssetFailure: {
@@ -4071,7 +4071,7 @@ export interface components {
             Error?: components["schemas"]["AssetFailure"];
         } & (unknown & unknown);
         /**
-         * Asset answer
+         * AssetReply
          * @description The asset in the envelope of the asset routes.
          */
         AssetReply: {
@@ -4088,18 +4088,18 @@ export interface components {
             data: components["schemas"]["Asset"];
         };
         /**
-         * Music flag
+         * MusicFlag
          * @description 1 for yes, 0 for no. Booleans are taken too.
          */
         MusicFlag: (0 | 1) | boolean;
         /**
-         * Make instrumental
+         * MakeInstrumental
          * @description 1 makes the song without singing.
          * @default 0
          */
         MakeInstrumental: components["schemas"]["MusicFlag"];
         /**
-         * Music control sliders
+         * MusicControlSliders
          * @description How strongly the styles, the unusual and a given audio shape the song.
          */
         MusicControlSliders: {
@@ -4120,7 +4120,7 @@ export interface components {
             audio_weight?: number;
         };
         /**
-         * Music input
+         * MusicInput
          * @description What to make a song from. Unknown keys are passed to the provider.
          */
         MusicInput: {
@@ -4176,7 +4176,7 @@ export interface components {
             };
         };
         /**
-         * Music source
+         * MusicSource
          * @description At least one field that says what to make must be there.
          */
         MusicSource: {
@@ -4193,13 +4193,13 @@ export interface components {
             [key: string]: unknown;
         };
         /**
-         * Custom mode
+         * CustomMode
          * @description 0 makes lyrics and music from a description (inspiration, the default), 1 sings the lyrics of `prompt` (custom).
          * @default 0
          */
         CustomMode: components["schemas"]["MusicFlag"];
         /**
-         * Music request
+         * SubmitMusicRequest
          * @description What to make a song from, in which mode, and where to report it. Every field is optional, but some field must say what to make.
          */
         SubmitMusicRequest: {
@@ -4216,7 +4216,7 @@ export interface components {
             notify_hook?: string;
         } & (components["schemas"]["MusicInput"] & components["schemas"]["MusicSource"]);
         /**
-         * Submitted music task
+         * SubmittedMusicTask
          * @description A task in the list form of the submit answer.
          */
         SubmittedMusicTask: {
@@ -4233,7 +4233,7 @@ export interface components {
             prompt?: string;
         };
         /**
-         * Music submitted
+         * MusicSubmitReply
          * @description The task was accepted. Poll every id that it names.
          */
         MusicSubmitReply: {
@@ -4247,7 +4247,7 @@ export interface components {
             exec_time?: number;
         };
         /**
-         * Lyrics request
+         * SubmitLyricsRequest
          * @description What the lyrics are to be about.
          */
         SubmitLyricsRequest: {
@@ -4258,7 +4258,7 @@ export interface components {
             prompt: string;
         };
         /**
-         * Lyrics submitted
+         * LyricsSubmitReply
          * @description The task was accepted. Poll its id.
          */
         LyricsSubmitReply: {
@@ -4276,13 +4276,13 @@ export interface components {
             ip?: string;
         };
         /**
-         * Music task status
+         * MusicTaskStatus
          * @description `SUCCESS` and `FAILURE` are final. The others come before them, in the order written; `UNKNOWN` when the provider cannot say.
          * @enum {string}
          */
         MusicTaskStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
-         * Facts of a music task
+         * MusicTaskFacts
          * @description What music and lyrics tasks have in common.
          */
         MusicTaskFacts: {
@@ -4310,7 +4310,7 @@ export interface components {
             progress: string;
         };
         /**
-         * Song metadata
+         * SongMetadata
          * @description What the song was made from.
          */
         SongMetadata: {
@@ -4433,7 +4433,7 @@ export interface components {
             metadata: components["schemas"]["SongMetadata"];
         };
         /**
-         * Music task
+         * MusicTask
          * @description The record of a music task. Stems come as songs too.
          */
         MusicTask: {
@@ -4463,7 +4463,7 @@ export interface components {
             text: string;
         } | null;
         /**
-         * Lyrics task
+         * LyricsTask
          * @description The record of a lyrics task.
          */
         LyricsTask: {
@@ -4475,12 +4475,12 @@ export interface components {
             data: components["schemas"]["Lyrics"];
         } & components["schemas"]["MusicTaskFacts"];
         /**
-         * Music task record
+         * MusicTaskRecord
          * @description A music task or a lyrics task, told apart by `action`.
          */
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
         /**
-         * Music task reply
+         * MusicTaskReply
          * @description The record of one task.
          */
         MusicTaskReply: {
@@ -4494,7 +4494,7 @@ export interface components {
             data: components["schemas"]["MusicTaskRecord"];
         };
         /**
-         * Music tasks request
+         * FetchMusicTasksRequest
          * @description The tasks to read.
          */
         FetchMusicTasksRequest: {
@@ -4512,7 +4512,7 @@ export interface components {
             action?: "MUSIC" | "LYRICS";
         };
         /**
-         * Music tasks reply
+         * MusicTasksReply
          * @description The records of several tasks.
          */
         MusicTasksReply: {
@@ -4527,10 +4527,10 @@ export interface components {
             data: components["schemas"]["MusicTaskRecord"][];
         };
         /**
-         * Clip as WAV
+         * ClipWavReply
          * @description Where the uncompressed file is.
          */
-        ClipWav: {
+        ClipWavReply: {
             /**
              * Format: uri
              * @description Address of the WAV file. It lives for a limited time.
@@ -4538,10 +4538,10 @@ export interface components {
             wav_file_url: string;
         };
         /**
-         * Clip timing
+         * ClipTimingReply
          * @description When each word is sung, and the loudness over time.
          */
-        ClipTiming: {
+        ClipTimingReply: {
             /** @description The words in order. */
             aligned_words: {
                 /** @description The word, with line breaks and section marks kept. */
@@ -4563,7 +4563,7 @@ export interface components {
             is_streamed?: boolean;
         };
         /**
-         * Music request, format A
+         * CreateMusicRequest
          * @description The mode, what to make the song from, and where to report it.
          */
         CreateMusicRequest: {
@@ -4580,7 +4580,7 @@ export interface components {
             notify_hook?: string;
         };
         /**
-         * Music created, format A
+         * MusicCreatedReply
          * @description The task was accepted. Poll its id.
          */
         MusicCreatedReply: {
@@ -4598,7 +4598,7 @@ export interface components {
             };
         };
         /**
-         * Music state, format A
+         * MusicStateReply
          * @description The task and its songs.
          */
         MusicStateReply: {
@@ -4627,19 +4627,19 @@ export interface components {
             };
         };
         /**
-         * Image notify hook
+         * ImageNotifyHook
          * Format: uri
          * @description Address that receives the job by POST whenever its status or progress changes.
          */
         ImageNotifyHook: string;
         /**
-         * Image state
+         * ImageState
          * @description Any text of the caller's. It comes back untouched in the job and in its notices.
          * @example order 7
          */
         ImageState: string;
         /**
-         * Image modal request
+         * ImageModalRequest
          * @description What a job that waits for input is to do. Inpainting takes a mask and a prompt; custom zoom and remix a prompt alone.
          */
         ImageModalRequest: {
@@ -4659,7 +4659,7 @@ export interface components {
             state?: components["schemas"]["ImageState"];
         };
         /**
-         * Image job submitted
+         * ImageSubmitReply
          * @description The job was taken.
          */
         ImageSubmitReply: {
@@ -4685,7 +4685,7 @@ export interface components {
             };
         };
         /**
-         * Image action request
+         * ImageActionRequest
          * @description Presses a button of a finished job. Unknown keys are passed to the provider.
          */
         ImageActionRequest: {
@@ -4703,13 +4703,13 @@ export interface components {
             state?: components["schemas"]["ImageState"];
         };
         /**
-         * Image time
+         * ImageTime
          * @description When the job was submitted, was begun or ended. Unix time in milliseconds; null or 0 before.
          * @example 1795000000123
          */
         ImageTime: number | null;
         /**
-         * Image button
+         * ImageButton
          * @description An action on a finished job.
          */
         ImageButton: {
@@ -4734,7 +4734,7 @@ export interface components {
             style?: number;
         };
         /**
-         * Image job
+         * ImageJob
          * @description A job, its picture and the buttons that lead on from it. Notices carry the same object.
          */
         ImageJob: {
@@ -4792,7 +4792,7 @@ export interface components {
             maskBase64?: string | null;
         };
         /**
-         * Image job query
+         * ImageJobQuery
          * @description The jobs to read.
          */
         ImageJobQuery: {
@@ -4805,13 +4805,13 @@ export interface components {
             ids: string[];
         };
         /**
-         * Embedding input
+         * EmbeddingInput
          * @description A text, a list of texts, a text as token numbers, or a list of those. At most 2,048 items; how long each may be depends on the model.
          * @example Good morning from one key.
          */
         EmbeddingInput: string | string[] | number[] | number[][];
         /**
-         * Embedding request
+         * EmbeddingRequest
          * @description One or several texts to turn into vectors.
          */
         EmbeddingRequest: {
@@ -4848,7 +4848,7 @@ export interface components {
             embedding: number[] | string;
         };
         /**
-         * Token counters
+         * TokenCounters
          * @description What a call used, under both common pairs of names.
          */
         TokenCounters: {
@@ -4864,10 +4864,10 @@ export interface components {
             output_tokens: number;
         };
         /**
-         * Embeddings
+         * EmbeddingListReply
          * @description One vector for each input, in the order of the inputs.
          */
-        EmbeddingList: {
+        EmbeddingListReply: {
             /**
              * @description Always `list`.
              * @constant
@@ -4880,7 +4880,7 @@ export interface components {
             usage: components["schemas"]["TokenCounters"];
         };
         /**
-         * Cache control
+         * CacheControl
          * @description Ends a part of the prompt that the provider may cache.
          */
         CacheControl: {
@@ -4897,7 +4897,7 @@ export interface components {
             ttl?: "5m" | "1h";
         } | null;
         /**
-         * Text
+         * InputTextBlock
          * @description A text.
          */
         InputTextBlock: {
@@ -4911,7 +4911,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Picture in the request
+         * Base64ImageSource
          * @description A picture sent along.
          */
         Base64ImageSource: {
@@ -4929,7 +4929,7 @@ export interface components {
             data: string;
         };
         /**
-         * Source at an address
+         * UrlSource
          * @description A file that the provider loads.
          */
         UrlSource: {
@@ -4945,7 +4945,7 @@ export interface components {
             url: string;
         };
         /**
-         * Image
+         * InputImageBlock
          * @description A picture to look at.
          */
         InputImageBlock: {
@@ -4962,7 +4962,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * PDF in the request
+         * Base64DocumentSource
          * @description A PDF sent along.
          */
         Base64DocumentSource: {
@@ -4980,7 +4980,7 @@ export interface components {
             data: string;
         };
         /**
-         * Text document in the request
+         * TextDocumentSource
          * @description A plain text sent along.
          */
         TextDocumentSource: {
@@ -4998,7 +4998,7 @@ export interface components {
             data: string;
         };
         /**
-         * Document in blocks
+         * ContentDocumentSource
          * @description A document made of a text, or of blocks.
          */
         ContentDocumentSource: {
@@ -5011,7 +5011,7 @@ export interface components {
             content: string | (components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"])[];
         };
         /**
-         * Document
+         * InputDocumentBlock
          * @description A document to read.
          */
         InputDocumentBlock: {
@@ -5037,7 +5037,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Tool use
+         * ToolUseBlock
          * @description The model asks for a call of a tool. Answer it with a tool result in the next turn.
          */
         ToolUseBlock: {
@@ -5057,7 +5057,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Tool result
+         * ToolResultBlock
          * @description What a tool gave back.
          */
         ToolResultBlock: {
@@ -5075,7 +5075,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Thinking
+         * ThinkingBlock
          * @description What the model thought. Send it back unchanged when the conversation goes on with tools.
          */
         ThinkingBlock: {
@@ -5090,7 +5090,7 @@ export interface components {
             signature: string;
         };
         /**
-         * Redacted thinking
+         * RedactedThinkingBlock
          * @description Thoughts that only the provider can read. Send them back unchanged.
          */
         RedactedThinkingBlock: {
@@ -5103,12 +5103,12 @@ export interface components {
             data: string;
         };
         /**
-         * Input content block
+         * InputContentBlock
          * @description A part of a turn, told apart by `type`.
          */
         InputContentBlock: components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ToolResultBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
         /**
-         * Input message
+         * InputMessage
          * @description One turn of the conversation.
          */
         InputMessage: {
@@ -5160,7 +5160,7 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
-         * Tool choice
+         * ToolChoice
          * @description Whether the model may, must or must not use a tool.
          */
         ToolChoice: {
@@ -5197,7 +5197,7 @@ export interface components {
             type: "none";
         };
         /**
-         * Thinking
+         * ThinkingConfig
          * @description Whether the model thinks before it writes.
          */
         ThinkingConfig: {
@@ -5222,7 +5222,7 @@ export interface components {
             type: "disabled";
         };
         /**
-         * Message prompt
+         * MessagePrompt
          * @description The model, the conversation so far and the tools.
          */
         MessagePrompt: {
@@ -5241,7 +5241,7 @@ export interface components {
             thinking?: components["schemas"]["ThinkingConfig"];
         };
         /**
-         * Message request
+         * MessageRequest
          * @description A conversation to continue by one message.
          */
         MessageRequest: {
@@ -5313,7 +5313,7 @@ export interface components {
             end_block_index?: number;
         };
         /**
-         * Written text
+         * OutputTextBlock
          * @description A text that the model wrote.
          */
         OutputTextBlock: {
@@ -5328,7 +5328,7 @@ export interface components {
             citations?: components["schemas"]["Citation"][] | null;
         };
         /**
-         * Drawn image
+         * OutputImageBlock
          * @description A picture that the model drew, at an address or in the answer.
          */
         OutputImageBlock: {
@@ -5354,18 +5354,18 @@ export interface components {
             };
         };
         /**
-         * Output content block
+         * OutputContentBlock
          * @description A part of the message, told apart by `type`.
          */
         OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
         /**
-         * Stop reason
+         * StopReason
          * @description Why the message ended; null in the first event of a stream.
          * @enum {string|null}
          */
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
         /**
-         * Message usage
+         * MessageUsage
          * @description Tokens of a message, and those read from or written to the provider's prompt cache.
          */
         MessageUsage: {
@@ -5404,7 +5404,7 @@ export interface components {
             usage: components["schemas"]["MessageUsage"];
         };
         /**
-         * Message events
+         * MessageStream
          * @description Server-sent events. Each `event:` line names the `type` of the JSON object in its `data:` line. The order is
          *     `message_start`, then for each part `content_block_start`, any number of `content_block_delta` and
          *     `content_block_stop`, then `message_delta` with the usage, then `message_stop`. `ping` may come at any time. A
@@ -5412,7 +5412,7 @@ export interface components {
          */
         MessageStream: string;
         /**
-         * Messages error
+         * MessagesError
          * @description The generic error body with the two keys that messages clients need beside it.
          */
         MessagesError: {
@@ -5451,10 +5451,10 @@ export interface components {
             request_id?: string;
         };
         /**
-         * Token count
+         * TokenCountReply
          * @description How many tokens the model would read.
          */
-        TokenCount: {
+        TokenCountReply: {
             /**
              * @description Tokens of messages, system and tools together.
              * @example 14
@@ -5516,7 +5516,7 @@ export interface components {
             group?: string;
         };
         /**
-         * Tokens
+         * TokenListReply
          * @description One page of the caller's keys.
          */
         TokenListReply: {
@@ -5536,7 +5536,7 @@ export interface components {
             };
         };
         /**
-         * Management error
+         * ManagementError
          * @description The error body of keys, request log and verification. The HTTP status tells the kind of failure.
          */
         ManagementError: {
@@ -5552,7 +5552,7 @@ export interface components {
             message: string;
         };
         /**
-         * Token request
+         * CreateTokenRequest
          * @description The name, quota and limits of a new API key.
          */
         CreateTokenRequest: {
@@ -5602,7 +5602,7 @@ export interface components {
             group?: string;
         };
         /**
-         * Token created
+         * TokenCreatedReply
          * @description The new key, with its secret.
          */
         TokenCreatedReply: {
@@ -5616,7 +5616,7 @@ export interface components {
             data: components["schemas"]["Token"];
         };
         /**
-         * Token deleted
+         * TokenDeletedReply
          * @description The key is gone and no longer accepted.
          */
         TokenDeletedReply: {
@@ -5629,7 +5629,7 @@ export interface components {
             message: string;
         };
         /**
-         * Log item
+         * LogItem
          * @description One request that was served and what it cost.
          */
         LogItem: {
@@ -5665,7 +5665,7 @@ export interface components {
             request_id: string;
         };
         /**
-         * Log entries
+         * LogSearchReply
          * @description One page of the request log.
          */
         LogSearchReply: {
@@ -5685,7 +5685,7 @@ export interface components {
             };
         };
         /**
-         * Verification request
+         * VerificationRequest
          * @description Where the end user's browser goes afterwards. Unknown keys are passed to the provider.
          */
         VerificationRequest: {
@@ -5697,14 +5697,14 @@ export interface components {
             callback_url?: string;
         };
         /**
-         * Verification time
+         * VerificationTime
          * Format: date-time
          * @description When the session ends (30 minutes after it was created), was created or last changed. RFC 3339 with offset.
          * @example 2031-02-01T09:30:00+00:00
          */
         VerificationTime: string;
         /**
-         * Verification session
+         * VerificationSession
          * @description One live-person check of an end user.
          */
         VerificationSession: {
@@ -5740,7 +5740,7 @@ export interface components {
             updated_at: components["schemas"]["VerificationTime"];
         };
         /**
-         * Verification session reply
+         * VerificationSessionReply
          * @description The session.
          */
         VerificationSessionReply: {
@@ -5754,7 +5754,7 @@ export interface components {
             data: components["schemas"]["VerificationSession"];
         };
         /**
-         * Voice of a model
+         * ModelVoice
          * @description A system voice.
          */
         ModelVoice: {
@@ -5805,10 +5805,10 @@ export interface components {
             voices?: components["schemas"]["ModelVoice"][];
         };
         /**
-         * Model list
+         * ModelListReply
          * @description The models a key may use.
          */
-        ModelList: {
+        ModelListReply: {
             /**
              * @description Always `list`.
              * @constant
@@ -5818,10 +5818,10 @@ export interface components {
             data: components["schemas"]["Model"][];
         };
         /**
-         * Health
+         * HealthReply
          * @description The state of the gateway.
          */
-        HealthStatus: {
+        HealthReply: {
             /**
              * @description Always `ok` in a 200.
              * @constant
@@ -5829,7 +5829,7 @@ export interface components {
             status: "ok";
         };
         /**
-         * Contract document
+         * ContractDocument
          * @description An OpenAPI or AsyncAPI document.
          */
         ContractDocument: {
@@ -6490,7 +6490,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NativeSpeechResponse"];
+                    "application/json": components["schemas"]["NativeSpeechReply"];
                     "text/event-stream": components["schemas"]["NativeSpeechStream"];
                 };
             };
@@ -6531,7 +6531,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NativeSpeechResponse"] | components["schemas"]["BetaSpeechResponse"];
+                    "application/json": components["schemas"]["NativeSpeechReply"] | components["schemas"]["BetaSpeechReply"];
                     "text/event-stream": components["schemas"]["NativeSpeechStream"];
                 };
             };
@@ -6672,7 +6672,7 @@ export interface operations {
             503: components["responses"]["GenericUnavailable"];
         };
     };
-    createVideoGeneration: {
+    createGenericVideo: {
         parameters: {
             query?: never;
             header?: {
@@ -6719,7 +6719,7 @@ export interface operations {
             504: components["responses"]["GenericGatewayTimeout"];
         };
     };
-    getVideoGeneration: {
+    getGenericVideo: {
         parameters: {
             query?: never;
             header?: never;
@@ -6738,7 +6738,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VideoGenerationState"];
+                    "application/json": components["schemas"]["VideoGenerationReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -6772,7 +6772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VideoTaskList"];
+                    "application/json": components["schemas"]["VideoTaskListReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -6878,7 +6878,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VideoDeleted"];
+                    "application/json": components["schemas"]["VideoDeletedReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -6951,7 +6951,7 @@ export interface operations {
             504: components["responses"]["GenericGatewayTimeout"];
         };
     };
-    synthesizeVideo: {
+    createNativeVideo: {
         parameters: {
             query?: never;
             header?: {
@@ -6983,7 +6983,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NativeTaskSubmitted"];
+                    "application/json": components["schemas"]["NativeTaskSubmittedReply"];
                 };
             };
             400: components["responses"]["NativeBadRequest"];
@@ -7060,7 +7060,7 @@ export interface operations {
             504: components["responses"]["NativeGatewayTimeout"];
         };
     };
-    listOfficialTasks: {
+    listOfficialVideos: {
         parameters: {
             query?: {
                 /** @description Page, from 1. */
@@ -7089,7 +7089,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OfficialTaskList"];
+                    "application/json": components["schemas"]["OfficialTaskListReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7099,7 +7099,7 @@ export interface operations {
             503: components["responses"]["GenericUnavailable"];
         };
     };
-    createOfficialTask: {
+    createOfficialVideo: {
         parameters: {
             query?: never;
             header?: {
@@ -7129,7 +7129,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OfficialTaskCreated"];
+                    "application/json": components["schemas"]["OfficialTaskCreatedReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7145,7 +7145,7 @@ export interface operations {
             504: components["responses"]["GenericGatewayTimeout"];
         };
     };
-    getOfficialTask: {
+    getOfficialVideo: {
         parameters: {
             query?: never;
             header?: never;
@@ -7175,7 +7175,7 @@ export interface operations {
             503: components["responses"]["GenericUnavailable"];
         };
     };
-    deleteOfficialTask: {
+    deleteOfficialVideo: {
         parameters: {
             query?: never;
             header?: never;
@@ -7237,7 +7237,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["NativeTaskSubmitted"];
+                    "application/json": components["schemas"]["NativeTaskSubmittedReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7861,7 +7861,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipWav"];
+                    "application/json": components["schemas"]["ClipWavReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7895,7 +7895,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipWav"];
+                    "application/json": components["schemas"]["ClipWavReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7929,7 +7929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipWav"];
+                    "application/json": components["schemas"]["ClipWavReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7963,7 +7963,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipTiming"];
+                    "application/json": components["schemas"]["ClipTimingReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -7997,7 +7997,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipTiming"];
+                    "application/json": components["schemas"]["ClipTimingReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -8031,7 +8031,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ClipTiming"];
+                    "application/json": components["schemas"]["ClipTimingReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -8346,7 +8346,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EmbeddingList"];
+                    "application/json": components["schemas"]["EmbeddingListReply"];
                 };
             };
             400: components["responses"]["GenericBadRequest"];
@@ -8431,7 +8431,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TokenCount"];
+                    "application/json": components["schemas"]["TokenCountReply"];
                 };
             };
             400: components["responses"]["MessagesBadRequest"];
@@ -8670,7 +8670,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ModelList"];
+                    "application/json": components["schemas"]["ModelListReply"];
                 };
             };
             401: components["responses"]["GenericUnauthorized"];
@@ -8695,7 +8695,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HealthStatus"];
+                    "application/json": components["schemas"]["HealthReply"];
                 };
             };
             500: components["responses"]["GenericInternalError"];
@@ -8717,7 +8717,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HealthStatus"];
+                    "application/json": components["schemas"]["HealthReply"];
                 };
             };
             500: components["responses"]["GenericInternalError"];

@@ -197,7 +197,7 @@ export const operations = {
     extension: false,
     security: 'bearer',
   },
-  createVideoGeneration: {
+  createGenericVideo: {
     method: 'post',
     path: '/v1/video/generations',
     area: 'video',
@@ -227,7 +227,7 @@ export const operations = {
     bodyLimitMb: 64,
     textLimitMb: 1,
   },
-  getVideoGeneration: {
+  getGenericVideo: {
     method: 'get',
     path: '/v1/video/generations/{task_id}',
     area: 'video',
@@ -374,7 +374,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
   },
-  synthesizeVideo: {
+  createNativeVideo: {
     method: 'post',
     path: '/api/v1/services/aigc/video-generation/video-synthesis',
     area: 'video',
@@ -451,7 +451,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
   },
-  createOfficialTask: {
+  createOfficialVideo: {
     method: 'post',
     path: '/api/v3/contents/generations/tasks',
     area: 'video',
@@ -481,7 +481,7 @@ export const operations = {
     bodyLimitMb: 64,
     textLimitMb: 1,
   },
-  listOfficialTasks: {
+  listOfficialVideos: {
     method: 'get',
     path: '/api/v3/contents/generations/tasks',
     area: 'video',
@@ -503,7 +503,7 @@ export const operations = {
     extension: true,
     security: 'bearer',
   },
-  getOfficialTask: {
+  getOfficialVideo: {
     method: 'get',
     path: '/api/v3/contents/generations/tasks/{task_id}',
     area: 'video',
@@ -526,7 +526,7 @@ export const operations = {
     extension: false,
     security: 'bearer',
   },
-  deleteOfficialTask: {
+  deleteOfficialVideo: {
     method: 'delete',
     path: '/api/v3/contents/generations/tasks/{task_id}',
     area: 'video',

@@ -6,7 +6,9 @@ import { fieldDescribed } from './field-described.ts';
 import { noBooleanSchema } from './no-boolean-schema.ts';
 import { operationHasExamples } from './operation-has-examples.ts';
 import { operationIdForm } from './operation-id-form.ts';
+import { replySuffix } from './reply-suffix.ts';
 import { requestBounded } from './request-bounded.ts';
+import { schemaTitle } from './schema-title.ts';
 import { schemaTyped } from './schema-typed.ts';
 
 /** The house rules, as a Redocly plugin. */
@@ -21,14 +23,17 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
         'request-bounded': requestBounded,
         'body-limit': bodyLimit,
+        'reply-suffix': replySuffix,
       },
       async3: {
         'decision-where-open': decisionWhereOpen('events'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
       },
     },

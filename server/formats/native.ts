@@ -8,7 +8,7 @@ type Schemas = components['schemas'];
 type NativeOutput = NonNullable<NativeRecord['output']>;
 
 /** What the create calls of native tasks answer. */
-export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['NativeTaskSubmitted'] {
+export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['NativeTaskSubmittedReply'] {
   return { output: { task_id: id, task_status: 'PENDING' }, request_id: requestId };
 }
 

@@ -46,7 +46,7 @@ function valueAt(body: unknown, parts: readonly string[]): unknown {
   return value;
 }
 
-const videoOperations = ['createVideo', 'createVideoGeneration', 'synthesizeVideo', 'createOfficialTask'];
+const videoOperations = ['createVideo', 'createGenericVideo', 'createNativeVideo', 'createOfficialVideo'];
 const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|duration))$/;
 
 /**

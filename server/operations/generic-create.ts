@@ -21,7 +21,7 @@ const translations: ReadonlyMap<TaskProtocol, Translate> = new Map<VideoProtocol
 /** Both generic routes: they differ in where the task can be read. Gives the new task as its poll shows it. */
 export async function createInFormat(
   request: OperationRequest<OperationId>,
-  operation: 'createVideo' | 'createVideoGeneration',
+  operation: 'createVideo' | 'createGenericVideo',
   body: GenericVideoRequest,
 ): Promise<VideoTask> {
   const model = findTaskModel(request.gateway, request.caller, body.model, [...translations.keys()]);

@@ -4,7 +4,7 @@ import { quoted } from '../models/catalogue.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 type TaskRequest = OperationRequest<
-  'getVideo' | 'getVideoGeneration' | 'downloadVideoContent' | 'getOfficialTask' | 'deleteOfficialTask'
+  'getVideo' | 'getGenericVideo' | 'downloadVideoContent' | 'getOfficialVideo' | 'deleteOfficialVideo'
 >;
 
 /**

@@ -14,19 +14,19 @@ import { createSpeech } from './speech/createSpeech.ts';
 import { generateMultimodalSpeech } from './speech/generateMultimodalSpeech.ts';
 import { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
 import { cancelNativeTask } from './video/cancelNativeTask.ts';
-import { createOfficialTask } from './video/createOfficialTask.ts';
+import { createGenericVideo } from './video/createGenericVideo.ts';
+import { createNativeVideo } from './video/createNativeVideo.ts';
+import { createOfficialVideo } from './video/createOfficialVideo.ts';
 import { createVideo } from './video/createVideo.ts';
-import { createVideoGeneration } from './video/createVideoGeneration.ts';
-import { deleteOfficialTask } from './video/deleteOfficialTask.ts';
+import { deleteOfficialVideo } from './video/deleteOfficialVideo.ts';
 import { deleteVideo } from './video/deleteVideo.ts';
 import { downloadVideoContent } from './video/downloadVideoContent.ts';
+import { getGenericVideo } from './video/getGenericVideo.ts';
 import { getNativeTask } from './video/getNativeTask.ts';
-import { getOfficialTask } from './video/getOfficialTask.ts';
+import { getOfficialVideo } from './video/getOfficialVideo.ts';
 import { getVideo } from './video/getVideo.ts';
-import { getVideoGeneration } from './video/getVideoGeneration.ts';
-import { listOfficialTasks } from './video/listOfficialTasks.ts';
+import { listOfficialVideos } from './video/listOfficialVideos.ts';
 import { listVideos } from './video/listVideos.ts';
-import { synthesizeVideo } from './video/synthesizeVideo.ts';
 import { customizeVoice } from './voices/customizeVoice.ts';
 
 /** Every operation of the contract with its handler. Leaving one out does not compile. */
@@ -37,20 +37,20 @@ export const handlers: Handlers = {
   customizeVoice,
   openInferenceSocket,
   openRealtimeSocket,
-  createVideoGeneration,
-  getVideoGeneration,
+  createGenericVideo,
+  getGenericVideo,
   createVideo,
   listVideos,
   getVideo,
   deleteVideo,
   downloadVideoContent,
-  synthesizeVideo,
+  createNativeVideo,
   getNativeTask,
   cancelNativeTask,
-  createOfficialTask,
-  listOfficialTasks,
-  getOfficialTask,
-  deleteOfficialTask,
+  createOfficialVideo,
+  listOfficialVideos,
+  getOfficialVideo,
+  deleteOfficialVideo,
   createModel3d,
   uploadAsset,
   getAsset,

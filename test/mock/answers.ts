@@ -35,9 +35,9 @@ export const answers: ReadonlyMap<OperationId, Answer> = new Map<OperationId, An
   ['generateMultimodalSpeech', speakNatively],
   ['createMessage', message],
   ['listVideos', listVideos],
-  ['listOfficialTasks', listOfficial],
+  ['listOfficialVideos', listOfficial],
   ['deleteVideo', deleteVideo],
-  ['deleteOfficialTask', deleteOfficial],
+  ['deleteOfficialVideo', deleteOfficial],
   ['cancelNativeTask', cancelNative],
   ['downloadVideoContent', download],
 ]);
@@ -64,10 +64,10 @@ function create(operation: OperationId): Answer {
 const firstExample = (operation: OperationId): string =>
   ({
     createVideo: 'queued',
-    createVideoGeneration: 'queued',
-    synthesizeVideo: 'pending',
+    createGenericVideo: 'queued',
+    createNativeVideo: 'pending',
     createModel3d: 'pending',
-    createOfficialTask: 'created',
+    createOfficialVideo: 'created',
     uploadAsset: 'accepted',
     createVerificationSession: 'pending',
     submitImageAction: 'accepted',
@@ -189,7 +189,7 @@ function listVideos({ request, response, tasks, base }: Exchange): void {
 
 function listOfficial({ request, response, tasks, base }: Exchange): void {
   const { page_num = 1, page_size = 10 } = request.query as { page_num?: number; page_size?: number };
-  const all = tasks.list('getOfficialTask');
+  const all = tasks.list('getOfficialVideo');
   const from = (page_num - 1) * page_size;
   const items = all.slice(from, from + page_size).map((task) => tasks.show(task, base));
   response.json({ items, total: all.length });
@@ -202,9 +202,9 @@ function deleteVideo({ params, response, tasks }: Exchange): void {
 }
 
 function deleteOfficial({ params, response, tasks }: Exchange): void {
-  const task = tasks.find('getOfficialTask', params.task_id ?? '');
+  const task = tasks.find('getOfficialVideo', params.task_id ?? '');
   if (task === undefined || !tasks.cancel(task))
-    tasks.remove(ended(tasks, 'getOfficialTask', params.task_id).id);
+    tasks.remove(ended(tasks, 'getOfficialVideo', params.task_id).id);
   response.status(204).end();
 }
 
@@ -230,7 +230,7 @@ function ended(tasks: MockTasks, read: OperationId, id = ''): MockTask {
 /** The file of a finished task, with ranges. */
 function download({ request, params, response, tasks }: Exchange): Promise<void> {
   const id = params.task_id ?? '';
-  const read = tasks.find('getVideo', id) === undefined ? 'getVideoGeneration' : 'getVideo';
+  const read = tasks.find('getVideo', id) === undefined ? 'getGenericVideo' : 'getVideo';
   const task = ended(tasks, read, id);
   if (tasks.stage(task) === 'failed')
     throw new Failure(404, 'resource_not_found', 'task_id: the task has failed and made no file.');

@@ -162,7 +162,7 @@ test('a task with [[fail-late]] in its prompt fails at its end, and one in the q
   const failing = idIn(jsonOf(await call('createVideo', { change: { prompt: '[[fail-late]]' } })));
   now += taskMs;
   expect(jsonOf(await call('getVideo', { path: { task_id: failing } }))).toMatchObject({ status: 'failed' });
-  const waiting = { path: { task_id: idIn(jsonOf(await call('synthesizeVideo'))) } };
+  const waiting = { path: { task_id: idIn(jsonOf(await call('createNativeVideo'))) } };
   expect((await call('cancelNativeTask', waiting)).status).toBe(200);
   expect(jsonOf(await call('getNativeTask', waiting))).toMatchObject({ output: { task_status: 'CANCELED' } });
 });

@@ -54,7 +54,7 @@ const videos: Journey = {
 };
 const generations: Journey = {
   id: taskId,
-  read: 'getVideoGeneration',
+  read: 'getGenericVideo',
   looks: {
     queued: (task) =>
       isSeedance(task)
@@ -81,7 +81,7 @@ const native: Journey = {
 };
 const official: Journey = {
   id: taskId,
-  read: 'getOfficialTask',
+  read: 'getOfficialVideo',
   looks: {
     queued: () => ['queued'],
     running: () => ['queued', { status: 'running' }],
@@ -163,10 +163,10 @@ const verification: Journey = {
 /** By the operation that makes the task. */
 export const journeys: ReadonlyMap<OperationId, Journey> = new Map([
   ['createVideo', videos],
-  ['createVideoGeneration', generations],
-  ['synthesizeVideo', native],
+  ['createGenericVideo', generations],
+  ['createNativeVideo', native],
   ['createModel3d', native],
-  ['createOfficialTask', official],
+  ['createOfficialVideo', official],
   ['uploadAsset', assets],
   ['submitMusic', music],
   ['submitLyrics', lyrics],

@@ -27,7 +27,7 @@ async function submit(input: object, parameters?: object): Promise<string> {
   const request = { model: 'theta-3d', input, parameters };
   const { status, body } = await client.send<Task>('POST', path, request, { 'X-Native-Async': 'enable' });
   expect(status, JSON.stringify(body)).toBe(200);
-  expectSchema('NativeTaskSubmitted', body);
+  expectSchema('NativeTaskSubmittedReply', body);
   return body.output.task_id;
 }
 

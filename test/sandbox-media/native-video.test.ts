@@ -42,7 +42,7 @@ async function submit(input: object, parameters?: object): Promise<string> {
     'X-Native-Async': 'enable',
   });
   expect(status, JSON.stringify(task)).toBe(200);
-  expectSchema('NativeTaskSubmitted', task);
+  expectSchema('NativeTaskSubmittedReply', task);
   expect(task.output.task_status).toBe('PENDING');
   return task.output.task_id;
 }

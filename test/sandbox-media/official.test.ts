@@ -43,7 +43,7 @@ function request(change: object = {}) {
 async function create(change: object = {}): Promise<string> {
   const { status, body } = await client.send<{ id: string }>('POST', path, request(change));
   expect(status, JSON.stringify(body)).toBe(200);
-  expectSchema('OfficialTaskCreated', body);
+  expectSchema('OfficialTaskCreatedReply', body);
   expect(body.id).toMatch(/^cgt-\d{14}-[a-z0-9]{5}$/);
   return body.id;
 }
@@ -235,7 +235,7 @@ describe('list', () => {
     const list = async (query: string) => {
       const { status, body } = await client.send<{ items: Task[]; total: number }>('GET', `${path}?${query}`);
       expect(status).toBe(200);
-      expectSchema('OfficialTaskList', body);
+      expectSchema('OfficialTaskListReply', body);
       return { ids: body.items.map(({ id }) => id), total: body.total };
     };
     expect(await list(`filter.model=${fast}`)).toEqual({ ids: ids.toReversed(), total: 3 });

@@ -59,9 +59,9 @@ describe('the size of a body', () => {
     expect(Object.fromEntries(larger.map((id) => [id, limitsOf(id)]))).toEqual({
       customizeVoice: [16, 1],
       createVideo: [64, 1],
-      createVideoGeneration: [64, 1],
-      synthesizeVideo: [64, 1],
-      createOfficialTask: [64, 1],
+      createGenericVideo: [64, 1],
+      createNativeVideo: [64, 1],
+      createOfficialVideo: [64, 1],
       submitImageModal: [32, 1],
       createMessage: [32, 8],
       countMessageTokens: [32, 8],
@@ -98,7 +98,7 @@ describe('the size of a body', () => {
       limits: { bodyMb: 0.5, requestsPerMinute: 0, socketsPerKey: 0 },
     });
     try {
-      for (const path of [operations.createSpeech.path, operations.synthesizeVideo.path]) {
+      for (const path of [operations.createSpeech.path, operations.createNativeVideo.path]) {
         const response = await fetch(small.url + path, {
           method: 'POST',
           headers: { authorization: `Bearer ${small.key}`, 'content-type': 'application/json' },
@@ -114,7 +114,7 @@ describe('the size of a body', () => {
 
 describe('many small things', () => {
   test.each<[string, OperationId, string]>([
-    ['items of content', 'createOfficialTask', '{"content":[PART]}'],
+    ['items of content', 'createOfficialVideo', '{"content":[PART]}'],
     ['empty lists', 'createVideo', '[PART]'],
     ['fields', 'createSpeech', '{"a":[{PART}]}'],
   ])('%s are refused before they are made', async (_, id, around) => {
@@ -130,7 +130,7 @@ describe('many small things', () => {
   test('fewer are held to the contract', async () => {
     const content = Array(9000).fill({ type: 'text', text: 'a' });
     const reply = await send(
-      'createOfficialTask',
+      'createOfficialVideo',
       JSON.stringify({ model: 'epsilon-delta-2-0-260128', content }),
     );
     expect([reply.status, messageOf(reply)]).toEqual([400, expect.stringMatching(/^content: .*100 items/)]);
@@ -142,7 +142,7 @@ describe('a large body', () => {
 
   test('reaches the provider as it was sent', async () => {
     const escaped = gamma(large, { parameters: { extra: '한😀' } }).replaceAll('/', '\\/');
-    expect((await send('synthesizeVideo', escaped)).status).toBe(200);
+    expect((await send('createNativeVideo', escaped)).status).toBe(200);
     const [seen] = submitted();
     expect(seen?.body).toEqual(JSON.parse(escaped));
     expect(Number(seen?.headers['content-length'])).toBe(Buffer.byteLength(JSON.stringify(seen?.body)));
@@ -150,10 +150,10 @@ describe('a large body', () => {
 
   test('is told from another one by its idempotency key', async () => {
     const key = { 'idempotency-key': 'large' };
-    const first = await send('synthesizeVideo', gamma(large), key);
-    const again = await send('synthesizeVideo', gamma(large).replaceAll('/', '\\/'), key);
+    const first = await send('createNativeVideo', gamma(large), key);
+    const again = await send('createNativeVideo', gamma(large).replaceAll('/', '\\/'), key);
     expect([first.status, again.body.output?.task_id]).toEqual([200, first.body.output?.task_id]);
-    const other = await send('synthesizeVideo', gamma(`${large}AAAA`), key);
+    const other = await send('createNativeVideo', gamma(`${large}AAAA`), key);
     expect([other.status, other.body.error?.code]).toEqual([400, 'idempotency_key_reused']);
     expect(submitted()).toHaveLength(1);
   });

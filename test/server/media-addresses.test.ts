@@ -106,9 +106,9 @@ const messagePlaces: Place[] = [
 /** The one list of fields that take an address: `image`, `images[]`, `reference_images[].url` and so on. */
 const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
   createVideo: generic,
-  createVideoGeneration: generic,
-  synthesizeVideo: nativePlaces('input.media', (media) => ({ model: 'gamma3.0-video', input: { media } })),
-  createOfficialTask: [
+  createGenericVideo: generic,
+  createNativeVideo: nativePlaces('input.media', (media) => ({ model: 'gamma3.0-video', input: { media } })),
+  createOfficialVideo: [
     ['callback_url', ['web'], (url) => ({ ...official, content: [text], callback_url: url })],
     ...contentPlaces('content', (content) => ({ ...official, content })),
   ],

@@ -32,22 +32,22 @@ const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
 
 /** What can be done with a task's id, by operation. */
 const withTask: Readonly<Record<string, (id: string) => Request>> = {
-  getVideoGeneration: (id) => ['GET', `/v1/video/generations/${id}`],
+  getGenericVideo: (id) => ['GET', `/v1/video/generations/${id}`],
   getVideo: (id) => ['GET', `/v1/videos/${id}`],
   downloadVideoContent: (id) => ['GET', `/v1/videos/${id}/content`],
   deleteVideo: (id) => ['DELETE', `/v1/videos/${id}`],
   getNativeTask: (id) => ['GET', `/api/v1/tasks/${id}`],
   cancelNativeTask: (id) => ['POST', `/api/v1/tasks/${id}/cancel`],
-  getOfficialTask: (id) => ['GET', `${official}/${id}`],
-  deleteOfficialTask: (id) => ['DELETE', `${official}/${id}`],
+  getOfficialVideo: (id) => ['GET', `${official}/${id}`],
+  deleteOfficialVideo: (id) => ['DELETE', `${official}/${id}`],
   listVideos: (id) => ['GET', `/v1/videos?after=${id}`],
-  listOfficialTasks: (id) => ['GET', `${official}?filter.task_ids=${id}`],
-  createOfficialTask: (id) => [
+  listOfficialVideos: (id) => ['GET', `${official}?filter.task_ids=${id}`],
+  createOfficialVideo: (id) => [
     'POST',
     official,
     { model: seedance, content: [{ type: 'draft_task', draft_task: { id } }] },
   ],
-  createVideoGeneration: (id) => [
+  createGenericVideo: (id) => [
     'POST',
     '/v1/video/generations',
     { model: seedance, prompt: 'x', metadata: { content: [{ type: 'draft_task', draft_task: { id } }] } },
@@ -57,7 +57,7 @@ const withTask: Readonly<Record<string, (id: string) => Request>> = {
 const picture = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
 const withAsset: Readonly<Record<string, (id: string) => Request>> = {
   getAsset: (id) => ['GET', `/api/assets/${id}`],
-  createOfficialTask: (id) => ['POST', official, { model: seedance, content: [picture(`asset://${id}`)] }],
+  createOfficialVideo: (id) => ['POST', official, { model: seedance, content: [picture(`asset://${id}`)] }],
   createVideo: (id) => ['POST', '/v1/videos', { model: seedance, prompt: 'x', image: `asset://${id}` }],
 };
 

@@ -329,6 +329,60 @@ const fixtures: Fixture[] = [
     }),
   },
   {
+    rule: 'schema-title',
+    name: 'takes a file whose title is its name, and any title inside a file',
+    says: [],
+    document: withSchema({
+      type: 'object',
+      properties: { own: { title: 'Other', type: 'string' }, file: { $ref: 'Titled.yaml' } },
+    }),
+  },
+  {
+    rule: 'schema-title',
+    name: 'refuses a file with another title or none',
+    says: [/must be its name, GenericError/],
+    document: withSchema({ type: 'object', properties: { file: { $ref: 'errors/GenericError.yaml' } } }),
+  },
+  {
+    rule: 'reply-suffix',
+    name: 'takes a reply, a thing itself, and a body without a name',
+    says: [],
+    document: openapi(
+      {
+        operationId: 'getThing',
+        responses: Object.fromEntries(
+          ['ThingReply', 'Message', undefined].map((name, index) => [
+            `20${index}`,
+            {
+              description: 'x',
+              content: {
+                'application/json': { schema: name ? { $ref: `#/components/schemas/${name}` } : json },
+              },
+            },
+          ]),
+        ),
+      },
+      { schemas: { ThingReply: json, Message: json } },
+    ),
+  },
+  {
+    rule: 'reply-suffix',
+    name: 'refuses another name',
+    says: [/ThingResponse answers getThing, so its name must end in Reply/],
+    document: openapi(
+      {
+        operationId: 'getThing',
+        responses: {
+          '200': {
+            description: 'x',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/ThingResponse' } } },
+          },
+        },
+      },
+      { schemas: { ThingResponse: json } },
+    ),
+  },
+  {
     rule: 'no-boolean-schema',
     name: 'takes additionalProperties: true',
     says: [],
@@ -403,6 +457,7 @@ beforeAll(() => {
   const apis = fixtures.map(({ rule, document, options }, index) => {
     write(`f${index}/openapi.yaml`, document);
     write(`f${index}/errors/GenericError.yaml`, json);
+    write(`f${index}/Titled.yaml`, { ...json, title: 'Titled' });
     const rules = { [`house/${rule}`]: { severity: 'error', ...options } };
     return [`f${index}`, { root: `f${index}/openapi.yaml`, rules }];
   });

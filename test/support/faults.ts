@@ -56,11 +56,11 @@ function plainRequest({ id }: DocumentedOperation): Variation {
 /** A request about something that must be there first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
   cancelNativeTask: async () => {
-    const made = await make('synthesizeVideo');
+    const made = await make('createNativeVideo');
     return { path: { task_id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };
   },
-  deleteOfficialTask: async () => {
-    const made = await make('createOfficialTask');
+  deleteOfficialVideo: async () => {
+    const made = await make('createOfficialVideo');
     return { path: { task_id: (jsonOf(made) as { id: string }).id } };
   },
   downloadVideoContent: async () => ({ path: { task_id: await finishedVideo('mp4 png') } }),

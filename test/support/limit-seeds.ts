@@ -50,13 +50,13 @@ export const limitSeeds: Readonly<Record<string, readonly Json[]>> = {
   ],
   'createVideo application/json': videos,
   'createVideo multipart/form-data': forms,
-  'createVideoGeneration application/json': videos,
-  'createVideoGeneration multipart/form-data': forms,
-  'synthesizeVideo application/json': [
+  'createGenericVideo application/json': videos,
+  'createGenericVideo multipart/form-data': forms,
+  'createNativeVideo application/json': [
     { model: gamma, input: { prompt, media: allMedia } },
     { model: gamma, input: { prompt, media: items(1, 'reference_video') } },
   ],
-  'createOfficialTask application/json': [
+  'createOfficialVideo application/json': [
     official('epsilon-delta-2-5-260628'),
     official('epsilon-delta-2-0-260128'),
     official('epsilon-delta-2-0-fast-260128'),

@@ -14,8 +14,8 @@ import { excerpt } from './wire.ts';
 const scripted: Readonly<Record<string, readonly string[]>> = {
   customizeVoice: ['clone', 'query', 'update', 'delete', 'alpha_clone', 'alpha_query', 'alpha_delete'],
   createVideo: ['seedance_references'],
-  createVideoGeneration: ['seedance_references'],
-  createOfficialTask: ['references'],
+  createGenericVideo: ['seedance_references'],
+  createOfficialVideo: ['references'],
 };
 
 /** Tests, after all other tests of the operation, that the gateway takes every documented request as it stands. */

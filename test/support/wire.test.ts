@@ -69,5 +69,5 @@ test.each(broken)('%s is found', (_, one, problem) => {
 
 test('a body where none is documented is found', () => {
   const deleted = answer(204, 'text/plain', 'done');
-  expect(violations(documented('deleteOfficialTask'), deleted)).toEqual(['a body is not documented: done']);
+  expect(violations(documented('deleteOfficialVideo'), deleted)).toEqual(['a body is not documented: done']);
 });

@@ -8,7 +8,7 @@ import type {
   events,
   HttpClient,
   Model,
-  NativeSpeechResponse,
+  NativeSpeechReply,
   SpeechAudio,
   SpeechEvent,
   SucceededNativeTask,
@@ -48,9 +48,9 @@ for await (const event of client.speech.events(speech)) {
 export type NoErrors = Expect<Equal<Extract<SpeechEvent, { code: string }>, never>>;
 
 const spoken = await client.speech.synthesize({ model: 'voxa-v2', input: { text: 'Hi.', voice: 'v' } });
-export type Spoken = Expect<Equal<typeof spoken, NativeSpeechResponse>>;
+export type Spoken = Expect<Equal<typeof spoken, NativeSpeechReply>>;
 const either = await client.speech.multimodal({ model: 'alpha-tts', input: { text: 'Hi.', voice: 'v' } });
-export type Either = Expect<Equal<typeof either, NativeSpeechResponse | Schemas['BetaSpeechResponse']>>;
+export type Either = Expect<Equal<typeof either, NativeSpeechReply | Schemas['BetaSpeechReply']>>;
 const models = await client.models.list();
 export type Models = Expect<Equal<typeof models, Model[]>>;
 
@@ -115,7 +115,7 @@ await client.call('getVideo');
 await client.call('getVideo', { params: { path: { id: 'x' } } });
 
 const list = await client.call('listModels');
-export type List = Expect<Equal<typeof list, Schemas['ModelList']>>;
+export type List = Expect<Equal<typeof list, Schemas['ModelListReply']>>;
 const video = await client.call('getVideo', { params: { path: { task_id: 'x' } } });
 export type Video = Expect<Equal<typeof video, Schemas['VideoTask']>>;
 const bytesOfVideo = await client.call('downloadVideoContent', { params: { path: { task_id: 'x' } } });
@@ -124,9 +124,9 @@ const stream = await client.call('createSpeech', { body: speech, parseAs: 'strea
 export type Stream = Expect<Equal<typeof stream, ReadableStream<Uint8Array>>>;
 const { data, requestId } = await client.callWithReply('listModels', { timeout: 5 });
 export type Reply = Expect<
-  Equal<[typeof data, typeof requestId], [Schemas['ModelList'], string | undefined]>
+  Equal<[typeof data, typeof requestId], [Schemas['ModelListReply'], string | undefined]>
 >;
-export type Health = Expect<Equal<Answer<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthStatus']>>;
+export type Health = Expect<Equal<Answer<'getHealth', CallArguments<'getHealth'>>, Schemas['HealthReply']>>;
 
 // The raw client knows every path, also those of the compatible prefixes.
 export type Raw = Expect<Equal<typeof client.http, HttpClient>>;

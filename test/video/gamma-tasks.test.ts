@@ -84,7 +84,7 @@ describe.each(engines)('the books on %s', (engine) => {
     expect(await quota()).toBe(1000 - 4 * 10 * 2);
     expect(await lastRow()).toEqual({ state: 'settled', reserved: 100, charged: 80, unit: 'seconds' });
     expect(await lastLog()).toMatchObject({
-      operation: 'synthesizeVideo',
+      operation: 'createNativeVideo',
       channel: 'recording',
       units: 4,
       quota: 80,

@@ -7,7 +7,7 @@ import { schemaProblems } from '../support/schemas.ts';
 import { strangersKey } from './asset-provider.ts';
 import { GenericClient, type VideoTask } from './generic-client.ts';
 
-type VideoTaskList = components['schemas']['VideoTaskList'];
+type VideoTaskListReply = components['schemas']['VideoTaskListReply'];
 type FamilyRecord = components['schemas']['FamilyRecord'];
 
 const generations = '/v1/video/generations';
@@ -198,7 +198,7 @@ describe('the list', () => {
     await lister.create(gamma, generations);
   });
   const page = async (query: string) => {
-    const { status, body } = await lister.call<VideoTaskList>('GET', `/v1/videos${query}`);
+    const { status, body } = await lister.call<VideoTaskListReply>('GET', `/v1/videos${query}`);
     expect(status, JSON.stringify(body)).toBe(200);
     const shown = body.data.map(({ id }) => id);
     expect([body.first_id, body.last_id]).toEqual([shown[0] ?? null, shown.at(-1) ?? null]);
@@ -255,7 +255,7 @@ test('a task is deleted when it has ended, not before', async () => {
     ['DELETE', ''],
   ] as const)
     expect((await client.call(method, `/v1/videos/${id}${path}`)).status).toBe(404);
-  const { body: list } = await client.call<VideoTaskList>('GET', '/v1/videos?limit=100');
+  const { body: list } = await client.call<VideoTaskListReply>('GET', '/v1/videos?limit=100');
   expect(list.data.map((task) => task.id)).not.toContain(id);
 });
 

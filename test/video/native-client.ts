@@ -28,7 +28,7 @@ export async function submit(target: TestGateway, path: string, body: object): P
   const response = await post(target.url, target.key, path, body);
   const task = (await response.json()) as NativeTask;
   expect(response.status, JSON.stringify(task)).toBe(200);
-  expectSchema('NativeTaskSubmitted', task);
+  expectSchema('NativeTaskSubmittedReply', task);
   return task.output.task_id;
 }
 

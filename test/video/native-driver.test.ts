@@ -36,7 +36,7 @@ function task(change: Partial<AcceptedTask> = {}): AcceptedTask {
     requestId: 'req_1',
     userId: 1,
     tokenId: 1,
-    operation: 'synthesizeVideo',
+    operation: 'createNativeVideo',
     format: 'native',
     driver: 'native_video',
     model: 'gamma3.0-video',

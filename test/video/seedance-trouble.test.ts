@@ -45,7 +45,7 @@ describe('the books', () => {
     expect(await bookOf()).toEqual({ state: 'settled', reserved, charged, unit: 'seconds' });
     expect(await remainingQuota(rig.gateway, token)).toBe(1000 - charged);
     expect(await logOf()).toMatchObject({
-      operation: 'createOfficialTask',
+      operation: 'createOfficialVideo',
       model_name: modern,
       channel: 'recording',
       status: 200,

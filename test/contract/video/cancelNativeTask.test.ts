@@ -10,7 +10,7 @@ interface Task {
 }
 
 /** The id of a new task of the gateway. */
-async function started(operation: 'synthesizeVideo' | 'createModel3d', body: object): Promise<string> {
+async function started(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
   const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
   expect(answer.status).toBe(200);
   return (jsonOf(answer) as Task).output.task_id;
@@ -27,7 +27,7 @@ describeOperation('cancelNativeTask', {
   },
   carriesOut: (call) => {
     test.each([
-      ['a video', 'synthesizeVideo', { model: 'gamma3.0-video', input: { prompt: '[[slow]] A kite.' } }],
+      ['a video', 'createNativeVideo', { model: 'gamma3.0-video', input: { prompt: '[[slow]] A kite.' } }],
       ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[slow]] A horse.' } }],
     ] as const)('200 %s task that waits, but only once', async (_, operation, body) => {
       const id = await started(operation, body);
@@ -43,7 +43,7 @@ describeOperation('cancelNativeTask', {
     test('404 an id that is not the caller’s', async () => {
       const unknown = { code: 'resource_not_found', names: 'task_id' };
       expectRefusal(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
-      const id = await started('synthesizeVideo', {
+      const id = await started('createNativeVideo', {
         model: 'gamma3.0-video',
         input: { prompt: '[[slow]] A kite.' },
       });

@@ -10,13 +10,13 @@ interface Task {
 }
 
 /** The id of a new task of the gateway. */
-async function started(operation: 'synthesizeVideo' | 'createModel3d', body: object): Promise<string> {
+async function started(operation: 'createNativeVideo' | 'createModel3d', body: object): Promise<string> {
   const answer = await exchange(inject('gateway'), documented(operation), { body: { ...body } });
   expect(answer.status).toBe(200);
   return (jsonOf(answer) as Task).output.task_id;
 }
 const video = (prompt: string) =>
-  started('synthesizeVideo', {
+  started('createNativeVideo', {
     model: 'gamma3.0-video-prime',
     input: { prompt },
     parameters: { resolution: '480P', duration: 2 },

@@ -49,7 +49,7 @@ export const enums: Limits = {
   'MusicSubmitReply.code/anyOf/1': { const: 'success' },
   'LyricsSubmitReply.code/anyOf/0': { const: 200 },
   'LyricsSubmitReply.code/anyOf/1': { const: 'success' },
-  'EmbeddingList.object': { const: 'list' },
+  'EmbeddingListReply.object': { const: 'list' },
   'Embedding.object': { const: 'embedding' },
   'Message.type': { const: 'message' },
   'Message.role': { const: 'assistant' },

@@ -14,7 +14,7 @@ export const states: Limits = {
   'Asset/allOf/0/if.Status': { const: 'Active' },
 
   // Native gamma and 3D tasks. Submit returns PENDING.
-  'NativeTaskSubmitted.output.task_status': { const: 'PENDING' },
+  'NativeTaskSubmittedReply.output.task_status': { const: 'PENDING' },
   'NativeTaskPending.task_status': { const: 'PENDING' },
   'NativeTaskRunning.task_status': { const: 'RUNNING' },
   'NativeTaskSucceeded.task_status': { const: 'SUCCEEDED' },

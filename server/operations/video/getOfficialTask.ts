@@ -1,8 +1,0 @@
-import { renderOfficialTask } from '../../formats/official.ts';
-import type { Handler } from '../../http/handler.ts';
-import { readTask } from '../read-task.ts';
-
-/** A task of `createOfficialTask`. */
-export const getOfficialTask: Handler<'getOfficialTask'> = async (request, reply) => {
-  reply.json(200, renderOfficialTask(await readTask(request, 'official')));
-};

@@ -1,0 +1,46 @@
+import type { components } from '../../../generated/http.ts';
+import { renderOfficialTask } from '../../formats/official.ts';
+import type { Handler } from '../../http/handler.ts';
+import type { TaskFilter } from '../../store/queries/tasks.ts';
+import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
+
+const days = 24 * 60 * 60_000;
+const shownFor = 7 * days;
+const defaultSize = 20;
+
+type Status = components['schemas']['OfficialTask']['status'];
+
+/** One page of the caller's tasks of `createOfficialVideo`. */
+export const listOfficialVideos: Handler<'listOfficialVideos'> = async (
+  { gateway, caller, query },
+  reply,
+) => {
+  const number = query.page_num ?? 1;
+  const limit = query.page_size ?? defaultSize;
+  const ids = query['filter.task_ids'];
+  const model = query['filter.model'];
+  const status = query['filter.status'];
+  const tier = query['filter.service_tier'];
+  const { tasks, total } = await gateway.tasks.page({
+    userId: caller.userId,
+    format: 'official',
+    createdFrom: gateway.clock() - shownFor,
+    ...(ids !== undefined && { ids: [ids].flat() }),
+    ...(model !== undefined && { models: [model] }),
+    ...(status !== undefined && statusFilters[status]),
+    ...(tier !== undefined && { serviceTier: tier }),
+    offset: (number - 1) * limit,
+    limit,
+  });
+  reply.json(200, { items: tasks.map(renderOfficialTask), total });
+};
+
+/** The tasks that `officialStatus` shows in each state. */
+const statusFilters: Readonly<Record<Status, Partial<TaskFilter>>> = {
+  queued: { states: ['queued'] },
+  running: { states: ['in_progress'] },
+  succeeded: { states: ['completed'] },
+  failed: { states: ['failed'], exceptErrorCodes: [taskExpired.code, taskCanceled.code] },
+  expired: { states: ['failed'], errorCodes: [taskExpired.code] },
+  cancelled: { states: ['failed'], errorCodes: [taskCanceled.code] },
+};

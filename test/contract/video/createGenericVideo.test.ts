@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { eta } from '../../support/start-video.ts';
+
+describeOperation('createGenericVideo', {
+  invalid: {
+    'without a model': { change: { model: undefined }, names: 'model' },
+    'without a prompt': { change: { prompt: undefined }, names: 'prompt' },
+    'a prompt that is a number': { change: { prompt: 7 }, names: 'prompt' },
+    'a gamma length of 31 seconds': {
+      example: 'gamma_text',
+      change: { seconds: undefined, duration: 31 },
+      names: 'duration',
+      limit: 30,
+    },
+    'a gamma length of 1 second': {
+      example: 'gamma_text',
+      change: { seconds: undefined, duration: 1 },
+      names: 'duration',
+      limit: 2,
+    },
+    'a gamma size that does not exist': {
+      example: 'gamma_text',
+      change: { size: '4k' },
+      names: 'size',
+      limit: '1080P',
+    },
+    '31 images': {
+      change: { images: Array(31).fill('https://files.example/a.png') },
+      names: 'images',
+      limit: 30,
+    },
+    'an image that is no address': { change: { image: 'cat.png' }, names: 'image' },
+    'native media with two first frames': {
+      example: 'gamma_native_media',
+      change: {
+        metadata: {
+          input: {
+            media: [
+              { type: 'first_frame', url: 'https://files.example/a.png' },
+              { type: 'first_frame', url: 'https://files.example/b.png' },
+            ],
+          },
+        },
+      },
+      names: 'metadata.input.media',
+      limit: 1,
+    },
+    'a native seed below 0': {
+      example: 'gamma_text',
+      change: { metadata: { parameters: { seed: -1 } } },
+      names: 'metadata.parameters.seed',
+      limit: 0,
+    },
+    'a Seedance length of 3 seconds': {
+      example: 'seedance_references',
+      change: { seconds: undefined, duration: 3 },
+      names: 'duration',
+      limit: 4,
+    },
+    'an eta length of 16 seconds': { body: { ...eta, seconds: '16' }, names: 'seconds' },
+  },
+  carriesOut: (call) => {
+    test.each([
+      ['gamma_text', { model: 'gamma3.0-video-prime', seconds: '5', size: '720P' }],
+      ['gamma_frames', { model: 'gamma3.0-video', seconds: '8' }],
+      ['gamma_native_media', { model: 'gamma3.0-video-prime', size: '1080P' }],
+      ['seedance_edit', { model: 'epsilon-delta-2-5-260628' }],
+    ])('200 %s', async (example, shown) => {
+      const answer = await call({ example });
+      expect(answer.status).toBe(200);
+      const task = { object: 'video', status: 'queued', progress: 0, error: null };
+      expect(jsonOf(answer)).toMatchObject({ ...task, ...shown });
+    });
+    test('200 an eta model', async () => {
+      const answer = await call({ body: eta });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject({ model: eta.model, seconds: '2', size: '480p' });
+    });
+
+    const image = 'https://files.example/a.png';
+    const gamma = { model: 'gamma3.0-video', prompt: 'A paper boat.' };
+    const conflict = 'invalid_media_combination';
+    test.each<[string, object, string, string]>([
+      [
+        'frames and references',
+        { ...gamma, image, reference_images: [{ url: image }] },
+        conflict,
+        'reference_images',
+      ],
+      ['lengths that disagree', { ...gamma, seconds: '4', duration: 5 }, conflict, 'duration'],
+      ['lengths that disagree on eta', { ...eta, seconds: '4', duration: 5 }, conflict, 'duration'],
+      ['a speech model', { ...gamma, model: 'voxa-v3-flash' }, 'invalid_request', 'model'],
+    ])('400 %s', async (_, body, code, names) => {
+      expectRefusal(await call({ body: { ...body } }), 400, { code, names });
+    });
+    test('400 an asset that nobody made', async () => {
+      const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
+      expectRefusal(await call({ body }), 400, { says: ['nobody'] });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      expectRefusal(await call({ body: gamma, as: 'penniless' }), 403, { code: 'insufficient_user_quota' });
+      expectRefusal(await call({ body: gamma, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...gamma, model: 'gamma9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
+    });
+    test.each([
+      ['gamma_media', { model: 'gamma3.0-video-prime', seconds: '8' }],
+      ['seedance_references', { model: 'epsilon-delta-2-0-260128' }],
+    ])('200 a form, %s', async (example, shown) => {
+      const answer = await call({ example, mediaType: 'multipart/form-data' });
+      expect([answer.status, jsonOf(answer)]).toEqual([200, expect.objectContaining(shown)]);
+    });
+    test('400 a form without a prompt', async () => {
+      const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+      const body = '--x\r\ncontent-disposition: form-data; name="model"\r\n\r\ngamma3.0-video\r\n--x--\r\n';
+      expectRefusal(await call({ body, headers }), 400, { code: 'invalid_request', names: 'prompt' });
+    });
+    test.each([
+      ['reject', 400],
+      ['throttle', 429],
+      ['error', 502],
+      ['malformed', 502],
+      ['unavailable', 503],
+    ])('%s of the provider is told as %i', async (trigger, status) => {
+      expectRefusal(await call({ body: { ...gamma, prompt: `[[${trigger}]]` } }), status);
+      // Three failures in a row would take the channel out; a good answer in between keeps it.
+      expect((await call({ body: gamma })).status).toBe(200);
+    });
+  },
+});

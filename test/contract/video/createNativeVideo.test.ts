@@ -1,0 +1,179 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal, expectRejection } from '../../support/expectations.ts';
+
+const image = (type: string, url = 'https://files.example/a.png') => ({ type, url });
+/** Small, so that the sandbox is done soon. */
+const cheap = { resolution: '480P', duration: 2 };
+const about = (prompt: string, parameters: object = {}) => ({
+  model: 'gamma3.0-video-prime',
+  input: { prompt },
+  parameters: { ...cheap, ...parameters },
+});
+
+describeOperation('createNativeVideo', {
+  invalid: {
+    'without a model': { change: { model: undefined }, names: 'model' },
+    'without an input': { change: { input: undefined }, names: 'input' },
+    'neither a prompt nor media': {
+      change: { input: { prompt: undefined, media: undefined } },
+      names: 'input',
+    },
+    'a media kind that does not exist': {
+      change: { input: { media: [image('background')] } },
+      names: 'input.media.0.type',
+      limit: 'reference_image',
+    },
+    'media without an address': {
+      change: { input: { media: [{ type: 'first_frame' }] } },
+      names: 'input.media.0.url',
+    },
+    '11 reference images': {
+      change: { input: { media: Array(11).fill(image('reference_image')) } },
+      names: 'input.media',
+      limit: 10,
+    },
+    'a first frame beside a reference image': {
+      change: { input: { media: [image('first_frame'), image('reference_image')] } },
+      names: 'input.media.1.type',
+      limit: 'last_frame',
+      code: 'invalid_media_combination',
+    },
+    'a file beside a link': {
+      change: {
+        input: {
+          media: [
+            { type: 'file', url: 'https://files.example/a.pdf' },
+            { type: 'link', url: 'https://files.example/' },
+          ],
+        },
+      },
+      names: 'input.media',
+      limit: 1,
+      code: 'invalid_media_combination',
+    },
+    'a link that is no web page': {
+      change: { input: { media: [{ type: 'link', url: 'ftp://files.example/a' }] } },
+      names: 'input.media.0.url',
+    },
+    'a length of 31 seconds': {
+      change: { parameters: { duration: 31 } },
+      names: 'parameters.duration',
+      limit: 30,
+    },
+    'a length of 1 second': {
+      change: { parameters: { duration: 1 } },
+      names: 'parameters.duration',
+      limit: 2,
+    },
+    'a seed over 2147483647': {
+      change: { parameters: { seed: 2_147_483_648 } },
+      names: 'parameters.seed',
+      limit: 2_147_483_647,
+    },
+    'a resolution that does not exist': {
+      change: { parameters: { resolution: '4K' } },
+      names: 'parameters.resolution',
+      limit: '1080P',
+    },
+    'a watermark that is a string': {
+      change: { parameters: { watermark: 'yes' } },
+      names: 'parameters.watermark',
+    },
+    'a synchronous call': {
+      headers: { 'X-Native-Async': 'disable' },
+      names: 'x-native-async',
+      limit: 'enable',
+    },
+  },
+  carriesOut: (call) => {
+    test.each(['text', 'frames', 'references', 'link'])('200 the documented %s', async (example) => {
+      const answer = await call({ example });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toEqual({
+        output: { task_id: expect.stringMatching(/^task_[0-9a-f]{32}$/), task_status: 'PENDING' },
+        request_id: answer.headers.get('x-request-id'),
+      });
+    });
+    test('200 without the header as well as with it', async () => {
+      for (const headers of [{}, { 'X-Native-Async': 'enable' }])
+        expect((await call({ body: about('A kite.'), headers })).status).toBe(200);
+    });
+    test('200 a prompt of 20,001 characters', async () => {
+      expect((await call({ body: about('a'.repeat(20_001)) })).status).toBe(200);
+    });
+    test('200 the same task for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `native-${process.pid}-${performance.now()}` };
+      const ask = async () => jsonOf(await call({ body: about('A kite.'), headers })) as { output: object };
+      expect((await ask()).output).toEqual((await ask()).output);
+    });
+
+    const refused: [string, object, string, string][] = [
+      [
+        'an asset',
+        { input: { media: [image('first_frame', 'asset://asset-1-a')] } },
+        'input.media.0.url',
+        'http',
+      ],
+      [
+        'an inline video',
+        { input: { media: [image('reference_video', 'data:video/mp4;base64,AAAA')] } },
+        'input.media.0.url',
+        'URL',
+      ],
+      [
+        'an inline GIF',
+        { input: { media: [image('first_frame', 'data:image/gif;base64,AAAA')] } },
+        'input.media.0.url',
+        'WEBP',
+      ],
+      [
+        'an output that leaves no second to its input',
+        { input: { media: [image('reference_video')] }, parameters: { duration: 30 } },
+        'parameters.duration',
+        '29',
+      ],
+      ['a Seedance model', { model: 'epsilon-delta-2-0-260128' }, 'model', 'epsilon-delta-2-0-260128'],
+      ['a 3D model', { model: 'theta-3d' }, 'model', 'theta-3d'],
+    ];
+    test.each(refused)('400 %s', async (_, change, names, says) => {
+      const answer = await call({ body: { ...about('A kite.'), ...change } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names, says: [says] });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...about('A kite.'), model: 'gamma9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['gamma9'] });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 seconds'] };
+      expectRefusal(await call({ body: about('A kite.'), as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ body: about('A kite.'), as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: about('A kite.') })).status).toBe(200);
+      });
+
+      test('400 its refusal, unchanged', async () => {
+        expectRejection(await call({ body: about('[[reject]]') }), 400, 'DataInspectionFailed');
+      });
+      test('429 throttled, unchanged', async () => {
+        const answer = await call({ body: about('[[throttle]]') });
+        expectRejection(answer, 429, 'Throttling.RateQuota');
+        expect(answer.headers.get('retry-after')).toBe('1');
+      });
+      test.each(['unauthorized', 'denied', 'error', 'malformed', 'drop'])(
+        '502 %s, in the gateway’s words',
+        async (trigger) => {
+          expectRefusal(await call({ body: about(`[[${trigger}]]`) }), 502);
+        },
+      );
+      test('503 unavailable', async () => {
+        expectRefusal(await call({ body: about('[[unavailable]]') }), 503);
+      });
+    });
+  },
+});

@@ -1,0 +1,39 @@
+import { expect, inject, test, vi } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { startOfficialTask } from '../../support/start-official-task.ts';
+
+describeOperation('deleteOfficialVideo', {
+  invalid: {
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    test('204 a queued task, 400 the cancelled one', async () => {
+      const path = { task_id: await startOfficialTask() };
+      const answer = await call({ path });
+      expect([answer.status, answer.body.length]).toEqual([204, 0]);
+      expect(answer.headers.get('content-type')).toBeNull();
+      expectRefusal(await call({ path }), 400, { code: 'invalid_request', names: 'task_id' });
+    });
+    test('400 a running task', async () => {
+      const content = [{ type: 'text', text: 'An endless boat. [[never]]' }];
+      const path = { task_id: await startOfficialTask({ content }) };
+      const { url, key } = inject('gateway');
+      await vi.waitFor(
+        async () => {
+          const address = `${url}/api/v3/contents/generations/tasks/${path.task_id}`;
+          const shown = await fetch(address, { headers: { authorization: `Bearer ${key}` } });
+          expect(await shown.json()).toMatchObject({ status: 'running' });
+        },
+        { timeout: 15_000, interval: 100 },
+      );
+      expectRefusal(await call({ path }), 400, { code: 'task_not_completed', names: 'task_id' });
+    });
+    test('404 an unknown task, and that of another user', async () => {
+      const unknown = { code: 'resource_not_found', names: 'task_id' };
+      expectRefusal(await call({ path: { task_id: 'none' } }), 404, unknown);
+      const path = { task_id: await startOfficialTask() };
+      expectRefusal(await call({ path, as: 'penniless' }), 404, unknown);
+    });
+  },
+});

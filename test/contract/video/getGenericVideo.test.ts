@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { startVideo } from '../../support/start-video.ts';
+
+const path = '/v1/video/generations';
+const missing = { code: 'resource_not_found', names: 'task_id' };
+
+describeOperation('getGenericVideo', {
+  invalid: {
+    'a task id of 129 characters': { path: { task_id: 't'.repeat(129) }, names: 'task_id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    test.each([
+      ['gamma3.0-video', { id: expect.stringMatching(/^task_/), object: 'video', status: 'queued' }],
+      ['eta-imagine-video', { id: expect.stringMatching(/^task_/), object: 'video', status: 'queued' }],
+      ['epsilon-delta-2-0-260128', { code: 'success', data: { task_id: expect.stringMatching(/^task_/) } }],
+    ])('200 a task of %s', async (model, shown) => {
+      const id = await startVideo({ model, seconds: '4', resolution: undefined }, path);
+      const answer = await call({ path: { task_id: id } });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject(shown);
+      expect(answer.body.toString('utf8')).toContain(id);
+    });
+    test.each(['none', `task_${'0'.repeat(32)}`, 'a/b', '%00'])('404 the task %j', async (id) => {
+      expectRefusal(await call({ path: { task_id: id } }), 404, missing);
+    });
+    test('404 the task of another user', async () => {
+      expectRefusal(
+        await call({ path: { task_id: await startVideo({}, path) }, as: 'penniless' }),
+        404,
+        missing,
+      );
+    });
+    test('404 a task of the other path', async () => {
+      expectRefusal(await call({ path: { task_id: await startVideo() } }), 404, missing);
+    });
+  },
+});

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import type { components } from '../../../generated/http.ts';
+import { type Answer, jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { startOfficialTask } from '../../support/start-official-task.ts';
+
+const listOf = (answer: Answer) => {
+  expect(answer.status).toBe(200);
+  return jsonOf(answer) as components['schemas']['OfficialTaskListReply'];
+};
+
+describeOperation('listOfficialVideos', {
+  invalid: {
+    'page 0': { query: { page_num: 0 }, names: 'page_num', limit: 1 },
+    'page 501': { query: { page_num: 501 }, names: 'page_num', limit: 500 },
+    'a page of 101': { query: { page_size: 101 }, names: 'page_size', limit: 100 },
+    'a state that does not exist': {
+      query: { 'filter.status': 'lost' },
+      names: 'filter.status',
+      limit: 'succeeded',
+    },
+  },
+  carriesOut: (call) => {
+    test('200 the newest first, page by page', async () => {
+      const older = await startOfficialTask();
+      const newer = await startOfficialTask();
+      const first = listOf(await call({ query: { page_size: 1 } }));
+      const second = listOf(await call({ query: { page_size: 1, page_num: 2 } }));
+      expect([first, second].map(({ items }) => items.map(({ id }) => id))).toEqual([[newer], [older]]);
+      expect(first.total).toBeGreaterThanOrEqual(2);
+    });
+    test('200 only one task', async () => {
+      const id = await startOfficialTask();
+      await startOfficialTask();
+      const { items, total } = listOf(await call({ query: { 'filter.task_ids': id } }));
+      expect([items.map((item) => item.id), total]).toEqual([[id], 1]);
+    });
+    test('200 nothing of an unknown model', async () => {
+      const list = listOf(await call({ query: { 'filter.model': 'none' } }));
+      expect(list).toEqual({ items: [], total: 0 });
+    });
+    test('200 nothing of others', async () => {
+      await startOfficialTask();
+      expect(listOf(await call({ as: 'penniless' }))).toEqual({ items: [], total: 0 });
+    });
+  },
+});
