@@ -5,11 +5,11 @@ import { authenticate, limitRate } from './http/authenticate.ts';
 import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
-import { dispatch } from './http/dispatch.ts';
 import { readForm } from './http/form.ts';
 import { readBody } from './http/read-body.ts';
 import { renderFailure } from './http/render-failure.ts';
-import { route } from './http/route.ts';
+import { dispatch } from './http/reply.ts';
+import { route } from './http/routes.ts';
 import { handlers } from './operations/registry.ts';
 
 /** The way of a request, in order. `contract` is the OpenAPI bundle. */

@@ -1,4 +1,4 @@
-import { matcher } from '../models/pattern.ts';
+import { matcher } from '../models/access.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import { Channel } from './channel.ts';

@@ -1,5 +1,5 @@
 import { invalid } from '../failure.ts';
-import { isPrivateAddress } from '../outbound/public-addresses.ts';
+import { isPrivateAddress } from '../outbound/open-address.ts';
 import type { Settings } from '../settings/settings.ts';
 
 const maxLength = 2048;

@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Agent } from 'undici';
-import { outboundAgent } from '../outbound/agent.ts';
-import { PrivateAddressError } from '../outbound/public-addresses.ts';
+import { outboundAgent, PrivateAddressError } from '../outbound/open-address.ts';
 import type { DeliveryRecord } from '../store/commands/deliveries.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { withinLimit } from '../tasks/time-limit.ts';

@@ -7,10 +7,9 @@ import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/p
 import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
-import { countLess, formats } from './keywords.ts';
+import { countLess, formats, tagUnions } from './keywords.ts';
 import { modelFailure } from './model-failure.ts';
 import { routes } from './routes.ts';
-import { tagUnions } from './tag-unions.ts';
 import { requirePlain } from './value-problem.ts';
 
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;

@@ -1,7 +1,6 @@
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
-import { JsonReader } from './json-reader.ts';
-import { parseJson } from './json-text.ts';
+import { JsonReader, parseJson } from './json-reader.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Schema = { [key: string]: Json };

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
-import { invalid } from '../failure.ts';
+import { Failure, invalid } from '../failure.ts';
 import { breath } from '../runtime/breath.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
-import { InlineMedium, isMediaHead, mediaHead } from './inline-medium.ts';
-import { parseJson } from './json-text.ts';
 
 /** Names of fields included. Each costs far more than its bytes once it is parsed. */
 const maxValues = 50_000;
@@ -188,5 +186,79 @@ class Finder {
     const found = this.#piece.indexOf(this.#byte, place);
     this.#next = found < 0 ? this.#piece.length : found;
     return this.#next;
+  }
+}
+
+/**
+ * Reads JSON that a client sent. `field` is what messages call it; `revive` is that of `JSON.parse`.
+ *
+ * @throws Failure 400 for what is no JSON
+ */
+export function parseJson(
+  text: string,
+  field: string,
+  revive?: (name: string, value: unknown) => unknown,
+): unknown {
+  try {
+    return JSON.parse(text, revive);
+  } catch (cause) {
+    const reported = cause instanceof Error ? cause.message : '';
+    const reason = reported.replace(/[\s"']+\.{0,3}.*is not valid JSON.*$/s, '').trim();
+    const problem = `is not valid JSON${reason === '' ? '' : ` (${reason})`}.`;
+    throw new Failure(400, 'invalid_request', `${field}: ${problem}`, { cause });
+  }
+}
+
+/** So many characters of a text tell whether it is an inline medium. */
+export const mediaHead = 256;
+const base64 = /^[A-Za-z0-9+/]*=*$/;
+const notPrintable = /[^ -~]/;
+/** So many pieces are put together before others have a turn: a few megabytes. */
+const turn = 64;
+
+/** Whether a text that begins so is a data URL or Base64. */
+export function isMediaHead(head: string): boolean {
+  return (/^data:/i.test(head) || base64.test(head)) && !notPrintable.test(head);
+}
+
+/** A text of a JSON body that is a data URL or Base64, kept in the pieces in which it came. */
+export class InlineMedium {
+  readonly #head: string;
+  /** What came behind the head, as it may stand in JSON. */
+  readonly pieces: Buffer[] = [];
+  /** The last piece ended behind a backslash, which stands at the end of `pieces` only when this is a medium no more. */
+  escaped = false;
+
+  constructor(head: string) {
+    this.#head = head;
+  }
+
+  /** Takes the next piece, which is not the last one when `open`. False: this is no medium, and the piece is not taken. */
+  take(piece: Buffer, open: boolean): boolean {
+    let text = (this.escaped ? '\\' : '') + piece.toString('latin1');
+    const isEscaped = text.includes('\\');
+    if (isEscaped) text = text.replaceAll('\\/', '/');
+    const escaped = open && text.endsWith('\\');
+    if (escaped) text = text.slice(0, -1);
+    if (text.includes('\\') || notPrintable.test(text)) {
+      if (this.escaped) this.pieces.push(Buffer.from('\\'));
+      return false;
+    }
+    this.pieces.push(isEscaped ? Buffer.from(text, 'latin1') : piece);
+    this.escaped = escaped;
+    return true;
+  }
+
+  /** The text. Others have their turn in between. */
+  async text(): Promise<string> {
+    let text = this.#head;
+    for (let from = 0; from < this.pieces.length; from += turn) {
+      text += Buffer.concat(this.pieces.slice(from, from + turn)).toString('latin1');
+      await breath();
+    }
+    // Whoever looks at it first makes one text of what was put together.
+    text.charCodeAt(0);
+    await breath();
+    return text;
   }
 }

@@ -1,6 +1,11 @@
 import { type Failure, invalid } from '../failure.ts';
-import { model3dInputFailure, nativeMediaFailure, officialContentFailure } from '../models/media-rules.ts';
-import { secondsWords, videoSeconds } from '../models/video-seconds.ts';
+import {
+  model3dInputFailure,
+  nativeMediaFailure,
+  officialContentFailure,
+  secondsWords,
+  videoSeconds,
+} from '../models/media-rules.ts';
 import type { Violation } from './explain.ts';
 
 /** What is wrong with a body, in the words of the models' rules, where they know more than the schema that was violated. */

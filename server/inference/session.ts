@@ -5,9 +5,8 @@ import { Failure } from '../failure.ts';
 import { quoted } from '../models/catalogue.ts';
 import { voicesIn } from '../providers/native/voice-places.ts';
 import type { Connection } from '../sockets/connection.ts';
-import { inner, type JsonObject, parseObject } from '../sockets/frames.ts';
+import { inner, type JsonObject, parseObject, SeenIds } from '../sockets/frames.ts';
 import { idleLimit, textLimit } from '../sockets/limits.ts';
-import { SeenIds } from '../sockets/seen-ids.ts';
 import { type Outcome, SocketSession } from '../sockets/session.ts';
 import {
   clientStalled,
@@ -21,8 +20,14 @@ import {
   taskFailedFrame,
   taskFailureFrom,
 } from './errors.ts';
-import { readTaskFrame, type TaskFrame } from './frames.ts';
-import { type MovingTaskEvent, type TaskState, taskEventMoves, taskMoves } from './states.ts';
+import {
+  type MovingTaskEvent,
+  readTaskFrame,
+  type TaskFrame,
+  type TaskState,
+  taskEventMoves,
+  taskMoves,
+} from './states.ts';
 import { InferenceTask } from './task.ts';
 
 /** A duplex socket: one task after another, text going up while audio comes down. */

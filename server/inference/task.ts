@@ -1,7 +1,7 @@
 import type { RunTask } from '../../generated/events.ts';
 import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
-import { type AudioForm, audioSeconds, inferenceForm } from '../models/audio-time.ts';
+import { type AudioForm, audioSeconds, inferenceForm } from '../models/speech-time.ts';
 import { countCharacters, sumUsage, type Usage } from '../models/usage.ts';
 import { readUsage } from '../providers/native/usage.ts';
 import type { Connection } from '../sockets/connection.ts';

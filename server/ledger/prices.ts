@@ -1,4 +1,4 @@
-import { matcher } from '../models/pattern.ts';
+import { matcher } from '../models/access.ts';
 import { price } from '../models/usage.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -2,7 +2,6 @@ import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
 import type { Settings } from '../settings/settings.ts';
-import { matcher } from './pattern.ts';
 
 /** Says which models a caller may use, by group and by the key's own limits. */
 export class ModelAccess {
@@ -33,4 +32,30 @@ export class ModelAccess {
     const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
     return (modelId) => inGroup(modelId) && inLimits(modelId);
   }
+}
+
+/** Compiles model patterns, in which `*` stands for any run of characters, into one test. */
+export function matcher(patterns: readonly string[]): (id: string) => boolean {
+  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
+  const wild = patterns.filter((pattern) => pattern.includes('*')).map(glob);
+  return (id) => exact.has(id) || wild.some((matches) => matches(id));
+}
+
+/** For a pattern with a star: each part between stars is looked for once, so that no pattern takes long. */
+function glob(pattern: string): (id: string) => boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop() ?? '';
+  const inner = parts.filter((part) => part !== '');
+  return (id) => {
+    const end = id.length - last.length;
+    if (end < first.length || !id.startsWith(first) || !id.endsWith(last)) return false;
+    let at = first.length;
+    // The earliest place leaves the most for what comes after: there is nothing to try again.
+    for (const part of inner) {
+      const found = id.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at <= end;
+  };
 }

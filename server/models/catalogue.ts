@@ -6,7 +6,7 @@ import {
   type Voice,
   voiceSets,
 } from '../../generated/catalogue.ts';
-import { Failure } from '../failure.ts';
+import { Failure, invalid } from '../failure.ts';
 
 const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => [model.id, model]));
 
@@ -50,4 +50,26 @@ export function systemVoices(model: CatalogueModel): readonly Voice[] {
 /** A client's text in a message, cut to a length that is safe to print. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
+
+/** The three models that make custom voices. */
+export type VoiceService = 'voice-enrollment' | 'alpha-voice-enrollment' | 'alpha-voice-design';
+
+const targets: Readonly<Record<VoiceService, (model: CatalogueModel) => boolean>> = {
+  'voice-enrollment': ({ family }) => family === 'voxa' || family === 'alpha-audio',
+  'alpha-voice-enrollment': ({ voices }) => voices === 'cloned',
+  'alpha-voice-design': ({ voices }) => voices === 'designed',
+};
+
+/**
+ * The model that a new voice is to speak with.
+ *
+ * @throws Failure 400 when the service makes no voices for it.
+ */
+export function targetModel(service: VoiceService, id: string): CatalogueModel {
+  const possible = models.filter(targets[service]);
+  const model = possible.find((one) => one.id === id);
+  if (model !== undefined) return model;
+  const list = possible.map((one) => one.id).join(', ');
+  throw invalid('input.target_model', `${service} makes no voices for ${quoted(id)}, only for ${list}.`);
 }

@@ -1,9 +1,9 @@
+import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
-import { notImplemented } from './not-implemented.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 import { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
@@ -82,3 +82,8 @@ export const handlers: Handlers = {
   getOpenApiDocument,
   getAsyncApiDocument,
 };
+
+/** Stands in the registry for an operation that a later version will carry out. */
+export function notImplemented(): never {
+  throw new Failure(501, 'not_implemented', 'This gateway does not carry out the operation yet.');
+}

@@ -1,6 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { AddressError, type OpenedAddress, openAddress } from './open-address.ts';
-import { PrivateAddressError } from './public-addresses.ts';
+import { AddressError, type OpenedAddress, openAddress, PrivateAddressError } from './open-address.ts';
 
 export interface DownloadLimits {
   /** Most bytes. */

@@ -1,5 +1,8 @@
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, request } from 'undici';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector, type Dispatcher, request } from 'undici';
 
 export interface OpenedAddress {
   status: number;
@@ -44,4 +47,75 @@ export async function openAddress(
     url = URL.parse(location, url);
   }
   throw new AddressError(`redirects more than ${maxRedirects} times`);
+}
+
+export interface OutboundOptions {
+  /** Connect to loopback and private networks, too. */
+  allowPrivate: boolean;
+  /** An origin that may be reached whatever its address, for example the own server's. */
+  exempt?: () => string;
+  /** Instead of the system's resolver. */
+  resolve?: Resolve;
+  agent?: Agent.Options;
+}
+
+/**
+ * Connections to addresses that somebody else chose. Every single one is checked as it is made, where the name is
+ * resolved, so that a redirect, or a name that resolves to something else a moment later, is checked like the first.
+ */
+export function outboundAgent({ allowPrivate, exempt, resolve, agent = {} }: OutboundOptions): Agent {
+  if (allowPrivate) return new Agent(agent);
+  const connect = buildConnector({});
+  const connectPublic = buildConnector({ lookup: publicLookup(resolve) });
+  return new Agent({
+    ...agent,
+    connect(options, callback) {
+      const { protocol, host, hostname } = options;
+      if (exempt !== undefined && exempt() === `${protocol}//${host}`) connect(options, callback);
+      else if (isPrivateAddress(hostname)) callback(new PrivateAddressError(hostname), null);
+      else connectPublic(options, callback);
+    },
+  });
+}
+
+/** All that is given out of IPv6. The rest may hold an IPv4 address in disguise, behind which anything could be. */
+const givenOut = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** What an address that is not public is refused with. */
+export class PrivateAddressError extends Error {
+  override readonly name = 'PrivateAddressError';
+
+  constructor(host: string) {
+    super(`${host} is no public address`);
+  }
+}
+
+/** Is the host of a URL an address that is not public? A name is none; it is checked when it is resolved. */
+export function isPrivateAddress(host: string): boolean {
+  const address = host.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  // The library takes short and octal forms too, which the system reads as names.
+  if (isIP(address) === 0) return false;
+  const parsed = ipaddr.parse(address);
+  return parsed.range() !== 'unicast' || (parsed instanceof ipaddr.IPv6 && !parsed.match(givenOut));
+}
+
+/** Finds all addresses of a name, like the system does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+/** Resolves names for connections, but fails for one that leads, be it among others, to an address that is not public. */
+export function publicLookup(resolve: Resolve = lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, '', 0);
+      const [first] = addresses;
+      if (!first || addresses.some(({ address }) => isPrivateAddress(address)))
+        return callback(new PrivateAddressError(hostname), '', 0);
+      if (options.all) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
 }

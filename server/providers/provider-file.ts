@@ -2,9 +2,13 @@ import type { Agent } from 'undici';
 import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
-import { outboundAgent } from '../outbound/agent.ts';
-import { AddressError, type OpenedAddress, openAddress } from '../outbound/open-address.ts';
-import { PrivateAddressError } from '../outbound/public-addresses.ts';
+import {
+  AddressError,
+  type OpenedAddress,
+  openAddress,
+  outboundAgent,
+  PrivateAddressError,
+} from '../outbound/open-address.ts';
 import { type Leave, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
 

@@ -1,7 +1,7 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
-import { audioSeconds, base64Share } from '../models/audio-time.ts';
+import { audioSeconds, base64Share } from '../models/speech-time.ts';
 import { sumUsage, type Usage } from '../models/usage.ts';
 import { field } from '../providers/json.ts';
 import { readUsage } from '../providers/native/usage.ts';

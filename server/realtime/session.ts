@@ -3,11 +3,10 @@ import type { InputTextBufferAppend, SessionUpdate } from '../../generated/event
 import type { Channel } from '../channels/channel.ts';
 import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
 import { Failure } from '../failure.ts';
-import { envelope } from '../models/audio-time.ts';
+import { envelope } from '../models/speech-time.ts';
 import { voicesIn } from '../providers/native/voice-places.ts';
 import type { Connection } from '../sockets/connection.ts';
-import { inner, isAudioDelta, type JsonObject, readServerEvent } from '../sockets/frames.ts';
-import { SeenIds } from '../sockets/seen-ids.ts';
+import { inner, isAudioDelta, type JsonObject, readServerEvent, SeenIds } from '../sockets/frames.ts';
 import { type Outcome, SocketSession } from '../sockets/session.ts';
 import { SessionBooks } from './books.ts';
 import {
@@ -20,8 +19,7 @@ import {
   readProviderError,
   type SessionProblem,
 } from './errors.ts';
-import { type ClientEvent, readClientEvent } from './events.ts';
-import { sessionProblem } from './rules.ts';
+import { type ClientEvent, readClientEvent, sessionProblem } from './events.ts';
 import {
   clientMoves,
   type MovingServerEvent,

@@ -1,12 +1,13 @@
-import type { IncomingMessage } from 'node:http';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { KeyRing } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
-import { requireOneHost } from '../http/route.ts';
-import { findRoute } from '../http/routes.ts';
+import { failureBody } from '../http/render-failure.ts';
+import { findRoute, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
@@ -96,4 +97,31 @@ function readModel(url: string): string {
   if (model.length > 200)
     throw new Failure(400, 'invalid_request', 'model: must have at most 200 characters.');
   return model;
+}
+
+/** Answers a handshake as the ordinary HTTP request that it still is, and closes the connection. */
+export function refuseUpgrade(
+  socket: Duplex,
+  requestId: string,
+  error: unknown,
+  headers: readonly string[] = [],
+): Failure {
+  const failure =
+    error instanceof Failure
+      ? error
+      : new Failure(500, 'internal_error', 'The gateway failed to handle the request.', { cause: error });
+  const { status, retryAfter } = failure;
+  const body = JSON.stringify(failureBody(failure, requestId, 'generic'));
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    `x-request-id: ${requestId}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    'connection: close',
+    ...(retryAfter === undefined ? [] : [`retry-after: ${retryAfter}`]),
+    ...headers,
+  ];
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return failure;
 }

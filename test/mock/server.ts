@@ -10,7 +10,7 @@ import { cors } from '../../server/http/cors.ts';
 import { readForm } from '../../server/http/form.ts';
 import { readBody } from '../../server/http/read-body.ts';
 import { renderFailure } from '../../server/http/render-failure.ts';
-import { route } from '../../server/http/route.ts';
+import { route } from '../../server/http/routes.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
 import { documented } from '../support/documented.ts';

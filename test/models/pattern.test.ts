@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { matcher } from '../../server/models/pattern.ts';
+import { matcher } from '../../server/models/access.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */

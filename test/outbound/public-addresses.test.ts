@@ -1,8 +1,12 @@
 import { lookup } from 'node:dns/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { outboundAgent } from '../../server/outbound/agent.ts';
 import { DownloadError, download } from '../../server/outbound/download.ts';
-import { isPrivateAddress, publicLookup, type Resolve } from '../../server/outbound/public-addresses.ts';
+import {
+  isPrivateAddress,
+  outboundAgent,
+  publicLookup,
+  type Resolve,
+} from '../../server/outbound/open-address.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 const noPublicAddress = 'is no public address, and callbacks.allow_private is not set';

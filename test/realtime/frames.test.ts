@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inner, isAudioDelta, parseObject, readServerEvent } from '../../server/sockets/frames.ts';
-import { SeenIds } from '../../server/sockets/seen-ids.ts';
+import { inner, isAudioDelta, parseObject, readServerEvent, SeenIds } from '../../server/sockets/frames.ts';
 
 describe('a piece of audio is told by its head and its end', () => {
   const audio = 'A'.repeat(1024);

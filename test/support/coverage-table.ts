@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type OperationId, operationIds, operations } from '../../generated/operations.ts';
-import { notImplemented } from '../../server/operations/not-implemented.ts';
-import { handlers } from '../../server/operations/registry.ts';
+import { handlers, notImplemented } from '../../server/operations/registry.ts';
 
 const tests = new URL('../contract/', import.meta.url);
 

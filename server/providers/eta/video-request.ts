@@ -1,6 +1,5 @@
 import { invalid } from '../../failure.ts';
-import { conflict, requireAddress } from '../../models/media-rules.ts';
-import { familySeconds, secondsWords } from '../../models/video-seconds.ts';
+import { conflict, familySeconds, requireAddress, secondsWords } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
 import { etaFrame } from './frame.ts';

@@ -5,7 +5,7 @@ import type { OpenedSocket } from '../../channels/socket.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { SpokenText } from '../../ledger/spoken-text.ts';
-import { audioSeconds, inferenceForm } from '../../models/audio-time.ts';
+import { audioSeconds, inferenceForm } from '../../models/speech-time.ts';
 import { sumUsage } from '../../models/usage.ts';
 import { field, objectField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';

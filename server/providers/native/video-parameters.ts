@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
-import { familySeconds, secondsWords } from '../../models/video-seconds.ts';
+import { familySeconds, secondsWords } from '../../models/media-rules.ts';
 import type { MediaSource } from './video-media.ts';
 
 /** Native parameters as they are sent: the known ones, and others as they came. */

@@ -1,4 +1,4 @@
-import type { VoiceService } from '../../models/voice-services.ts';
+import type { VoiceService } from '../../models/catalogue.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { field, objectField, textField } from '../json.ts';
 import type { Rejection } from '../rejection.ts';

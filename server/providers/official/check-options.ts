@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/http.ts';
 import { type Failure, invalid } from '../../failure.ts';
-import { conflict } from '../../models/media-rules.ts';
-import { secondsWords } from '../../models/video-seconds.ts';
+import { conflict, secondsWords } from '../../models/media-rules.ts';
 import { type ContentSource, hasFirstFrame } from './check-content.ts';
 import type { ModelBounds } from './model-bounds.ts';
 

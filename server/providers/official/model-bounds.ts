@@ -1,4 +1,4 @@
-import { familySeconds, type SecondsRange } from '../../models/video-seconds.ts';
+import { familySeconds, type SecondsRange } from '../../models/media-rules.ts';
 
 /** What one Seedance model takes. */
 export interface ModelBounds {

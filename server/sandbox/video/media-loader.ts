@@ -1,6 +1,6 @@
 import type { Agent } from 'undici';
-import { outboundAgent } from '../../outbound/agent.ts';
 import { DownloadError, download } from '../../outbound/download.ts';
+import { outboundAgent } from '../../outbound/open-address.ts';
 import type { MediaEngine } from '../media/engine.ts';
 import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
 import { checkLimits, type MediaLimits } from './media-limits.ts';
