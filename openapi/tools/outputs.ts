@@ -9,6 +9,7 @@ import { eventsOf } from './events.ts';
 import { httpTypesSource } from './http-types.ts';
 import { operationsSource } from './operations.ts';
 import { bundle, lint } from './redocly.ts';
+import { withoutAliases } from './without-aliases.ts';
 
 /**
  * Every file of generated/, name -> text, made from the specs below `root` (openapi/, asyncapi/, redocly.yaml).
@@ -23,11 +24,13 @@ export async function outputs(root: string): Promise<Map<string, string>> {
     bundle(root, 'events'),
     componentAreas(root),
   ]);
+  const forClients = withoutAliases(openapi);
   const events = eventsOf(asyncapi);
   const validators = eventValidatorsSource(events);
   return new Map([
     ['openapi.json', json(openapi)],
-    ['openapi-3.0.json', json(downConvert(openapi))],
+    ['openapi-clients.json', json(forClients)],
+    ['openapi-3.0.json', json(downConvert(forClients))],
     ['asyncapi.json', json(asyncapi)],
     ['http.ts', await httpTypesSource(openapi)],
     ['events.ts', await eventTypesSource(events)],

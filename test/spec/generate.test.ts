@@ -196,6 +196,18 @@ describe('the generated files', () => {
     expect(file('openapi.json')).not.toContain('x-prefixes');
   });
 
+  test('what clients are generated from has each operation once', () => {
+    const paths = ['/sigma/submit/{id}', '/sigma/other'];
+    const full = parse(file('openapi.json'));
+    const forClients = parse(file('openapi-clients.json'));
+    expect(Object.keys(forClients.paths)).toEqual(paths);
+    expect(forClients).toEqual({
+      ...full,
+      paths: Object.fromEntries(paths.map((path) => [path, full.paths[path]])),
+    });
+    expect(Object.keys(parse(file('openapi-3.0.json')).paths)).toEqual(paths);
+  });
+
   test('the operation table has the facts and no copies', () => {
     expect(file('operations.ts')).toContain(
       "aliases: ['/sigma/v1/submit/{id}', '/sigma/v1/mv-3.5/submit/{id}']",
