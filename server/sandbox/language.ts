@@ -41,7 +41,7 @@ const scripts: readonly [RegExp, Language][] = [
 ];
 
 /** The language of a sentence by its script; undefined for a script that many languages share. */
-export function detectLanguage(text: string): Language | undefined {
+function detectLanguage(text: string): Language | undefined {
   return scripts.find(([script]) => script.test(text))?.[1];
 }
 

@@ -56,7 +56,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       module: options.engine ?? '@echogarden/espeak-ng-emscripten',
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
-    files: new FileStore({ capacity: fileCapacity, now }),
+    files: new FileStore({ folder: 'files', capacity: fileCapacity, now }),
     voices: new CustomVoices({ now, deployment: options.voiceDeployment ?? 1000 }),
     prompts: new PromptLoader({ allowPrivateUrls }),
     now,

@@ -1,7 +1,7 @@
 import { type Document, NodeIO } from '@gltf-transform/core';
 import { imageSize } from 'image-size';
 import { describe, expect, test } from 'vitest';
-import type { ModelPlan } from '../../server/sandbox/media/model3d/model-plan.ts';
+import type { ModelPlan } from '../../server/sandbox/media/jobs.ts';
 import { renderModel } from '../../server/sandbox/media/model3d/render-model.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
 import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';

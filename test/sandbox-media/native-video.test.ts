@@ -93,7 +93,7 @@ describe('task', () => {
       scheduled_time: time(taskTime / 5),
       end_time: time(taskTime),
       orig_prompt: 'A paper boat',
-      video_url: expect.stringMatching(/^http:.*\.mp4\?expires=\d+$/),
+      video_url: expect.stringMatching(/^http:.*\.mp4\?expires=\d+&signature=[0-9a-f]{64}$/),
     });
     expect(done.usage).toEqual({
       video_count: 1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { MediaEngine } from '../../server/sandbox/media/engine.ts';
-import { ResultFiles } from '../../server/sandbox/video/results.ts';
 import { plainClip, png } from './media-files.ts';
 import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -53,10 +53,10 @@ describe('result file', () => {
   });
 
   test('is made once for all who download it, and again when it had to make room', async () => {
-    const results = new ResultFiles({ now: () => 0, capacity: 15 });
+    const results = new FileStore({ folder: 'media', now: () => 0, capacity: 15 });
     let made = 0;
     const add = () =>
-      results.add('png', 1000, async () => {
+      results.add('png', 1_000_000, async () => {
         made++;
         return Buffer.alloc(10);
       });

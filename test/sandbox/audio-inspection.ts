@@ -1,6 +1,6 @@
 import { createDecoder } from 'libopus-wasm';
 import { crc8, crc16 } from '../../server/sandbox/speech/encoders/flac.ts';
-import { oggChecksum } from '../../server/sandbox/speech/encoders/ogg.ts';
+import { oggChecksum } from '../../server/sandbox/speech/encoders/opus.ts';
 
 /** What a decoder finds in an audio file. Samples are of the first channel. */
 export interface InspectedAudio {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Exchange } from '../../server/sandbox/http/exchange.ts';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { multimodalPath, useSandbox } from './sandbox-client.ts';
 
@@ -65,6 +66,7 @@ describe('download', () => {
     ['bytes=0-3', 0, 4],
     ['bytes=44-', 44, undefined],
     ['bytes=-10', -10, undefined],
+    ['bytes=-999999999', 0, undefined],
     ['bytes=10-999999999', 10, undefined],
   ])('serves %s', async (range, start, end) => {
     const { url, file } = await speak();
@@ -86,27 +88,19 @@ describe('download', () => {
   });
 });
 
-describe('FileStore', () => {
-  const parameters = (url: string): [string, string, string] => {
-    const { pathname, searchParams } = new URL(url);
-    return [
-      pathname.slice('/files/'.length),
-      searchParams.get('expires') ?? '',
-      searchParams.get('signature') ?? '',
-    ];
+test('the file used longest ago makes room for another', async () => {
+  const store = new FileStore({ folder: 'files', capacity: 25, now: () => time });
+  const put = () => new URL(store.put(Buffer.alloc(10), 'wav'), 'http://sandbox');
+  const get = async (url: URL): Promise<number> => {
+    const response = { writeHead: (status: number) => ({ end: () => status }), end: () => {} };
+    const writeHead = vi.spyOn(response, 'writeHead');
+    await store.serve({ request: { headers: {} }, response, url } as unknown as Exchange);
+    return writeHead.mock.calls[0]?.[0] ?? 0;
   };
-
-  test('drops the file used longest ago when it is full', () => {
-    const store = new FileStore({ capacity: 25, now: () => time });
-    store.baseUrl = 'http://sandbox';
-    const [first, second] = [store.put(Buffer.alloc(10), 'wav'), store.put(Buffer.alloc(10), 'wav')].map(
-      parameters,
-    );
-    if (!first || !second) throw new Error('nothing stored');
-    expect(store.get(...first)).toMatchObject({ extension: 'wav' });
-    const third = parameters(store.put(Buffer.alloc(10), 'wav'));
-    expect(store.get(...first)).toMatchObject({ extension: 'wav' });
-    expect(store.get(...second)).toBe('unknown');
-    expect(store.get(...third)).toMatchObject({ extension: 'wav' });
-  });
+  const [first, second] = [put(), put()];
+  expect(await get(first)).toBe(200);
+  const third = put();
+  expect(await get(first)).toBe(200);
+  await expect(get(second)).rejects.toMatchObject({ status: 404 });
+  expect(await get(third)).toBe(200);
 });

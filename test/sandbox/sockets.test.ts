@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { WebSocket } from 'ws';
 import { startSandbox } from '../../server/sandbox/sandbox.ts';
 import { Connection } from '../../server/sandbox/sockets/connection.ts';
-import { SpeechStream } from '../../server/sandbox/speech/speech-stream.ts';
+import { SpeechStream } from '../../server/sandbox/speech/engine.ts';
 import { InferenceClient } from './inference-client.ts';
 import { RealtimeClient } from './realtime-client.ts';
 import { useSandbox } from './sandbox-client.ts';

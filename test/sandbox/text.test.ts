@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { countAudioTokens, countCharacters, countTextTokens } from '../../server/sandbox/billing.ts';
 import { deliveryOf } from '../../server/sandbox/delivery.ts';
 import { spokenLanguage } from '../../server/sandbox/language.ts';
-import { readText, stripSsml, totalPause } from '../../server/sandbox/reading.ts';
-import { splitSentences } from '../../server/sandbox/sentences.ts';
+import { readText, splitSentences, stripSsml, totalPause } from '../../server/sandbox/reading.ts';
 import { TextBuffer } from '../../server/sandbox/sockets/text-buffer.ts';
 import { findTriggers } from '../../server/sandbox/triggers.ts';
 

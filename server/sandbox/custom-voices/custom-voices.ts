@@ -1,7 +1,7 @@
 import type { ModelId } from '../../../generated/catalogue.ts';
 import type { VoiceTimbre } from '../voices.ts';
 
-export type VoiceStatus = 'DEPLOYING' | 'OK' | 'UNDEPLOYED';
+type VoiceStatus = 'DEPLOYING' | 'OK' | 'UNDEPLOYED';
 
 /** What a service knows of a voice when it makes one. */
 export interface NewVoice {
@@ -29,7 +29,7 @@ export interface CustomVoice extends Readonly<NewVoice> {
 }
 
 /** How a voice becomes usable after it was made or made anew. */
-export interface Deployment {
+interface Deployment {
   /** Takes the deployment time; otherwise the voice is usable at once. */
   gradual?: boolean;
   /** Ends as `UNDEPLOYED`. */

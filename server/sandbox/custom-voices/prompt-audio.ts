@@ -3,7 +3,7 @@ import { DownloadError, download } from '../../outbound/download.ts';
 import { outboundAgent } from '../../outbound/open-address.ts';
 import { invalidParameter, type NativeError } from '../http/native-error.ts';
 
-export interface PromptLimits {
+interface PromptLimits {
   /** Name of the field, for refusals. */
   field: string;
   /** Most bytes. */
@@ -11,7 +11,7 @@ export interface PromptLimits {
   signal: AbortSignal;
 }
 
-export interface PromptLoaderOptions {
+interface PromptLoaderOptions {
   /** Fetch from loopback and private networks, too. */
   allowPrivateUrls: boolean;
   /** Milliseconds that one download may take. */

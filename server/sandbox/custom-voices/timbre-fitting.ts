@@ -34,7 +34,7 @@ const wordsPerMinute = 172;
 const femaleFrom = 150;
 
 /** How a custom voice is to sound. */
-export interface WishedVoice {
+interface WishedVoice {
   /** Median in Hz. */
   fundamental: number;
   /** In Hz, as `analyseVoice` measures it. */

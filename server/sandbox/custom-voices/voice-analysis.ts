@@ -1,5 +1,5 @@
 /** What is measured of a voice in a recording. */
-export interface VoiceAnalysis {
+interface VoiceAnalysis {
   /** Median of the voiced parts in Hz; 0 without any. */
   fundamental: number;
   /** Where the voiced parts' energy lies, in Hz: root mean square of frequency. */

@@ -1,12 +1,10 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { customizeVoices } from '../native/customization.ts';
 import { generateMultimodal } from '../native/multimodal.ts';
 import { synthesizeSpeech } from '../native/synthesizer.ts';
 import { answerWithoutUpgrade, socketPaths } from '../sockets/protocols.ts';
 import { type Exchange, type Route, type Services, sendJson } from './exchange.ts';
-import { serveFile } from './file-route.ts';
-import { checkKey } from './key.ts';
 import { internalError, NativeError } from './native-error.ts';
 
 /** The logging methods that are used; a pino logger fits. */
@@ -39,7 +37,12 @@ const speechRoutes: readonly Route[] = [
     handler: customizeVoices,
   },
   ...socketPaths.map((path) => ({ methods: ['GET'], path, handler: answerWithoutUpgrade })),
-  { methods: ['GET', 'HEAD'], path: /^\/files\/[^/]+$/, handler: serveFile, open: true },
+  {
+    methods: ['GET', 'HEAD'],
+    path: /^\/files\/[^/]+$/,
+    handler: (exchange) => exchange.services.files.serve(exchange),
+    open: true,
+  },
 ];
 
 /** Answers one request; never throws. */
@@ -89,4 +92,14 @@ function findRoute(routes: readonly Route[], method: string, path: string): Rout
     throw new NativeError(405, 'MethodNotAllowed', `This path takes ${allow}`, { allow });
   }
   return route;
+}
+
+/** Throws a `NativeError` 401 unless the request carries the key as a bearer token. */
+export function checkKey({ headers }: IncomingMessage, key: string): void {
+  const [, given = ''] = /^Bearer\s+(\S+)\s*$/i.exec(headers.authorization ?? '') ?? [];
+  // Hashing first makes both sides equally long, which the comparison needs.
+  const [first, second] = [given, key].map((text) => createHash('sha256').update(text).digest());
+  if (!first || !second || !timingSafeEqual(first, second)) {
+    throw new NativeError(401, 'InvalidApiKey', 'The API key is missing or wrong');
+  }
 }

@@ -2,15 +2,14 @@ import { setTimeout } from 'node:timers/promises';
 import { countCharacters } from '../billing.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
 import type { Parameters } from '../native/parameters.ts';
-import { refusalOf, translateEngineError, untilAborted } from '../native/refusals.ts';
 import { readText, stripSsml } from '../reading.ts';
-import { Countdown } from '../sockets/countdown.ts';
-import { refusalOnArrival } from '../sockets/socket-triggers.ts';
+import { refusalOf, refusalOnArrival, translateEngineError, untilAborted } from '../refusals.ts';
+import { Countdown } from '../sockets/connection.ts';
 import { TextBuffer } from '../sockets/text-buffer.ts';
 import { findTriggers } from '../triggers.ts';
 import { TaskSpeaker, type TaskSpeakerContext } from './task-speaker.ts';
 
-export interface SpeechTaskContext extends TaskSpeakerContext {
+interface SpeechTaskContext extends TaskSpeakerContext {
   report: (error: unknown) => void;
   /** Called once `task-finished` has been sent. */
   whenFinished: () => void;

@@ -1,15 +1,43 @@
 import { randomUUID } from 'node:crypto';
 import { Meter } from '../billing.ts';
 import type { Services } from '../http/exchange.ts';
-import { internalError } from '../http/native-error.ts';
-import { untilAborted } from '../native/refusals.ts';
+import { internalError, NativeError } from '../http/native-error.ts';
 import { utteranceOf } from '../native/speech.ts';
-import type { SynthesisOptions } from '../native/synthesis-options.ts';
-import { synthesisUsage, writeWord } from '../native/synthesis-reply.ts';
+import { type SynthesisOptions, synthesisUsage, writeWord } from '../native/synthesis.ts';
 import type { Sentence } from '../reading.ts';
-import type { SpeechStream, SpokenChunk } from '../speech/speech-stream.ts';
+import { closeCodeOf, untilAborted } from '../refusals.ts';
+import type { Connection } from '../sockets/connection.ts';
+import type { SpeechStream, SpokenChunk } from '../speech/engine.ts';
 import type { Triggers } from '../triggers.ts';
-import type { TaskChannel } from './task-channel.ts';
+
+/** Writes the server frames of one task. */
+export class TaskChannel {
+  readonly connection: Connection;
+  readonly taskId: string;
+
+  constructor(connection: Connection, taskId: string) {
+    this.connection = connection;
+    this.taskId = taskId;
+  }
+
+  send(event: string, payload: object = {}, attributes: object = {}): void {
+    const header = { task_id: this.taskId, event, attributes };
+    this.connection.send(JSON.stringify({ header, payload }));
+  }
+
+  /** Ends the task, and the connection with it: after a failure it may not be used again. */
+  fail(error: NativeError, closeCode = closeCodeOf(error), reason = ''): void {
+    const { code, message } = error;
+    const header = { task_id: this.taskId, event: 'task-failed', error_code: code, error_message: message };
+    this.connection.send(JSON.stringify({ header: { ...header, attributes: {} }, payload: {} }));
+    this.connection.close(closeCode, reason);
+  }
+
+  /** The same for a client that does not keep to the order or the time of the frames. */
+  failClient(message: string, reason = ''): void {
+    this.fail(new NativeError(400, 'CLIENT_ERROR', message), 1000, reason);
+  }
+}
 
 export interface TaskSpeakerContext {
   channel: TaskChannel;

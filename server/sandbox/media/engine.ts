@@ -1,36 +1,24 @@
-import type { JobName, Jobs } from './jobs.ts';
-import { MediaThread } from './media-thread.ts';
+import { WorkerPool } from '../worker-pool.ts';
+import type { Command, JobName, Jobs, Reply } from './jobs.ts';
 
-/** Makes and reads pictures, video and 3D models in a small pool of threads, started when they are first needed. */
+/** Makes and reads pictures, video and 3D models in a small pool of threads. */
 export class MediaEngine {
-  readonly #size: number;
-  #threads: MediaThread[] = [];
-  #closed = false;
+  readonly #pool: WorkerPool<Command, Reply>;
 
   constructor({ workers }: { workers: number }) {
-    this.#size = workers;
+    this.#pool = new WorkerPool(workers, new URL('./worker.ts', import.meta.url));
   }
 
   /** Does one job. Rejects when it fails, its thread dies, or the engine closes. */
   async run<Name extends JobName>(name: Name, input: Jobs[Name]['input']): Promise<Jobs[Name]['output']> {
-    if (this.#closed) throw new Error('The media engine is closed');
-    return (await this.#leastBusy().run({ name, input })) as Jobs[Name]['output'];
+    const thread = this.#pool.leastBusy();
+    const reply = await thread.run({ name, input });
+    if ('output' in reply) return reply.output as Jobs[Name]['output'];
+    if (reply.broken) thread.kill(new Error('The media worker broke'));
+    throw new Error(reply.error);
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all(this.#threads.splice(0).map((thread) => thread.terminate()));
-  }
-
-  #leastBusy(): MediaThread {
-    this.#threads = this.#threads.filter((thread) => thread.alive);
-    const idle = this.#threads.find((thread) => thread.load === 0);
-    if (idle) return idle;
-    if (this.#threads.length < this.#size) {
-      const started = new MediaThread();
-      this.#threads.push(started);
-      return started;
-    }
-    return this.#threads.reduce((least, thread) => (thread.load < least.load ? thread : least));
+    await this.#pool.close();
   }
 }

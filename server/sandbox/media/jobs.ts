@@ -1,9 +1,22 @@
 import type { ClipPlan } from './clip/clip-plan.ts';
 import type { FactsOf, MediaKind } from './media-facts.ts';
-import type { ModelPlan } from './model3d/model-plan.ts';
+
+/** All that decides a 3D model. */
+export interface ModelPlan {
+  /** Decides shape and colours; empty when the model is made from pictures. */
+  prompt: string;
+  /** PNGs of the front, the left, the back and the right side. */
+  views: readonly (Uint8Array | undefined)[];
+  /** Width of the texture in pixels; undefined for a model without one. */
+  textureSize: number | undefined;
+  /** Physically based materials. */
+  pbr: boolean;
+  /** A finer mesh. */
+  fine: boolean;
+}
 
 /** A picture that was read: a small PNG of it, and what only its pixels tell. */
-export interface Thumbnail {
+interface Thumbnail {
   png: Uint8Array<ArrayBuffer>;
   /** Some of it can be seen through. */
   transparent: boolean;
@@ -36,3 +49,8 @@ export interface Command<Name extends JobName = JobName> {
 
 /** `broken`: the thread's engines are in an unknown state and it ends. */
 export type Reply = { output: unknown } | { error: string; broken: boolean };
+
+/** Did a WebAssembly engine break down? Its memory is then in an unknown state. */
+export function isTrap(error: unknown): boolean {
+  return error instanceof Error && error.name === 'RuntimeError';
+}

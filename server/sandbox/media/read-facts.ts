@@ -1,7 +1,7 @@
 import { imageSize } from 'image-size';
 import { BufferSource, Input, type InputFormat, MP3, MP4, QTFF, WAVE } from 'mediabunny';
+import { isTrap } from './jobs.ts';
 import type { AudioFacts, FactsOf, ImageFacts, MediaKind, VideoFacts } from './media-facts.ts';
-import { isTrap } from './trap.ts';
 
 /** The container's brands, which stand for its format. */
 const brands: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { Command, JobName, Jobs, Reply } from './jobs.ts';
-import { isTrap } from './trap.ts';
+import { isTrap } from './jobs.ts';
 
 /** The thread that makes and reads media, one job after the other. */
 

@@ -6,10 +6,9 @@ import { invalidParameter } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
 import { readText } from '../reading.ts';
 import { answerSpeech } from './answer-speech.ts';
-import { chooseVoice } from './choose-voice.ts';
-import { readInstructions } from './instructions.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
+import { chooseVoice, readInstructions } from './voice-fields.ts';
 
 const sampleRate = 24000;
 

@@ -2,11 +2,11 @@ import { Meter } from '../billing.ts';
 import { EventStream } from '../http/event-stream.ts';
 import { type Exchange, sendJson, sendText } from '../http/exchange.ts';
 import { internalError, invalidParameter, NativeError } from '../http/native-error.ts';
+import { dropConnection, obeyTriggers, translateEngineError } from '../refusals.ts';
 import { joinAudio } from '../speech/audio-file.ts';
 import type { AudioFormat } from '../speech/commands.ts';
-import type { SpokenUtterance } from '../speech/speech-stream.ts';
+import type { SpokenUtterance } from '../speech/engine.ts';
 import { findTriggers, type Triggers } from '../triggers.ts';
-import { dropConnection, obeyTriggers, translateEngineError } from './refusals.ts';
 import { type FinishedSpeech, type SpeechRequest, type SpeechWriter, utterancesOf } from './speech.ts';
 
 /** Most bytes of audio for one request. */

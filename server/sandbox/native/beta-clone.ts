@@ -6,13 +6,13 @@ import { plainDelivery } from '../delivery.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { NativeError } from '../http/native-error.ts';
 import { languageTypes } from '../language.ts';
+import { obeyTriggers } from '../refusals.ts';
 import { findTriggers } from '../triggers.ts';
 import type { VoiceTimbre } from '../voices.ts';
 import { type Refusal, statusMessages } from './beta-refusals.ts';
 import { refusedReply, sendReply, traceId } from './beta-reply.ts';
 import type { Parameters } from './parameters.ts';
-import { obeyTriggers } from './refusals.ts';
-import { speakText } from './speak-text.ts';
+import { speakText } from './speech.ts';
 
 const largestRecording = 20 * 1024 * 1024;
 const [shortestSeconds, longestSeconds] = [10, 300];

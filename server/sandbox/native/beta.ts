@@ -13,9 +13,9 @@ import { answerSpeech } from './answer-speech.ts';
 import { cloneBetaVoice } from './beta-clone.ts';
 import { type BetaOptions, engineRefusal } from './beta-refusals.ts';
 import { betaWriter, refusedReply, sendReply } from './beta-reply.ts';
-import { chooseVoice } from './choose-voice.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechRequest } from './speech.ts';
+import { chooseVoice } from './voice-fields.ts';
 
 const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'flac', 'wav'];
 const sampleRates = [8000, 16000, 22050, 24000, 32000, 44100];

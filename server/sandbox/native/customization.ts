@@ -1,10 +1,10 @@
 import { type Exchange, sendJson, sendText } from '../http/exchange.ts';
 import { readJson } from '../http/json-body.ts';
 import { requestedModel } from '../models.ts';
+import { dropConnection, obeyTriggers } from '../refusals.ts';
 import { findTriggers } from '../triggers.ts';
 import { alphaCloneActions, alphaDesignActions } from './alpha-voices.ts';
 import { Parameters } from './parameters.ts';
-import { dropConnection, obeyTriggers } from './refusals.ts';
 import { voiceEnrollmentActions } from './voice-enrollment.ts';
 import type { VoiceActions } from './voice-request.ts';
 
@@ -18,6 +18,8 @@ const services: Readonly<Record<string, VoiceActions>> = {
 const countedActions = ['create', 'create_voice'];
 /** Room for a recording of 10 MiB as Base64. */
 const largestBody = 16 * 1024 * 1024;
+/** Where a client can write triggers. */
+const triggerFields = ['url', 'voice_prompt', 'preview_text', 'text'];
 const brokenJson = '{"output":{"voice';
 
 /** `POST /api/v1/services/audio/tts/customization`: three services that make and keep custom voices. */
@@ -32,19 +34,11 @@ export async function customizeVoices(exchange: Exchange): Promise<void> {
   if (!handler || action === undefined) throw input.wrong('action', 'is required');
   const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
 
-  const triggers = findTriggers(triggerText(input));
+  const triggers = findTriggers(...triggerFields.map((name) => input.string(name)));
   await obeyTriggers(exchange, triggers);
   if (triggers.has('drop')) await dropConnection(exchange);
   const output = await handler({ exchange, service, input, parameters, triggers });
   if (triggers.has('malformed')) return sendText(exchange, 200, brokenJson);
   const count = countedActions.includes(action) ? 1 : 0;
   sendJson(exchange, 200, { request_id: exchange.requestId, output, usage: { count } });
-}
-
-/** Where a client can write triggers; an address may hold them percent-encoded. */
-function triggerText(input: Parameters): string {
-  const fields = ['url', 'voice_prompt', 'preview_text', 'text'] as const;
-  return fields
-    .map((name) => (input.string(name) ?? '').replace(/%5B/gi, '[').replace(/%5D/gi, ']'))
-    .join(' ');
 }

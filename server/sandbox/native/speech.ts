@@ -1,9 +1,12 @@
 import type { Meter } from '../billing.ts';
 import type { Delivery } from '../delivery.ts';
+import type { Exchange } from '../http/exchange.ts';
 import { type Language, spokenLanguage } from '../language.ts';
-import type { Sentence } from '../reading.ts';
+import { readText, type Sentence } from '../reading.ts';
+import { translateEngineError } from '../refusals.ts';
+import { joinAudio } from '../speech/audio-file.ts';
 import type { AudioFormat, AudioSettings, Utterance } from '../speech/commands.ts';
-import type { SpokenChunk } from '../speech/speech-stream.ts';
+import type { SpokenChunk } from '../speech/engine.ts';
 import { utteranceFor, type VoiceTimbre } from '../voices.ts';
 
 /** How a request wants to be spoken, whatever its protocol. */
@@ -63,4 +66,29 @@ export function utteranceOf(settings: SpeechSettings, { spoken, pause }: Sentenc
     pause: pause + silence / delivery.rate,
   };
   return utteranceFor(timbre, sentence, delivery);
+}
+
+/** Speaks a short text as one file, for previews. */
+export async function speakText(
+  { services, signal }: Exchange,
+  text: string,
+  settings: SpeechSettings,
+): Promise<Buffer> {
+  let length = 0;
+  const pieces: Buffer[] = [];
+  const sentences = readText(text);
+  try {
+    const spoken = services.engine.speak(
+      utterancesOf({ ...settings, text, sentences }),
+      settings.audio,
+      signal,
+    );
+    for await (const { chunks, seconds } of spoken) {
+      length += seconds;
+      pieces.push(...chunks.map(({ data }) => data));
+    }
+  } catch (error) {
+    throw translateEngineError(error);
+  }
+  return joinAudio(pieces, settings.audio, length);
 }

@@ -7,8 +7,7 @@ import { readText, stripSsml } from '../reading.ts';
 import { answerSpeech } from './answer-speech.ts';
 import { Parameters } from './parameters.ts';
 import type { SpeechWriter } from './speech.ts';
-import { readSynthesisOptions } from './synthesis-options.ts';
-import { synthesisUsage, writeWord } from './synthesis-reply.ts';
+import { readSynthesisOptions, synthesisUsage, writeWord } from './synthesis.ts';
 
 /** In billed characters. */
 const longestText = 20_000;

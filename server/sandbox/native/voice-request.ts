@@ -12,7 +12,7 @@ import type { AudioFormat } from '../speech/commands.ts';
 import type { Triggers } from '../triggers.ts';
 import type { VoiceTimbre } from '../voices.ts';
 import type { Parameters } from './parameters.ts';
-import { speakText } from './speak-text.ts';
+import { speakText } from './speech.ts';
 
 /** What the three voice services have in common. */
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { NativeError } from '../http/native-error.ts';
+import { closeCodeOf } from '../refusals.ts';
 import type { Connection } from '../sockets/connection.ts';
-import { Countdown } from '../sockets/countdown.ts';
-import { closeCodeOf } from '../sockets/socket-triggers.ts';
+import { Countdown } from '../sockets/connection.ts';
 
 export function newId(kind: 'event' | 'sess' | 'resp' | 'item'): string {
   return `${kind}_${randomBytes(12).toString('base64url')}`;

@@ -1,8 +1,8 @@
 import type { Meter } from '../billing.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import { translateEngineError, untilAborted } from '../native/refusals.ts';
 import { utteranceOf } from '../native/speech.ts';
 import { readText } from '../reading.ts';
+import { translateEngineError, untilAborted } from '../refusals.ts';
 import type { SpeechEngine } from '../speech/engine.ts';
 import type { Triggers } from '../triggers.ts';
 import { newId, type RealtimeChannel } from './realtime-channel.ts';
@@ -10,7 +10,7 @@ import type { SessionOptions } from './session-options.ts';
 
 type ResponseStatus = 'completed' | 'incomplete' | 'failed';
 
-export interface ResponseContext {
+interface ResponseContext {
   channel: RealtimeChannel;
   engine: SpeechEngine;
   options: SessionOptions;

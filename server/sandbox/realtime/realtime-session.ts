@@ -3,11 +3,10 @@ import { isObject, type JsonObject } from '../http/json-body.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
 import { requestedModel } from '../models.ts';
 import { Parameters } from '../native/parameters.ts';
+import { refusalBeforeText, refusalOnArrival } from '../refusals.ts';
 import type { SocketContext } from '../sockets/connection.ts';
-import { refusalBeforeText, refusalOnArrival } from '../sockets/socket-triggers.ts';
 import { TextBuffer } from '../sockets/text-buffer.ts';
 import { findTriggers } from '../triggers.ts';
-import { EventIds, invalidEvent, invalidValue, parseEvent } from './client-event.ts';
 import { newId, RealtimeChannel } from './realtime-channel.ts';
 import { ResponseQueue } from './response-queue.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
@@ -163,4 +162,40 @@ class RealtimeSession {
 function defaultVoice({ family, voices }: CatalogueModel): string {
   const set = families[family].voiceSet;
   return voices === 'system' && set ? (voiceSets[set][0]?.id ?? '') : '';
+}
+
+const longestEventId = 512;
+
+/** Throws unless the text is a JSON object. */
+function parseEvent(text: string): JsonObject {
+  let event: unknown;
+  try {
+    event = JSON.parse(text);
+  } catch {
+    event = undefined;
+  }
+  if (!isObject(event)) throw invalidEvent('An event must be a JSON object');
+  return event;
+}
+
+/** The event ids of one connection: each may be used once. */
+class EventIds {
+  readonly #used = new Set<string>();
+
+  /** Throws when the event has no id, or one that was used before. */
+  use({ event_id: id }: JsonObject): void {
+    if (typeof id !== 'string' || id === '' || id.length > longestEventId) {
+      throw invalidEvent(`event_id must be a string of 1 to ${longestEventId} characters`, 'event_id');
+    }
+    if (this.#used.has(id)) throw invalidEvent('event_id must be new in its connection', 'event_id');
+    this.#used.add(id);
+  }
+}
+
+function invalidEvent(message: string, field?: string): NativeError {
+  return new NativeError(400, 'invalid_event', message, {}, field);
+}
+
+function invalidValue(message: string): NativeError {
+  return new NativeError(400, 'invalid_value', message);
 }

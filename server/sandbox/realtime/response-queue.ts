@@ -1,14 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
 import { Meter } from '../billing.ts';
 import type { Services } from '../http/exchange.ts';
-import { refusalOf, untilAborted } from '../native/refusals.ts';
+import { refusalOf, untilAborted } from '../refusals.ts';
 import { findTriggers } from '../triggers.ts';
 import type { RealtimeChannel } from './realtime-channel.ts';
 import { RealtimeResponse } from './realtime-response.ts';
-import { responseUsage, sessionUsage } from './realtime-usage.ts';
 import type { SessionOptions } from './session-options.ts';
 
-export interface ResponseQueueContext {
+interface ResponseQueueContext {
   channel: RealtimeChannel;
   services: Services;
   /** Usage of each response in tokens, instead of the session's in characters. */
@@ -93,4 +92,21 @@ export class ResponseQueue {
       this.#response = undefined;
     }
   }
+}
+
+/** Alpha3: characters since the start of the session. */
+function sessionUsage({ characters }: Meter): object {
+  return { characters };
+}
+
+/** Legacy: tokens of one response. Nothing spoken costs nothing; anything spoken costs the least there is. */
+function responseUsage({ seconds, textTokens, audioTokens }: Meter): object {
+  const output = seconds === 0 ? 0 : audioTokens;
+  return {
+    total_tokens: textTokens + output,
+    input_tokens: textTokens,
+    output_tokens: output,
+    input_tokens_details: { text_tokens: textTokens },
+    output_tokens_details: { text_tokens: 0, audio_tokens: output },
+  };
 }

@@ -3,10 +3,9 @@ import type { CustomVoices } from '../custom-voices/custom-voices.ts';
 import { combine } from '../delivery.ts';
 import type { JsonObject } from '../http/json-body.ts';
 import { languageTypes } from '../language.ts';
-import { chooseVoice } from '../native/choose-voice.ts';
-import { readInstructions } from '../native/instructions.ts';
 import { Parameters } from '../native/parameters.ts';
 import type { SpeechSettings } from '../native/speech.ts';
+import { chooseVoice, readInstructions } from '../native/voice-fields.ts';
 import type { AudioFormat } from '../speech/commands.ts';
 
 const formats: readonly AudioFormat[] = ['pcm', 'wav', 'mp3', 'opus'];

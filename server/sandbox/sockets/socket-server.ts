@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
-import { checkKey } from '../http/key.ts';
-import { type RoutingContext, requestUrl } from '../http/routing.ts';
+import { checkKey, type RoutingContext, requestUrl } from '../http/routing.ts';
 import { Connection } from './connection.ts';
 import { protocolOf } from './protocols.ts';
 

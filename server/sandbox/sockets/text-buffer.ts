@@ -1,4 +1,4 @@
-import { splitSentences } from '../sentences.ts';
+import { splitSentences } from '../reading.ts';
 import { blankTriggers } from '../triggers.ts';
 
 /** A full stop after a digit may be the point of a number that goes on. */

@@ -1,17 +1,14 @@
-import type { AudioSettings, Utterance } from './commands.ts';
-import { SpeechStream, type SpokenUtterance } from './speech-stream.ts';
-import { WorkerThread } from './worker-thread.ts';
+import { WorkerPool, type WorkerThread } from '../worker-pool.ts';
+import type { AudioChunk, AudioSettings, Command, Reply, Utterance, Word } from './commands.ts';
+import { EngineMissing } from './espeak.ts';
 
-/** The speech engine behind a small pool of worker threads, started when they are first needed. */
+/** The speech engine behind a small pool of worker threads. */
 export class SpeechEngine {
-  readonly #module: string;
-  readonly #size: number;
-  #threads: WorkerThread[] = [];
+  readonly #pool: WorkerPool<Command, Reply>;
   #nextJob = 1;
 
   constructor({ module, workers }: { module: string; workers: number }) {
-    this.#module = module;
-    this.#size = workers;
+    this.#pool = new WorkerPool(workers, new URL('./worker.ts', import.meta.url), { engine: module });
   }
 
   /**
@@ -36,22 +33,91 @@ export class SpeechEngine {
 
   /** Begins one audio stream whose utterances are not known yet; its owner must close it. */
   open(audio: AudioSettings, signal: AbortSignal): SpeechStream {
-    return new SpeechStream(this.#leastBusy(), this.#nextJob++, audio, signal);
+    return new SpeechStream(this.#pool.leastBusy(), this.#nextJob++, audio, signal);
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#threads.splice(0).map((thread) => thread.terminate()));
+    await this.#pool.close();
+  }
+}
+
+/** A piece of encoded audio and the words that begin in it. */
+export interface SpokenChunk {
+  data: Buffer;
+  words: Word[];
+}
+
+export interface SpokenUtterance {
+  chunks: SpokenChunk[];
+  /** Length of its audio. */
+  seconds: number;
+}
+
+/**
+ * One audio stream that is spoken utterance by utterance. Word times count from its start. Its methods throw
+ * `EngineMissing` without the engine package and the signal's reason when it aborts.
+ */
+export class SpeechStream {
+  readonly #thread: WorkerThread<Command, Reply>;
+  readonly #job: number;
+  readonly #signal: AbortSignal;
+  readonly #opened: Promise<Reply>;
+  #elapsed = 0;
+  #open = true;
+
+  constructor(thread: WorkerThread<Command, Reply>, job: number, audio: AudioSettings, signal: AbortSignal) {
+    this.#thread = thread;
+    this.#job = job;
+    this.#signal = signal;
+    thread.streams++;
+    this.#opened = thread.run({ kind: 'open', job, audio }, signal);
+    // Its failure is told by the first use.
+    this.#opened.catch(() => {});
   }
 
-  #leastBusy(): WorkerThread {
-    this.#threads = this.#threads.filter((thread) => thread.alive);
-    const idle = this.#threads.find((thread) => thread.jobs === 0);
-    if (idle) return idle;
-    if (this.#threads.length < this.#size) {
-      const started = new WorkerThread(this.#module);
-      this.#threads.push(started);
-      return started;
-    }
-    return this.#threads.reduce((least, thread) => (thread.jobs < least.jobs ? thread : least));
+  /** Speaks one utterance; `last` also gives out what the codec holds back, and nothing may follow. */
+  async speak(utterance: Utterance, last: boolean): Promise<SpokenUtterance> {
+    return await this.#run({ kind: 'speak', job: this.#job, utterance, last });
   }
+
+  /** What the codec still holds back when no utterance was the last one. */
+  async finish(): Promise<SpokenUtterance> {
+    return await this.#run({ kind: 'finish', job: this.#job });
+  }
+
+  /** Gives the encoder back; may be called again. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#thread.streams--;
+    this.#thread.post({ kind: 'close', job: this.#job });
+  }
+
+  async #run(command: Command): Promise<SpokenUtterance> {
+    expect(await this.#opened, 'opened');
+    const { chunks, seconds } = expect(await this.#thread.run(command, this.#signal), 'spoken');
+    const begin = this.#elapsed;
+    this.#elapsed += Math.round(seconds * 1000);
+    return { chunks: chunks.map((chunk) => placeChunk(chunk, begin)), seconds };
+  }
+}
+
+/** Moves a chunk's words to their place in the whole stream. */
+function placeChunk({ data, words }: AudioChunk, begin: number): SpokenChunk {
+  return {
+    data: Buffer.from(data.buffer),
+    words: words.map((word) => ({
+      ...word,
+      beginTime: word.beginTime + begin,
+      endTime: word.endTime + begin,
+    })),
+  };
+}
+
+function expect<Kind extends Reply['kind']>(reply: Reply, kind: Kind): Extract<Reply, { kind: Kind }> {
+  if (reply.kind === 'failed') {
+    throw reply.reason === 'engine_missing' ? new EngineMissing(reply.message) : new Error(reply.message);
+  }
+  if (reply.kind !== kind) throw new Error(`Expected the reply ${kind}, got ${reply.kind}`);
+  return reply as Extract<Reply, { kind: Kind }>;
 }

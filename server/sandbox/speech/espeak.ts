@@ -17,7 +17,7 @@ export async function loadEspeak(module: string): Promise<Espeak> {
 }
 
 /** Mono speech as floats in -1…1, with the words' times in milliseconds. */
-export interface Speech {
+interface Speech {
   samples: Float32Array;
   words: Word[];
 }

@@ -1,17 +1,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AudioChunk, Command, Reply, Utterance, Word } from './commands.ts';
-import { createEncoder } from './encoders/create-encoder.ts';
+import libsamplerate from '@alexanderolsen/libsamplerate-js';
+import type { AudioChunk, AudioSettings, Command, Reply, Utterance, Word } from './commands.ts';
 import type { AudioEncoder } from './encoders/encoder.ts';
+import { createFlacEncoder } from './encoders/flac.ts';
+import { createMp3Encoder } from './encoders/mp3.ts';
+import { createOpusEncoder } from './encoders/opus.ts';
+import { createPcmEncoder, createWavEncoder } from './encoders/wav.ts';
 import { EngineMissing, type Espeak, engineSampleRate, loadEspeak } from './espeak.ts';
 import { applyGain } from './level.ts';
-import { Resampler } from './resampler.ts';
 
 /** The thread that speaks: holds one encoder a job and works on one command at a time. */
 
 /** A stream's pieces are about this long, so that the first can be heard while the rest is encoded. */
 const chunkSeconds = 0.25;
 
-const resampler = new Resampler(engineSampleRate);
 const encoders = new Map<number, AudioEncoder>();
 let engine: Promise<Espeak> | undefined;
 
@@ -24,6 +26,16 @@ async function speak(utterance: Utterance): Promise<{ samples: Float32Array; wor
     engine = undefined;
     throw error;
   }
+}
+
+/** By their output rates. Whole utterances begin and end in silence and so need no state between them. */
+const resamplers = new Map<number, ReturnType<typeof libsamplerate.create>>();
+
+async function resample(samples: Float32Array, rate: number): Promise<Float32Array> {
+  if (rate === engineSampleRate || samples.length === 0) return samples;
+  const resampler = resamplers.get(rate) ?? libsamplerate.create(1, engineSampleRate, rate);
+  resamplers.set(rate, resampler);
+  return (await resampler).simple(samples);
 }
 
 async function handle(command: Command): Promise<Reply | undefined> {
@@ -42,7 +54,7 @@ async function handle(command: Command): Promise<Reply | undefined> {
     return { kind: 'spoken', chunks: encode(encoder, new Float32Array(), [], true), seconds: 0 };
   const { samples, words } = await speak(command.utterance);
   applyGain(samples, command.utterance.gain);
-  const resampled = await resampler.resample(samples, encoder.inputRate);
+  const resampled = await resample(samples, encoder.inputRate);
   const audio = new Float32Array(
     resampled.length + Math.round((command.utterance.pause / 1000) * encoder.inputRate),
   );
@@ -101,3 +113,18 @@ parentPort?.on('message', (command: Command) => {
       );
   });
 });
+
+async function createEncoder(settings: AudioSettings): Promise<AudioEncoder> {
+  switch (settings.format) {
+    case 'wav':
+      return createWavEncoder(settings);
+    case 'pcm':
+      return createPcmEncoder(settings);
+    case 'flac':
+      return createFlacEncoder(settings);
+    case 'mp3':
+      return await createMp3Encoder(settings);
+    case 'opus':
+      return await createOpusEncoder(settings);
+  }
+}

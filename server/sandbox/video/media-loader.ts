@@ -14,7 +14,7 @@ export interface LoadedMedia<Facts extends MediaFacts = MediaFacts> {
   thumbnail?: Uint8Array;
 }
 
-export interface MediaLoaderOptions {
+interface MediaLoaderOptions {
   engine: MediaEngine;
   /** Fetch from loopback and private networks, too. */
   allowPrivateUrls: boolean;

@@ -1,7 +1,8 @@
-import type { Triggers } from './triggers.ts';
+import { randomInt } from 'node:crypto';
+import type { Triggers } from '../triggers.ts';
 
 /** Why a task failed, in the words of its protocol. */
-export interface Failure {
+interface Failure {
   code: string;
   message: string;
 }
@@ -20,7 +21,7 @@ export class TaskFailure extends Error implements Failure {
 export type Fate = Failure | 'expired' | 'never' | undefined;
 
 /** Where a task stands. Times are milliseconds since the epoch, `progress` is a percentage below 100. */
-export type Stage<Output> =
+type Stage<Output> =
   | { name: 'queued' }
   | { name: 'running'; startedAt: number; progress: number }
   | { name: 'succeeded'; startedAt: number; endedAt: number; output: Output }
@@ -31,7 +32,7 @@ export type Stage<Output> =
 /** What the work of a task leads to: its output, given the end of the task in milliseconds since the epoch. */
 export type Finish<Output> = (endedAt: number) => Output;
 
-export interface NewTask<Request, Output> {
+interface NewTask<Request, Output> {
   id: string;
   request: Request;
   triggers: Triggers;
@@ -120,7 +121,7 @@ function failureOf(error: unknown): Failure {
   return { code: 'InternalError', message: 'The task failed inside the service' };
 }
 
-export interface TaskBoardOptions {
+interface TaskBoardOptions {
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that a task takes. */
@@ -171,4 +172,13 @@ export class TaskBoard<Request, Output> {
       this.#tasks.delete(task.id);
     }
   }
+}
+
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** `<prefix>-<YYYYMMDDhhmmss>-<5 characters>`; `time` is in milliseconds since the epoch. */
+export function stampedId(prefix: string, time: number): string {
+  const stamp = new Date(time).toISOString().replace(/\D/g, '').slice(0, 14);
+  const suffix = Array.from({ length: 5 }, () => letters[randomInt(letters.length)]).join('');
+  return `${prefix}-${stamp}-${suffix}`;
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Route } from '../http/exchange.ts';
+import { FileStore } from '../http/file-store.ts';
 import { MediaEngine } from '../media/engine.ts';
 import { steadyClock } from '../steady-clock.ts';
 import { assetRoutes } from './assets/asset-routes.ts';
@@ -9,7 +10,6 @@ import { MediaLoader } from './media-loader.ts';
 import { nativeRoutes } from './native/native-tasks.ts';
 import { officialRoutes } from './official/official-tasks.ts';
 import type { VideoServices } from './protocol.ts';
-import { ResultFiles } from './results.ts';
 
 export interface VideoUpstreamOptions {
   /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
@@ -38,7 +38,7 @@ export function createVideoUpstream(options: VideoUpstreamOptions = {}): VideoUp
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
-  const results = new ResultFiles({ now, capacity: fileCapacity });
+  const results = new FileStore({ folder: 'media', now, capacity: fileCapacity });
   const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
   const assets = new Assets({ media, results, now, taskTime });
   const services: VideoServices = { engine, results, media, assets, now, taskTime };

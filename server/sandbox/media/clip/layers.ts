@@ -1,7 +1,6 @@
 import { chance, seedOf } from '../drawing/chance.ts';
 import { type Colour, hex, hsl } from '../drawing/colours.ts';
-import { glyphHeight, spellable } from '../drawing/glyphs.ts';
-import { advance, lineHeight, textPath, wrapText } from '../drawing/text.ts';
+import { advance, glyphHeight, lineHeight, spellable, textPath, wrapText } from '../drawing/text.ts';
 import { YuvPicture } from '../drawing/yuv-picture.ts';
 import { imageElement, rasterize, svgElement } from '../pictures/rasterize.ts';
 import type { ClipPlan, Reference } from './clip-plan.ts';
@@ -9,7 +8,7 @@ import { captionPlace, referencePlaces, textScale, watermarkPlace } from './layo
 
 const captionLines = 3;
 /** What a watermarked clip says. */
-export const watermarkText = 'AI GENERATED';
+const watermarkText = 'AI GENERATED';
 
 /** The colours of a clip: the first two make the background, the third is the ball. */
 export function clipColours({

@@ -1,6 +1,5 @@
 import { toYuv } from '../drawing/colours.ts';
-import { glyphHeight } from '../drawing/glyphs.ts';
-import { advance, textRuns } from '../drawing/text.ts';
+import { advance, glyphHeight, textRuns } from '../drawing/text.ts';
 import { blockSide, type Rectangle, YuvPicture } from '../drawing/yuv-picture.ts';
 import type { ClipPlan } from './clip-plan.ts';
 import { clipColours, drawLayers } from './layers.ts';
@@ -116,7 +115,7 @@ export class ClipPainter {
 const nothing: Rectangle = { x: 0, y: 0, width: 0, height: 0 };
 
 /** Number of the frame, then its time in seconds. */
-export function counterText(index: number, frameRate: number): string {
+function counterText(index: number, frameRate: number): string {
   return `${String(index).padStart(4, '0')} ${(index / frameRate).toFixed(2).padStart(5, '0')}`;
 }
 

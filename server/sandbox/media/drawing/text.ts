@@ -1,4 +1,44 @@
-import { glyphHeight, glyphRows, glyphWidth } from './glyphs.ts';
+/** Columns and rows of a glyph. */
+const glyphWidth = 5;
+export const glyphHeight = 7;
+
+/**
+ * The printable ASCII characters in order. One digit of base 32 a row, from top to bottom: its five pixels, of which
+ * the leftmost counts most.
+ */
+const glyphs: readonly string[] = [
+  '0000000 4444004 aaa0000 aavavaa 4fke5u4 op248j3 cik8lid c480000 2488842 8422248 04lel40 044v440',
+  '0000c48 000v000 00000cc 01248g0 ehjlphe 4c4444e eh1248v v2421he 26aiv22 vgu11he 68guhhe v124888',
+  'ehhehhe ehhf12c 0cc0cc0 0cc0c48 248g842 00v0v00 8421248 eh12404 eh1dlle ehhvhhh uhhuhhu ehggghe',
+  'uhhhhhu vgguggv vgguggg ehgnhhf hhhvhhh e44444e 72222ic hikokih ggggggv hrllhhh hhpljhh ehhhhhe',
+  'uhhuggg ehhhlid uhhukih fgge11u v444444 hhhhhhe hhhhha4 hhhllla hha4ahh hhha444 v1248gv e88888e',
+  '0g84210 e22222e 4ah0000 000000v 8420000 00e1fhf ggmphhu 00egghe 11djhhf 00ehvge 698s888 0fhhf1e',
+  'ggmphhh 40c444e 20622ic ggikoki c44444e 00qllhh 00mphhh 00ehhhe 00uhugg 00djf11 00mpggg 00ege1u',
+  '88s8896 00hhhjd 00hhha4 00hhlla 00ha4ah 00hhf1e 00v248v 2448442 4444444 8442448 008l200',
+].flatMap((line) => line.split(' '));
+
+/**
+ * The seven rows of a character, the leftmost pixel in bit 4. One that the font lacks is a frame around 15 pixels
+ * that spell the low bits of its code point, so that two different ones look different.
+ */
+function glyphRows(character: string): readonly number[] {
+  const code = character.codePointAt(0) ?? 0;
+  const known = glyphs[code - 32];
+  if (known) return Array.from(known, (digit) => Number.parseInt(digit, 32));
+  const inside = [12, 9, 6, 3, 0].map((shift) => 0b10001 | (((code >> shift) & 0b111) << 1));
+  return [0b11111, ...inside, 0b11111];
+}
+
+/** Accents are taken off and typographic marks made plain, as far as the font needs it. */
+export function spellable(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[‘’]/g, "'")
+    .replace(/[“”]/g, '"')
+    .replace(/[‐-―]/g, '-')
+    .replace(/\s+/g, ' ');
+}
 
 /** From one character to the next, and from one line to the next, in glyph pixels. */
 export const advance = glyphWidth + 1;

@@ -1,7 +1,7 @@
 import type { Point, Surface } from './shape.ts';
 
 /** Vertices as rows of a grid, triangles as three indices each. */
-export interface Mesh {
+interface Mesh {
   positions: Float32Array<ArrayBuffer>;
   normals: Float32Array<ArrayBuffer>;
   textureCoordinates: Float32Array<ArrayBuffer>;

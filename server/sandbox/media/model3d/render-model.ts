@@ -1,8 +1,8 @@
 import { Document, type Material, NodeIO, type Texture } from '@gltf-transform/core';
+import type { ModelPlan } from '../jobs.ts';
 import { encodePng } from '../pictures/encode.ts';
 import { rasterize } from '../pictures/rasterize.ts';
 import { meshOf } from './mesh.ts';
-import type { ModelPlan } from './model-plan.ts';
 import { colourOf, shapeOf } from './shape.ts';
 import { textureSvg } from './texture.ts';
 

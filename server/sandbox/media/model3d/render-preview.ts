@@ -1,8 +1,8 @@
 import { type Colour, hex } from '../drawing/colours.ts';
+import type { ModelPlan } from '../jobs.ts';
 import { encodeWebp } from '../pictures/encode.ts';
 import { rasterize, svgElement } from '../pictures/rasterize.ts';
 import { cross, meshOf, normalize, subtract } from './mesh.ts';
-import type { ModelPlan } from './model-plan.ts';
 import { colourOf, type Point, shapeOf } from './shape.ts';
 import { textureSvg } from './texture.ts';
 

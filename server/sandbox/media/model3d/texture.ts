@@ -1,9 +1,8 @@
 import { chance, seedOf } from '../drawing/chance.ts';
 import { hex } from '../drawing/colours.ts';
-import { spellable } from '../drawing/glyphs.ts';
-import { advance, textPath } from '../drawing/text.ts';
+import { advance, spellable, textPath } from '../drawing/text.ts';
+import type { ModelPlan } from '../jobs.ts';
 import { imageElement, svgElement } from '../pictures/rasterize.ts';
-import type { ModelPlan } from './model-plan.ts';
 import { colourOf } from './shape.ts';
 
 /** Left edges of the front, the left, the back and the right side; the back comes around the seam. */

@@ -4,7 +4,7 @@ import encode, { init } from '@jsquash/webp/encode.js';
 import { PNG } from 'pngjs';
 
 /** RGBA pixels, row by row. */
-export interface Pixels {
+interface Pixels {
   width: number;
   height: number;
   data: Uint8Array;

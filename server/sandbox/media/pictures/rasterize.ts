@@ -4,7 +4,7 @@ import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { Rectangle } from '../drawing/yuv-picture.ts';
 
 /** A drawn picture; it is gone when `take` returns. */
-export interface Raster {
+interface Raster {
   readonly width: number;
   readonly height: number;
   /** RGBA, the colours multiplied by alpha. */

@@ -47,3 +47,13 @@ export function completeWav(file: Buffer): void {
   file.writeUInt32LE(file.length - 8, 4);
   file.writeUInt32LE(file.length - headerLength, 40);
 }
+
+/** Bare 16-bit little-endian samples. */
+export function createPcmEncoder({ sampleRate, channels }: AudioSettings): AudioEncoder {
+  return {
+    inputRate: sampleRate,
+    encode: (samples) => toPcm16(samples, channels),
+    finish: () => new Uint8Array(),
+    release: () => {},
+  };
+}

@@ -4,15 +4,9 @@ import { invalidParameter, type NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
 import { requestedModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
-import {
-  answerCreate,
-  idOf,
-  inEnvelope,
-  obeyTriggers,
-  troublePoll,
-  type VideoServices,
-} from '../protocol.ts';
-import { findTriggers } from '../triggers.ts';
+import { refuseOrHang } from '../../refusals.ts';
+import { findTriggers } from '../../triggers.ts';
+import { answerCreate, idOf, inEnvelope, troublePoll, type VideoServices } from '../protocol.ts';
 import { type Asset, isOverseas, unknownAsset } from './assets.ts';
 
 const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'video', audio: 'audio' };
@@ -28,7 +22,7 @@ export function assetRoutes({ assets }: VideoServices): Route[] {
     const name = request.string('name') ?? '';
     const triggers = findTriggers(name, url);
     const overseas = readRegion(exchange);
-    await obeyTriggers(exchange, triggers);
+    await refuseOrHang(exchange, triggers);
     const { id: Id } = assets.add({ kind, url, name, overseas }, triggers);
     await answerCreate(exchange, triggers, { code: 0, message: 'success', data: { Id } });
   }

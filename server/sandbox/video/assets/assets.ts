@@ -1,14 +1,13 @@
+import type { FileStore } from '../../http/file-store.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
-import { stampedId } from '../ids.ts';
+import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
 import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
-import type { ResultFiles } from '../results.ts';
-import { type Fate, type Task, TaskBoard, TaskFailure } from '../task-board.ts';
-import type { Triggers } from '../triggers.ts';
+import { type Fate, stampedId, type Task, TaskBoard, TaskFailure } from '../task-board.ts';
 
 /** What an asset was made from. */
-export interface AssetRequest {
+interface AssetRequest {
   kind: MediaKind;
   url: string;
   name: string;
@@ -16,7 +15,7 @@ export interface AssetRequest {
   overseas: boolean;
 }
 
-export interface AssetOutput {
+interface AssetOutput {
   media: LoadedMedia;
   /** A new URL each time that the last one has run out. */
   url: () => string;
@@ -24,9 +23,9 @@ export interface AssetOutput {
 
 export type Asset = Task<AssetRequest, AssetOutput>;
 
-export interface AssetsOptions {
+interface AssetsOptions {
   media: MediaLoader;
-  results: ResultFiles;
+  results: FileStore;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that the checks take. */

@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
+import { refuseOrHang } from '../../refusals.ts';
+import { findTriggers, type Triggers } from '../../triggers.ts';
 import {
   answerCreate,
   hour,
   idOf,
   inEnvelope,
   largestBody,
-  obeyTriggers,
   troublePoll,
   type VideoServices,
 } from '../protocol.ts';
 import { type Fate, type Task, TaskBoard } from '../task-board.ts';
-import { findTriggers, type Triggers } from '../triggers.ts';
 import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
 import { type EtaOutput, workOnEta } from './eta-work.ts';
 
@@ -31,7 +31,7 @@ export function etaRoutes(services: VideoServices): Route[] {
     const action = idOf(exchange) as EtaAction;
     const request = readEtaRequest(await readJson(exchange.request, largestBody), action);
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
-    await obeyTriggers(exchange, triggers);
+    await refuseOrHang(exchange, triggers);
     const work = () => workOnEta(services, request, triggers);
     const { model } = request;
     const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate: fateOf(triggers), work });

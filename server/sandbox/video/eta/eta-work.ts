@@ -1,12 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
-import { publishClip } from '../clip-output.ts';
-import { frameSize, linesOf } from '../frame-size.ts';
+import type { Triggers } from '../../triggers.ts';
+import { frameSize, linesOf, publishClip, referenceOf } from '../clip.ts';
 import { etaLimits } from '../media-limits.ts';
 import type { VideoServices } from '../protocol.ts';
-import { referenceOf } from '../references.ts';
 import type { Finish } from '../task-board.ts';
-import type { Triggers } from '../triggers.ts';
 import type { EtaRequest } from './eta-request.ts';
 
 export interface EtaOutput {

@@ -1,16 +1,16 @@
 import type { JsonObject } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
-import type { ModelPlan } from '../../media/model3d/model-plan.ts';
+import type { ModelPlan } from '../../media/jobs.ts';
 import { requestedModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
+import type { Triggers } from '../../triggers.ts';
 import { model3dLimits } from '../media-limits.ts';
 import { hour, type VideoServices } from '../protocol.ts';
 import type { Finish } from '../task-board.ts';
-import type { Triggers } from '../triggers.ts';
-import type { NativeOutput } from './native-output.ts';
+import type { NativeOutput } from './video-work.ts';
 
 /** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */
-export interface Model3dRequest {
+interface Model3dRequest {
   model: string;
   /** Empty for pictures. */
   prompt: string;

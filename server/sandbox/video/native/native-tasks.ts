@@ -2,21 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { type JsonObject, readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
-import {
-  answerCreate,
-  hour,
-  idOf,
-  largestBody,
-  obeyTriggers,
-  troublePoll,
-  type VideoServices,
-} from '../protocol.ts';
+import { refuseOrHang } from '../../refusals.ts';
+import { findTriggers, type Triggers } from '../../triggers.ts';
+import { answerCreate, hour, idOf, largestBody, troublePoll, type VideoServices } from '../protocol.ts';
 import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
-import { findTriggers, type Triggers } from '../triggers.ts';
 import { readModel3dRequest, workOnModel3d } from './model3d.ts';
-import type { NativeOutput } from './native-output.ts';
 import { readVideoRequest } from './video-request.ts';
-import { workOnVideo } from './video-work.ts';
+import { type NativeOutput, workOnVideo } from './video-work.ts';
 
 interface Job {
   /** Where triggers can be. */
@@ -38,7 +30,7 @@ export function nativeRoutes(services: VideoServices): Route[] {
       throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
     const { texts, work } = readJob(body);
     const triggers = findTriggers(...texts);
-    await obeyTriggers(exchange, triggers);
+    await refuseOrHang(exchange, triggers);
     const task = tasks.add({
       id: randomUUID(),
       request: undefined,

@@ -1,15 +1,26 @@
 import type { ClipPlan, Reference } from '../../media/clip/clip-plan.ts';
-import { publishClip } from '../clip-output.ts';
-import { chooseSeconds, frameSize, linesOf, ratioOf } from '../frame-size.ts';
+import type { Triggers } from '../../triggers.ts';
+import {
+  chooseSeconds,
+  firstSize,
+  frameSize,
+  linesOf,
+  publishClip,
+  ratioOf,
+  referenceOf,
+  totalSeconds,
+} from '../clip.ts';
 import { gammaLimits } from '../media-limits.ts';
-import type { LoadedMedia } from '../media-loader.ts';
+import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
-import { firstSize, referenceOf, totalSeconds } from '../references.ts';
 import { type Finish, TaskFailure } from '../task-board.ts';
-import type { Triggers } from '../triggers.ts';
-import { checkDocument } from './document-file.ts';
-import type { NativeOutput } from './native-output.ts';
 import { longestSeconds, type MediaItem, type MediaType, type VideoRequest } from './video-request.ts';
+
+/** What a finished task adds to the answer of a poll. */
+export interface NativeOutput {
+  output: object;
+  usage?: object;
+}
 
 const frameRate = 30;
 /** Seconds of all reference videos together, and of all reference audios. */
@@ -111,4 +122,39 @@ function checkClips(clips: readonly LoadedMedia[], kind: string): number {
 
 function round(seconds: number): number {
   return Math.round(seconds * 100) / 100;
+}
+
+const extensions = [
+  'docx',
+  'doc',
+  'xlsx',
+  'xls',
+  'pptx',
+  'ppt',
+  'pdf',
+  'txt',
+  'key',
+  'pages',
+  'numbers',
+  'md',
+];
+const largestFile = 100 * 1024 * 1024;
+const mostPages = 50;
+
+/** Fetches a document and checks its kind, size and, for a PDF, its pages. Throws a `TaskFailure`. */
+async function checkDocument(loader: MediaLoader, url: string): Promise<void> {
+  const extension = /\.([a-z]+)$/i.exec(URL.parse(url)?.pathname ?? '')?.[1]?.toLowerCase() ?? '';
+  if (!extensions.includes(extension))
+    throw new TaskFailure('InvalidParameter.Format', `A file must be one of ${extensions.join(', ')}`);
+  const bytes = await loader.fetch(url, largestFile);
+  if (extension !== 'pdf') return;
+  const text = Buffer.from(bytes).toString('latin1');
+  if (!text.startsWith('%PDF-')) throw new TaskFailure('InvalidParameter.Format', 'The file is no PDF');
+  // Pages inside compressed streams are not seen; the check is as good as the plain ones.
+  const pages = text.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+  if (pages > mostPages)
+    throw new TaskFailure(
+      'InvalidParameter.Pages',
+      `The file has ${pages} pages; at most ${mostPages} are allowed`,
+    );
 }

@@ -1,24 +1,21 @@
 import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
-import { stampedId } from '../ids.ts';
+import { refuseOrHang } from '../../refusals.ts';
+import { findTriggers, type Triggers } from '../../triggers.ts';
 import {
   answerCreate,
   hour,
   idOf,
   inEnvelope,
   largestBody,
-  obeyTriggers,
   troublePoll,
   type VideoServices,
 } from '../protocol.ts';
-import { type Fate, TaskBoard } from '../task-board.ts';
-import { findTriggers, type Triggers } from '../triggers.ts';
-import { officialError } from './official-error.ts';
+import { type Fate, stampedId, TaskBoard } from '../task-board.ts';
 import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
 import { type OfficialOutput, type OfficialTask, workOnOfficial } from './official-work.ts';
-import { selectTasks } from './task-list.ts';
-import { showTask } from './task-view.ts';
+import { showTask, statusOf } from './task-view.ts';
 
 const retention = 7 * 24 * hour;
 
@@ -30,7 +27,7 @@ export function officialRoutes(services: VideoServices): Route[] {
     const request = withDraft(readOfficialRequest(await readJson(exchange.request, largestBody)), tasks);
     for (const { url, field } of request.media) services.assets.check(url, request.model, field);
     const triggers = findTriggers(request.prompt, ...request.media.map(({ url }) => url));
-    await obeyTriggers(exchange, triggers);
+    await refuseOrHang(exchange, triggers);
     const task = tasks.add({
       id: stampedId('cgt', services.now()),
       // Only a draft's media is needed again, and some of it may be megabytes of Base64.
@@ -108,4 +105,61 @@ function fateOf(triggers: Triggers): Fate {
   if (triggers.has('fail-late'))
     return { code: 'InternalServiceError', message: 'The task failed inside the service' };
   return undefined;
+}
+
+/** The page of tasks that a list request asks for, and how many match in all. */
+function selectTasks(
+  tasks: readonly OfficialTask[],
+  query: URLSearchParams,
+): { page: OfficialTask[]; total: number } {
+  const number = readNumber(query, 'page_num', 500, 1);
+  const size = readNumber(query, 'page_size', 100, 10);
+  const ids = query.getAll('filter.task_ids');
+  const wanted = (name: string, value: string) => (query.get(name) ?? value) === value;
+  const matching = tasks.filter(
+    (task) =>
+      wanted('filter.status', statusOf(task)) &&
+      wanted('filter.model', task.request.model) &&
+      wanted('filter.service_tier', task.request.serviceTier) &&
+      (ids.length === 0 || ids.includes(task.id)),
+  );
+  return { page: matching.slice((number - 1) * size, number * size), total: matching.length };
+}
+
+function readNumber(query: URLSearchParams, name: string, most: number, usual: number): number {
+  const value = Number(query.get(name) ?? usual);
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw invalidParameter(`${name} must be an integer from 1 to ${most}`, name);
+  return value;
+}
+
+const types: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  429: 'TooManyRequests',
+};
+
+/** What the other vendor calls an error that the native protocol has under another name. */
+const codes: Readonly<Record<string, string>> = {
+  DataInspectionFailed: 'InputTextSensitiveContentDetected',
+  InvalidApiKey: 'AuthenticationError',
+  ModelNotFound: 'InvalidEndpoint.NotFound',
+  'Throttling.RateQuota': 'RateLimitExceeded.EndpointRPMExceeded',
+  InternalError: 'InternalServiceError',
+  ModelUnavailable: 'ServerOverloaded',
+};
+
+/** `{error: {code, message, param, type}}`. */
+function officialError(error: NativeError): object {
+  const { code, message, field, status } = error;
+  return {
+    error: {
+      code: codes[code] ?? code,
+      message,
+      param: field ?? '',
+      type: types[status] ?? 'InternalServerError',
+    },
+  };
 }

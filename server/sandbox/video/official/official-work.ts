@@ -1,12 +1,20 @@
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
-import { type ClipUrls, publishClip } from '../clip-output.ts';
-import { chooseSeconds, frameSize, linesOf, ratioOf } from '../frame-size.ts';
+import type { Triggers } from '../../triggers.ts';
+import {
+  type ClipUrls,
+  chooseSeconds,
+  firstSize,
+  frameSize,
+  linesOf,
+  publishClip,
+  ratioOf,
+  referenceOf,
+  totalSeconds,
+} from '../clip.ts';
 import { assetLimits, type MediaLimits } from '../media-limits.ts';
 import type { LoadedMedia } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
-import { firstSize, referenceOf, totalSeconds } from '../references.ts';
 import { type Finish, type Task, TaskFailure } from '../task-board.ts';
-import type { Triggers } from '../triggers.ts';
 import type { OfficialMedia, Role } from './content.ts';
 import { type OfficialRequest, taskTypeConstraint } from './official-request.ts';
 

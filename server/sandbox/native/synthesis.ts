@@ -1,11 +1,12 @@
 import type { CatalogueModel } from '../../../generated/catalogue.ts';
+import type { Meter } from '../billing.ts';
 import type { CustomVoices } from '../custom-voices/custom-voices.ts';
 import { combine, deliveryOf } from '../delivery.ts';
 import type { Language } from '../language.ts';
-import type { AudioFormat } from '../speech/commands.ts';
-import { chooseVoice } from './choose-voice.ts';
+import type { AudioFormat, Word } from '../speech/commands.ts';
 import type { Parameters } from './parameters.ts';
 import type { SpeechSettings } from './speech.ts';
+import { chooseVoice } from './voice-fields.ts';
 
 const formats: readonly AudioFormat[] = ['mp3', 'pcm', 'wav', 'opus'];
 const sampleRates = [8000, 16000, 22050, 24000, 44100, 48000];
@@ -74,4 +75,20 @@ function hintedLanguage(input: Parameters): Language | undefined {
   const language = hintedLanguages.find((known) => known === hint);
   if (!language) throw input.wrong('language_hints', `must hold one of ${hintedLanguages.join(', ')}`);
   return language;
+}
+
+/** Usage of the voxa and alpha-audio models, the same over HTTP and on the socket. */
+export function synthesisUsage({ characters, textTokens, audioTokens }: Meter, tokens: boolean): object {
+  return tokens ? { input_tokens: textTokens, output_tokens: audioTokens } : { characters };
+}
+
+/** A word as these models report it: its place in the sentence, its times in milliseconds. */
+export function writeWord(word: Word): object {
+  return {
+    text: word.text,
+    begin_index: word.beginIndex,
+    end_index: word.endIndex,
+    begin_time: word.beginTime,
+    end_time: word.endTime,
+  };
 }

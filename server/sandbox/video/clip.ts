@@ -1,0 +1,85 @@
+import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts';
+import type { Triggers } from '../triggers.ts';
+import type { LoadedMedia } from './media-loader.ts';
+import { hour, type VideoServices } from './protocol.ts';
+
+/** Where the files of a clip can be downloaded. */
+export interface ClipUrls {
+  video: string;
+  lastFrame: string;
+}
+
+const lifetime = 24 * hour;
+
+/** Promises the files of a clip; they are made when they are downloaded. `endedAt` is in milliseconds. */
+export function publishClip(
+  { engine, results }: VideoServices,
+  plan: ClipPlan,
+  triggers: Triggers,
+  endedAt: number,
+): ClipUrls {
+  const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
+  return {
+    video: results.add(plan.container, expiresAt, () => engine.run('renderClip', plan)),
+    lastFrame: results.add('png', expiresAt, () => engine.run('renderLastFrame', plan)),
+  };
+}
+
+/** How a piece of media shows in the clip that refers to it. */
+export function referenceOf({ facts, thumbnail }: LoadedMedia): Reference {
+  const parts = [facts.kind.toUpperCase()];
+  if (facts.kind !== 'audio') parts.push(`${facts.width}x${facts.height}`);
+  if (facts.kind !== 'image') parts.push(`${facts.seconds.toFixed(1)}s`);
+  return { label: parts.join(' '), picture: thumbnail };
+}
+
+/** The size of the first picture or video, which an adaptive ratio follows. */
+export function firstSize(media: readonly LoadedMedia[]): { width: number; height: number } | undefined {
+  for (const { facts } of media) if (facts.kind !== 'audio') return facts;
+  return undefined;
+}
+
+/** Seconds of all clips together. */
+export function totalSeconds(media: readonly LoadedMedia[]): number {
+  return media.reduce((sum, { facts }) => sum + (facts.kind === 'image' ? 0 : facts.seconds), 0);
+}
+
+/** No clip is longer or taller than this. */
+const widest = 21 / 9;
+
+/**
+ * Size of a frame whose shorter side has `lines` pixels. `ratio` is width to height, such as `16:9`, or the size of
+ * a picture to follow.
+ */
+export function frameSize(lines: number, ratio: string | FrameSize): FrameSize {
+  const { width, height } = typeof ratio === 'string' ? parseRatio(ratio) : ratio;
+  const proportion = Math.min(widest, Math.max(1 / widest, width / height));
+  return proportion >= 1
+    ? { width: even(lines * proportion), height: lines }
+    : { width: lines, height: even(lines / proportion) };
+}
+
+/** A size in the form of a ratio. */
+export function ratioOf({ width, height }: FrameSize): string {
+  return `${width}:${height}`;
+}
+
+/** Lines of a resolution such as `720p`. */
+export function linesOf(resolution: string): number {
+  return Number.parseInt(resolution, 10);
+}
+
+/** Seconds for a clip whose length the model may choose: longer prompts make longer clips. */
+export function chooseSeconds(prompt: string, shortest: number): number {
+  const words = prompt.trim() === '' ? 0 : prompt.trim().split(/\s+/).length;
+  return Math.max(shortest, Math.min(10, 4 + Math.floor(words / 8)));
+}
+
+function parseRatio(ratio: string): FrameSize {
+  const [width = 16, height = 9] = ratio.split(':').map(Number);
+  return { width, height };
+}
+
+function even(value: number): number {
+  return 2 * Math.round(value / 2);
+}
