@@ -1,28 +1,54 @@
+import type { CodesByFamily, ErrorCode, StatusesByCode } from '../generated/errors.ts';
+
+interface Options {
+  /** Seconds to wait before a repeat; only on 429 and 503. */
+  retryAfter?: number;
+  /** For the log alone. */
+  cause?: unknown;
+}
+
 /**
- * A failure that the caller sees: HTTP status, a stable code and a sentence. Every layer may throw it;
+ * A failure that the caller sees: HTTP status, a code of openapi/errors.yaml and a sentence. Every layer may throw it;
  * the transport renders it in the error family of the operation.
  */
-export class Failure extends Error {
+export class Failure<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'Failure';
-  readonly status: number;
+  readonly status: StatusesByCode[Code];
+  /** One of `Code`, or a provider's own where it is a `ProviderFailure`. */
   readonly code: string;
   /** Seconds to wait before a repeat; only on 429 and 503. */
   readonly retryAfter: number | undefined;
 
   constructor(
-    status: number,
-    code: string,
+    status: StatusesByCode[Code],
+    code: Code,
     message: string,
-    options: { retryAfter?: number; cause?: unknown } = {},
+    { retryAfter, cause }: Options = {},
   ) {
-    super(message, { cause: options.cause });
+    super(message, { cause });
     this.status = status;
     this.code = code;
-    this.retryAfter = options.retryAfter;
+    this.retryAfter = retryAfter;
   }
 }
 
+/** A refusal in a provider's words, after the filter of `ProviderWords`; the code, too, is the provider's if it gave one. */
+export class ProviderFailure extends Failure {
+  constructor(status: Failure['status'], code: string, message: string, options?: Options) {
+    // No list holds the codes of providers.
+    super(status, code as ErrorCode, message, options);
+  }
+}
+
+type CodeOf400 = { [Code in ErrorCode]: 400 extends StatusesByCode[Code] ? Code : never }[ErrorCode];
+
 /** 400 that names the field and what is wrong with it. */
-export function invalid(field: string, problem: string, code = 'invalid_request'): Failure {
+export function invalid(field: string, problem: string, code: CodeOf400 = 'invalid_request'): Failure {
   return new Failure(400, code, `${field}: ${problem}`);
+}
+
+/** Why a task or an asset has failed, in a code of ours. */
+export interface TaskError {
+  readonly code: CodesByFamily['task'];
+  readonly message: string;
 }

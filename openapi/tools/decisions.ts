@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, objects, operationsOf, strings, text } from './document.ts';
+import { table } from './source-text.ts';
 
 interface Decision {
   area: string;
@@ -43,12 +44,6 @@ ${table(['Operation', 'Path', 'What it does'], extensions)}`;
 }
 
 const row = ({ place, decision }: Decision) => [`\`${place}\``, decision];
-
-function table(head: string[], rows: string[][]): string {
-  const line = (cells: string[]) =>
-    `| ${cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |\n`;
-  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
-}
 
 function ofOpenapi(openapi: JsonObject, areaOf: (component: string) => string | undefined): Decision[] {
   const operations = operationsOf(openapi).filter(({ aliasOf }) => !aliasOf);

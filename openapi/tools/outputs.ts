@@ -3,6 +3,7 @@ import { basename, dirname, join, sep } from 'node:path';
 import { catalogueSource, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
 import { downConvert } from './down-convert.ts';
+import { errorsPage, errorsSource, readErrors } from './errors.ts';
 import { eventTypesSource } from './event-types.ts';
 import { eventValidatorsSource } from './event-validators.ts';
 import { eventsOf } from './events.ts';
@@ -17,9 +18,11 @@ import { withoutAliases } from './without-aliases.ts';
  */
 export async function outputs(root: string): Promise<Map<string, string>> {
   const modelsFile = readFile(join(root, 'openapi/models.yaml'), 'utf8').then(readModels);
-  await complaints([lint(root, 'gateway'), lint(root, 'events'), modelsFile]);
-  const [models, openapi, asyncapi, areas] = await Promise.all([
+  const errorsFile = readFile(join(root, 'openapi/errors.yaml'), 'utf8').then(readErrors);
+  await complaints([lint(root, 'gateway'), lint(root, 'events'), modelsFile, errorsFile]);
+  const [models, errors, openapi, asyncapi, areas] = await Promise.all([
     modelsFile,
+    errorsFile,
     bundle(root, 'gateway'),
     bundle(root, 'events'),
     componentAreas(root),
@@ -38,6 +41,8 @@ export async function outputs(root: string): Promise<Map<string, string>> {
     ['event-validators.d.ts', validators.dts],
     ['operations.ts', operationsSource(openapi)],
     ['catalogue.ts', catalogueSource(models)],
+    ['errors.ts', errorsSource(errors)],
+    ['errors.md', errorsPage(errors)],
     ['decisions.md', decisionsPage(openapi, asyncapi, (component) => areas.get(component))],
   ]);
 }

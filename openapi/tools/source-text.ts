@@ -26,4 +26,13 @@ export function union(values: readonly string[]): string {
 const quoted = (text: string) =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
-const propertyName = (key: string) => (/^([A-Za-z_$][\w$]*|0|[1-9]\d*)$/.test(key) ? key : quoted(key));
+/** A name as the key of a TypeScript literal. */
+export const propertyName = (key: string) =>
+  /^([A-Za-z_$][\w$]*|0|[1-9]\d*)$/.test(key) ? key : quoted(key);
+
+/** A table of a Markdown page. */
+export function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |\n`;
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('');
+}

@@ -1,3 +1,4 @@
+import type { CodesByFamily } from '../../generated/errors.ts';
 import type { TaskFailed } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
@@ -7,56 +8,59 @@ import { inner, type JsonObject } from '../sockets/frames.ts';
 import { StoreUnavailable } from '../store/unavailable.ts';
 
 /** Why a task failed, the close code that follows, and the status in the log. */
-export interface TaskFailure {
-  code: string;
+export interface TaskFailure<Code extends string = string> {
+  /** One of ours, or the provider's. */
+  code: Code;
   message: string;
   close: 1000 | 1001 | 1003 | 1007 | 1008 | 1011 | 1013;
   status: number;
   reason?: string;
 }
 
-export const invalidParameter = (message: string): TaskFailure => ({
+type OwnFailure = TaskFailure<CodesByFamily['inference']>;
+
+export const invalidParameter = (message: string): OwnFailure => ({
   code: 'InvalidParameter',
   message,
   close: 1007,
   status: 400,
 });
 
-export const outOfOrder = (message: string): TaskFailure => ({
+export const outOfOrder = (message: string): OwnFailure => ({
   code: 'CLIENT_ERROR',
   message,
   close: 1000,
   status: 400,
 });
 
-export const noText: TaskFailure = {
+export const noText: OwnFailure = {
   ...outOfOrder('No text came for 23 seconds.'),
   status: 408,
   reason: 'timeout',
 };
 
-export const clientStalled: TaskFailure = {
+export const clientStalled: OwnFailure = {
   ...outOfOrder('What was sent to this client was not read for too long.'),
   close: 1008,
   status: 408,
   reason: 'too slow',
 };
 
-export const providerFailed = (message: string, status = 502): TaskFailure => ({
+export const providerFailed = (message: string, status = 502): OwnFailure => ({
   code: 'InternalError',
   message,
   close: 1011,
   status,
 });
 
-export const restarting: TaskFailure = {
+export const restarting: OwnFailure = {
   code: 'ServiceRestarting',
   message: 'The gateway is going down; connect again.',
   close: 1001,
   status: 503,
 };
 
-const throttled: TaskFailure = {
+const throttled: OwnFailure = {
   code: 'Throttling.RateQuota',
   message: 'The provider takes no more requests now.',
   close: 1013,
@@ -64,7 +68,7 @@ const throttled: TaskFailure = {
 };
 
 /** What a failure of the core means for the task. */
-export function taskFailureFrom(error: unknown): TaskFailure {
+export function taskFailureFrom(error: unknown): OwnFailure {
   if (!(error instanceof Failure)) return providerFailed('The gateway failed.', 500);
   const { status, message } = error;
   if (error instanceof StoreUnavailable) return { code: 'ServiceUnavailable', message, close: 1013, status };

@@ -1,17 +1,16 @@
 import type { OperationId } from '../../generated/operations.ts';
+import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
+import { failureBody } from '../http/render-failure.ts';
 
 /** Answers a plain HTTP request to the path of a socket: the handshake itself never comes this way. */
 export function upgradeRequired(
   { requestId }: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
 ): void {
-  const error = {
-    code: 'upgrade_required',
-    message: 'Open this path as a WebSocket.',
-    request_id: requestId,
-  };
-  reply.bytes(426, 'application/json; charset=utf-8', JSON.stringify({ error }), {
+  const failure = new Failure(426, 'upgrade_required', 'Open this path as a WebSocket.');
+  const body = JSON.stringify(failureBody(failure, requestId, 'generic'));
+  reply.bytes(426, 'application/json; charset=utf-8', body, {
     upgrade: 'websocket',
     connection: 'upgrade',
   });

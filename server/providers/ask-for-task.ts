@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
-import { Failure } from '../failure.ts';
+import { Failure, ProviderFailure, type TaskError } from '../failure.ts';
 import { DriverError, refusedBy, type Upstream } from '../tasks/driver.ts';
 import { ProviderWords } from './provider-words.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
@@ -8,7 +8,7 @@ import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFail
 const maxBytes = 4 * 1024 * 1024;
 
 /** A provider's refusal of a task, in its own words, for the routes that pass those on unchanged. */
-export class ProviderRefusal extends Failure {
+export class ProviderRefusal extends ProviderFailure {
   readonly rejection: Rejection;
 
   constructor(rejection: Rejection) {
@@ -63,7 +63,7 @@ export async function pollForTask(upstream: Upstream, path: string): Promise<Pol
 }
 
 /** How a task ends that its provider knows no more. */
-export const taskLost = { code: 'task_lost', message: 'The provider knows the task no more.' };
+export const taskLost: TaskError = { code: 'task_lost', message: 'The provider knows the task no more.' };
 
 /** The error for an answer that makes no sense: nobody knows what the upstream did. */
 export function badAnswer(): DriverError {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { type Failure, ProviderFailure } from '../failure.ts';
 import { objectField } from './json.ts';
 
 /** Public ids by the provider's, of what a request refers to. */
@@ -15,7 +15,7 @@ export function withPublicIds(words: string, publicIds: PublicIds): string {
 export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Failure {
   const { status, code, message, retryAfter } = failure;
   const options = { cause: failure, ...(retryAfter !== undefined && { retryAfter }) };
-  return new Failure(status, code, withPublicIds(message, publicIds), options);
+  return new ProviderFailure(status, code, withPublicIds(message, publicIds), options);
 }
 
 /** The public ids that a task's facts hold as `public_ids`. */

@@ -1,5 +1,5 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
-import { Failure } from '../failure.ts';
+import { Failure, ProviderFailure } from '../failure.ts';
 import { field, textField } from './json.ts';
 import { aboutOurAccount, blamesClient, isThrottling } from './provider-codes.ts';
 import type { ProviderWords } from './provider-words.ts';
@@ -44,8 +44,8 @@ export async function readRejection(
 /** The refusal as the generic error of the standard route; the provider's code and words are kept. */
 export function rejectionFailure({ status, code, message, retryAfter }: Rejection): Failure {
   if (status === 429) return throttled(retryAfter);
-  const reported = [400, 404, 413, 415].includes(status) ? status : 400;
-  return new Failure(reported, code ?? 'bad_request', message ?? refused);
+  const reported = ([404, 413, 415] as const).find((one) => one === status) ?? 400;
+  return new ProviderFailure(reported, code ?? 'bad_request', message ?? refused);
 }
 
 function throttled(retryAfter = 1): Failure {
@@ -67,7 +67,7 @@ export function reportedFailure(code: unknown, message: unknown, words: Provider
   if (isThrottling(name)) return throttled();
   if (aboutOurAccount(name) || !blamesClient(name)) return providerFailure(502);
   const said = typeof message === 'string' && message !== '' ? words.text(message) : refused;
-  return new Failure(400, name, said);
+  return new ProviderFailure(400, name, said);
 }
 
 /** Verdicts of beta models on our account, and on the provider itself. */
@@ -86,7 +86,7 @@ export function betaFailure(output: unknown, words: ProviderWords): Failure | un
   if (typeof verdict !== 'number' || verdict === 0) return undefined;
   if (verdict === 1002 || verdict === 1039) return throttled();
   const said = words.text(textField(field(output, 'base_resp'), 'status_msg') ?? refused);
-  if (verdict === 1042 || verdict === 2013) return new Failure(400, 'InvalidParameter', said);
+  if (verdict === 1042 || verdict === 2013) return new ProviderFailure(400, 'InvalidParameter', said);
   if (verdict === 1001) return providerFailure(504);
   return providerFailure(502);
 }

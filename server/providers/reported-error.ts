@@ -1,4 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
+import type { TaskError } from '../failure.ts';
 import type { AcceptedTask } from '../tasks/driver.ts';
 import { textField } from './json.ts';
 import { aboutOurAccount } from './provider-codes.ts';
@@ -16,7 +17,7 @@ export function reportedError(
   { id, upstreamId, facts }: AcceptedTask,
   channel: Channel,
   error: unknown,
-  failed: { code: string; message: string },
+  failed: TaskError,
 ): { code: string; message: string } {
   if (aboutOurAccount(textField(error, 'code') ?? '')) return failed;
   const words = new ProviderWords(channel, facts.sent_hosts);

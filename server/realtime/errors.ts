@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { CodesByFamily } from '../../generated/errors.ts';
 import type { RealtimeError } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
@@ -9,7 +10,7 @@ import { StoreUnavailable } from '../store/unavailable.ts';
 
 /** An error that leaves the connection open. */
 export interface SessionProblem {
-  code: 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer';
+  code: Exclude<CodesByFamily['realtime'], FatalCode>;
   message: string;
   /** Path of the field. */
   param?: string | undefined;
@@ -27,7 +28,7 @@ export const fatalErrors = {
   service_restarting: { type: 'api_error', close: 1001, status: 503 },
   store_unavailable: { type: 'api_error', close: 1013, status: 503 },
   internal_error: { type: 'api_error', close: 1011, status: 500 },
-} as const;
+} as const satisfies Partial<Record<CodesByFamily['realtime'], object>>;
 
 export type FatalCode = keyof typeof fatalErrors;
 

@@ -9,6 +9,7 @@ import { catalogueSource, readModels } from '../../openapi/tools/catalogue.ts';
 import { operationsOf } from '../../openapi/tools/document.ts';
 import { downConvert } from '../../openapi/tools/down-convert.ts';
 import { drifted, settle } from '../../openapi/tools/drift.ts';
+import { readErrors } from '../../openapi/tools/errors.ts';
 import { eventValidatorsSource } from '../../openapi/tools/event-validators.ts';
 import { eventsOf } from '../../openapi/tools/events.ts';
 import { outputs } from '../../openapi/tools/outputs.ts';
@@ -34,6 +35,13 @@ voice_sets:
   plain: [{ id: Aria, name: Aria, gender: female, languages: [en], description: Even. }]
 `;
 
+const errors = `
+- { code: bad_thing, status: 400, families: [generic, realtime], when: It is bad., remedy: Mend it., retry: never }
+- { code: no_thing, status: 404, families: [generic], when: It is gone., remedy: Go., retry: never }
+- { code: no_thing, status: [502, 504], families: [generic], when: It is away., remedy: Wait., retry: now }
+- { code: thing_lost, families: [task], when: It is lost., remedy: Make another | one., retry: later }
+`;
+
 const song = `
 type: object
 description: A song.
@@ -55,6 +63,7 @@ decorators: { house/expand-prefixes: on }
 `,
   );
   write('openapi/models.yaml', models);
+  write('openapi/errors.yaml', errors);
   write('openapi/schemas/music/Song.yaml', song);
   write(
     'openapi/openapi.yaml',
@@ -264,6 +273,20 @@ describe('the generated files', () => {
     ]);
   });
 
+  test('the errors are a table for programs and one for people', () => {
+    const source = file('errors.ts');
+    expect(source).toContain("readonly generic: 'bad_thing' | 'no_thing';");
+    expect(source).toContain("readonly realtime: 'bad_thing';");
+    expect(source).toContain('readonly no_thing: 404 | 502 | 504;');
+    expect(source).toContain('readonly thing_lost: never;');
+    expect(file('errors.md').match(/^\| `.*/gm)).toEqual([
+      '| `bad_thing` | 400 | generic, realtime | It is bad. | Mend it. | never |',
+      '| `no_thing` | 404 | generic | It is gone. | Go. | never |',
+      '| `no_thing` | 502, 504 | generic | It is away. | Wait. | at once |',
+      '| `thing_lost` |  | task | It is lost. | Make another \\| one. | after a pause |',
+    ]);
+  });
+
   test('the 3.0 copy says the same in older words', () => {
     const { openapi, info, components } = parse(file('openapi-3.0.json'));
     expect([openapi, info.license]).toEqual([
@@ -339,6 +362,23 @@ describe('mistakes in the sources', () => {
     ['an unknown voice set', models.replace('voice_set: plain', 'voice_set: none'), /unknown voice set none/],
   ])('%s is named', (_, text, message) => {
     expect(() => readModels(text)).toThrow(message);
+  });
+
+  test.each([
+    ['an unknown family', errors.replace('[task]', '[tusk]'), /3\/families\/0/],
+    ['a status that is no error', errors.replace('404', '204'), /1\/status/],
+    ['a code twice with one status', errors.replace('504', '404'), /no_thing stands twice with 404/],
+    ['a code twice without one', errors + errors.split('\n').at(-2), /thing_lost stands twice/],
+    ['a status that clients repeat in vain', errors.replace('404', '409'), /repeat 409 of no_thing/],
+    ['a pause that is not told', errors.replace('504', '503'), /503 of no_thing is for later/],
+    ['an answer without a status', errors.replace('[task]', '[generic]'), /thing_lost has a status without/],
+    [
+      'a status of no answer',
+      errors.replace('404, families: [generic]', '404, families: [task]'),
+      /no_thing has/,
+    ],
+  ])('%s is named', (_, text, message) => {
+    expect(() => readErrors(text)).toThrow(message);
   });
 
   test('the catalogue keeps ids and renames traits', () => {

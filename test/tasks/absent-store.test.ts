@@ -65,7 +65,7 @@ describe.each(engines)('tasks on %s, while the store is away', (engine) => {
     rig.driver.onSubmit = () => {
       throw driverError('rejected');
     };
-    await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 418 });
+    await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 415 });
     expect(await rig.ledger()).toMatchObject([{ state: 'refunded' }]);
     await rig.expectBooks({});
   });

@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../../server/channels/channel.ts';
-import { Failure } from '../../server/failure.ts';
+import { ProviderFailure } from '../../server/failure.ts';
 import { refusedBy, type Snapshot, type TaskDriver, type Upstream } from '../../server/tasks/driver.ts';
 import { taskCanceled } from '../../server/tasks/task-errors.ts';
 
@@ -17,7 +17,7 @@ export function httpDriver(node: string): TaskDriver {
   ): Promise<unknown> {
     const { status, body } = await channel.request({ ...request, headers: { 'x-node': node }, signal });
     const answer = await body.json();
-    if (status !== 200) throw refusedBy(status, new Failure(status, 'refused', 'The upstream refused.'));
+    if (status !== 200) throw refusedBy(status, new ProviderFailure(400, 'refused', 'The upstream refused.'));
     return answer;
   }
   return {

@@ -160,7 +160,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       rig.driver.onCancel = () => {
         throw driverError('unknown');
       };
-      await expect(rig.tasks.cancel(rig.name(task))).rejects.toMatchObject({ status: 418, code: 'unknown' });
+      await expect(rig.tasks.cancel(rig.name(task))).rejects.toMatchObject({ status: 415, code: 'unknown' });
       expect(await rig.stored(task)).toMatchObject({ state: 'queued' });
       await rig.expectBooks({ held: 50 });
     });

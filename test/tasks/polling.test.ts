@@ -156,7 +156,7 @@ describe.each(engines)('polling on %s', (engine) => {
   });
 
   const throttledFor = (retryAfter: number) =>
-    refusedBy(429, new Failure(429, 'busy', 'Busy.', { retryAfter }));
+    refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter }));
 
   test('a task that is told to wait is left alone for so long, and the others go on', async () => {
     const throttled = await rig.submit();

@@ -1,4 +1,4 @@
-import { Failure } from '../../server/failure.ts';
+import { ProviderFailure } from '../../server/failure.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import {
   type AcceptedTask,
@@ -51,7 +51,7 @@ export class ScriptedDriver implements TaskDriver {
   }
 }
 
-/** An error of a driver, told to the client as 418 with the kind as its code. */
+/** An error of a driver, told to the client as 415 with the kind as its code. */
 export function driverError(kind: DriverErrorKind, retryAfter?: number): DriverError {
-  return new DriverError(kind, new Failure(418, kind, `it was ${kind}`, { retryAfter }));
+  return new DriverError(kind, new ProviderFailure(415, kind, `it was ${kind}`, { retryAfter }));
 }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Failure } from '../../server/failure.ts';
+import { Failure, ProviderFailure } from '../../server/failure.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import { StoreUnavailable } from '../../server/store/unavailable.ts';
@@ -39,7 +39,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       {
         operation: 'createVideo',
         channel: 'one',
-        status: 418,
+        status: 415,
         error_code: 'rejected',
         quota: 0,
         duration_ms: 80,
@@ -73,7 +73,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('when no channel takes it the last word is told', async () => {
     rig.driver.onSubmit = (_task, { channel }) => {
-      throw refusedBy(429, new Failure(429, channel.name, 'Busy.', { retryAfter: 1 }));
+      throw refusedBy(429, new ProviderFailure(429, channel.name, 'Busy.', { retryAfter: 1 }));
     };
     await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 429, code: 'two' });
     await expect(rig.submit({ channels: [] })).rejects.toMatchObject({ code: 'get_channel_failed' });
@@ -367,7 +367,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 });
 
 describe('the kinds of error', () => {
-  const failure = new Failure(502, 'bad', 'Bad.');
+  const failure = new Failure(502, 'bad_response', 'Bad.');
   test.each([
     [400, 'rejected', false],
     [404, 'rejected', false],

@@ -112,7 +112,9 @@ async function uploadInTurn(
   upload: AssetUpload,
   signal: AbortSignal,
 ): Promise<Kept> {
-  let failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', { retryAfter: 1 });
+  let failure: Failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', {
+    retryAfter: 1,
+  });
   for (const channel of channels.slice(0, maxChannels)) {
     try {
       const upstreamId = await uploadMedia({ channel, user: caller.userId, signal }, upload);

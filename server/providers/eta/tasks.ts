@@ -1,3 +1,4 @@
+import type { TaskError } from '../../failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
@@ -5,8 +6,8 @@ import { field, idField, numberField, textField } from '../json.ts';
 import { reportedError } from '../reported-error.ts';
 import type { VideoResult } from '../video-result.ts';
 
-const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
-const moderated = { code: 'content_moderated', message: 'The video was held back by moderation.' };
+const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
+const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };
 
 /** Video tasks in the eta protocol: generations and edits, and one poll for both. */
 export const etaDriver: TaskDriver = {

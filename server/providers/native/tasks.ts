@@ -1,3 +1,4 @@
+import type { TaskError } from '../../failure.ts';
 import type { AcceptedTask, Snapshot, Submission, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { taskCanceled } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
@@ -18,7 +19,7 @@ type Finished = Extract<Snapshot, { state: 'completed' }>;
 /** The protocol reports no progress. */
 const halfway = 50;
 const asynchronous = { 'X-Native-Async': 'enable' };
-const failed = { code: 'InternalError', message: 'The provider could not finish the task.' };
+const failed: TaskError = { code: 'InternalError', message: 'The provider could not finish the task.' };
 
 /** Tasks in the native protocol, which differ in how they are made and what they bring; the polls are one. */
 export function nativeDriver({ path, finished }: NativeWork): TaskDriver {

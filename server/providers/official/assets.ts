@@ -1,9 +1,11 @@
-import { Failure } from '../../failure.ts';
+import { ProviderFailure, type TaskError } from '../../failure.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { DriverError, type Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer } from '../ask-for-task.ts';
 import { field, objectField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
+
+const failed: TaskError = { code: 'AssetFailed', message: 'The provider gave no reason.' };
 
 export interface AssetUpload {
   url: string;
@@ -68,8 +70,8 @@ export async function askForAsset(
       const error = objectField(data, 'Error');
       const words = new ProviderWords(upstream.channel);
       const reported = (name: string) => words.text(storable(textField(error, name)), maxMessageLength);
-      const code = reported('Code') || 'AssetFailed';
-      const message = reported('Message') || 'The provider gave no reason.';
+      const code = reported('Code') || failed.code;
+      const message = reported('Message') || failed.message;
       return { status: 'Failed', code, message, ageMs: ageOf(data) };
     }
     default:
@@ -97,7 +99,10 @@ function assetData(answer: unknown, words: ProviderWords): Readonly<Record<strin
   const code = field(answer, 'code');
   if ((typeof code === 'number' || typeof code === 'string') && !successes.has(code)) {
     const message = words.text(textField(answer, 'message') ?? 'The provider refused the request.');
-    throw new DriverError('rejected', new Failure(400, words.text(String(code), maxMessageLength), message));
+    throw new DriverError(
+      'rejected',
+      new ProviderFailure(400, words.text(String(code), maxMessageLength), message),
+    );
   }
   const data = objectField(answer, 'data');
   if (data === undefined) throw badAnswer();

@@ -1,4 +1,4 @@
-import { Failure } from '../../failure.ts';
+import { Failure, type TaskError } from '../../failure.ts';
 import {
   type AcceptedTask,
   DriverError,
@@ -15,7 +15,7 @@ import { count, readSnapshot, secondsOf } from './snapshot.ts';
 /** The protocol reports no progress. */
 const halfway = 50;
 const path = '/api/v3/contents/generations/tasks';
-const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
+const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 
 /** Video tasks in the official protocol of the Seedance family. */
 export const officialDriver: TaskDriver = {
@@ -42,7 +42,7 @@ export const officialDriver: TaskDriver = {
 };
 
 function tooLate(): DriverError {
-  return new DriverError('rejected', new Failure(400, 'task_completed', 'The task is done already.'));
+  return new DriverError('rejected', new Failure(400, 'UnsupportedOperation', 'The task is done already.'));
 }
 
 function pathOf({ upstreamId }: AcceptedTask): string {
