@@ -3,7 +3,7 @@ import { ClaimLoop } from '../runtime/claim-loop.ts';
 import type { Alarm } from '../runtime/timers.ts';
 import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
 import { fault } from '../store/fault-points.ts';
-import { persist } from '../store/persist.ts';
+import { persist } from '../store/store.ts';
 import { type DeliveryEnvironment, type DeliveryOptions, environment } from './environment.ts';
 import { Sender } from './sender.ts';
 

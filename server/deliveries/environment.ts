@@ -68,7 +68,7 @@ export interface DeliveryTiming {
 
 const minute = 60_000;
 
-export const standardTiming: DeliveryTiming = {
+const standardTiming: DeliveryTiming = {
   answerMs: 5_000,
   pausesMs: [10_000, minute, 10 * minute],
   leaseMarginMs: 15_000,

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import type { Agent } from 'undici';
 import { outboundAgent, PrivateAddressError } from '../outbound/open-address.ts';
+import { withinLimit } from '../runtime/timers.ts';
 import type { DeliveryRecord } from '../store/commands/deliveries.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import { withinLimit } from '../tasks/time-limit.ts';
 import type { DeliveryEnvironment } from './environment.ts';
 
 /**
@@ -85,7 +85,7 @@ function codeOf(error: unknown): string {
 }
 
 /** The task as it was when it had just reached the state that a delivery tells. */
-export function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
+function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
   if (state === 'completed' || state === 'failed') return task;
   return {
     ...task,
@@ -101,7 +101,7 @@ export function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRe
 }
 
 /** The same in every try, and of one delivery only. It holds nothing that the receiver does not know. */
-export function messageId({ taskId, state }: DeliveryRecord): string {
+function messageId({ taskId, state }: DeliveryRecord): string {
   return `${taskId.replace(/^task_/, 'msg_')}_${state}`;
 }
 

@@ -1,5 +1,5 @@
 import type { components } from '../../generated/http.ts';
-import type { VideoFacts } from '../providers/video-result.ts';
+import type { VideoFacts } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { unixTime, videoResult } from './generic.ts';
 import { renderOfficialTask } from './official.ts';

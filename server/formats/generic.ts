@@ -1,7 +1,7 @@
 import type { components } from '../../generated/http.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { OperationRequest } from '../http/handler.ts';
-import type { VideoFacts, VideoResult } from '../providers/video-result.ts';
+import type { VideoFacts, VideoResult } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];

@@ -1,8 +1,8 @@
 import type { components } from '../../generated/http.ts';
-import type { NativeRecord } from '../providers/native/native-record.ts';
-import type { VideoFacts, VideoResult } from '../providers/video-result.ts';
+import type { NativeRecord } from '../providers/native/tasks.ts';
+import type { VideoFacts, VideoResult } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { taskCanceled } from '../tasks/task-errors.ts';
+import { taskCanceled } from '../tasks/driver.ts';
 
 type Schemas = components['schemas'];
 type NativeOutput = NonNullable<NativeRecord['output']>;

@@ -1,6 +1,6 @@
 import type { components } from '../../generated/http.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { taskCanceled, taskExpired } from '../tasks/task-errors.ts';
+import { taskCanceled, taskExpired } from '../tasks/driver.ts';
 import { unixTime, videoResult } from './generic.ts';
 
 type OfficialTask = components['schemas']['OfficialTask'];

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import { imageSize } from 'image-size';
 import { invalid } from '../failure.ts';
-import { breath } from '../runtime/breath.ts';
+import { yieldToEventLoop } from '../runtime/timers.ts';
 import { bodyLimits, megabyte } from './body-limits.ts';
 import { nest } from './form-fields.ts';
 import { type FormLimits, type FormPart, fieldName, isDataUrl, readParts } from './form-parts.ts';
@@ -65,7 +65,7 @@ export function readForm(contract: object, settingMb: number) {
 async function requirePlainMedia(name: string, url: string): Promise<void> {
   for (let from = 0; from < url.length; from += slice) {
     requirePlain(url.slice(from, from + slice), fieldName(name));
-    if (url.length > slice) await breath();
+    if (url.length > slice) await yieldToEventLoop();
   }
 }
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
 import { Failure, invalid } from '../failure.ts';
-import { breath } from '../runtime/breath.ts';
+import { yieldToEventLoop } from '../runtime/timers.ts';
 import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 
 /** Names of fields included. Each costs far more than its bytes once it is parsed. */
@@ -76,7 +76,7 @@ export class JsonReader {
     const value =
       this.#media.length === 0 ? parseJson(outline.toString('utf8'), 'body') : await this.#join(outline);
     // Whoever reads on has much to look at.
-    if (outline.length > large) await breath();
+    if (outline.length > large) await yieldToEventLoop();
     return value;
   }
 
@@ -254,11 +254,11 @@ export class InlineMedium {
     let text = this.#head;
     for (let from = 0; from < this.pieces.length; from += turn) {
       text += Buffer.concat(this.pieces.slice(from, from + turn)).toString('latin1');
-      await breath();
+      await yieldToEventLoop();
     }
     // Whoever looks at it first makes one text of what was put together.
     text.charCodeAt(0);
-    await breath();
+    await yieldToEventLoop();
     return text;
   }
 }

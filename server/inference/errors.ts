@@ -2,10 +2,10 @@ import type { CodesByFamily } from '../../generated/errors.ts';
 import type { TaskFailed } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
-import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
 import { ProviderWords } from '../providers/provider-words.ts';
+import { aboutOurAccount, blamesClient, isThrottling } from '../providers/rejection.ts';
 import { inner, type JsonObject } from '../sockets/frames.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 
 /** Why a task failed, the close code that follows, and the status in the log. */
 export interface TaskFailure<Code extends string = string> {

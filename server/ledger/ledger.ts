@@ -1,9 +1,8 @@
 import type { Unit } from '../models/usage.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 import type { ExtendResult, LogEntry, ReserveResult } from '../store/commands/ledger.ts';
-import { persist } from '../store/persist.ts';
 import type { ReservationKind } from '../store/schema.ts';
-import type { Store } from '../store/store.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { persist, type Store } from '../store/store.ts';
 
 export interface ReserveRequest {
   /** Names the reservation for ever: one request id can be reserved, settled or refunded once. */

@@ -5,7 +5,7 @@ import type { OperationRequest } from '../http/handler.ts';
 import { etaFromGeneric } from '../providers/eta/video-request.ts';
 import { gammaFromGeneric } from '../providers/native/video-request.ts';
 import { seedanceFromGeneric } from '../providers/official/video-request.ts';
-import type { GenericVideoRequest, TranslatedVideo } from '../providers/video-request.ts';
+import type { GenericVideoRequest, TranslatedVideo } from '../providers/video.ts';
 import { findTaskModel, type TaskModel, type TaskProtocol } from '../tasks/task-model.ts';
 import { startTask } from './start-task.ts';
 

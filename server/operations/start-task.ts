@@ -1,5 +1,5 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { type Routed, resolveReferences } from '../assets/resolve-references.ts';
+import { type Routed, resolveReferences } from '../assets/references.ts';
 import { checkCallbackUrl } from '../deliveries/callback-url.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { breath } from '../runtime/breath.ts';
+import { yieldToEventLoop } from '../runtime/timers.ts';
 
 /** A text of more characters is written in slices. */
 const long = 1024 * 1024;
@@ -38,7 +38,7 @@ export async function* jsonPieces(value: unknown): AsyncGenerator<Buffer> {
         since += piece.length;
         if (since < turn) continue;
         since = 0;
-        await breath();
+        await yieldToEventLoop();
       }
       yield Buffer.from('"');
     }

@@ -1,6 +1,6 @@
 import type { TaskDriver } from '../tasks/driver.ts';
 import { etaDriver } from './eta/tasks.ts';
-import { nativeModel3d } from './native/model3d-result.ts';
+import { nativeModel3d } from './native/model3d.ts';
 import { nativeDriver } from './native/tasks.ts';
 import { nativeVideo } from './native/video-result.ts';
 import { officialDriver } from './official/tasks.ts';

@@ -1,11 +1,15 @@
-import { type Failure, ProviderFailure } from '../failure.ts';
-import { objectField } from './json.ts';
+import type { Channel } from '../channels/channel.ts';
+import { type Failure, ProviderFailure, type TaskError } from '../failure.ts';
+import type { AcceptedTask } from '../tasks/driver.ts';
+import { objectField, textField } from './json.ts';
+import { ProviderWords } from './provider-words.ts';
+import { aboutOurAccount } from './rejection.ts';
 
 /** Public ids by the provider's, of what a request refers to. */
 export type PublicIds = Readonly<Record<string, string>>;
 
 /** A provider's words with the public ids in the place of its own. */
-export function withPublicIds(words: string, publicIds: PublicIds): string {
+function withPublicIds(words: string, publicIds: PublicIds): string {
   // The longest first: one id may be the beginning of another.
   const pairs = Object.entries(publicIds).toSorted(([left], [right]) => right.length - left.length);
   return pairs.reduce((reported, [upstreamId, id]) => reported.replaceAll(upstreamId, () => id), words);
@@ -19,7 +23,28 @@ export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Fa
 }
 
 /** The public ids that a task's facts hold as `public_ids`. */
-export function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds {
+function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds {
   const pairs = Object.entries(objectField(facts, 'public_ids') ?? {});
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+}
+
+/** Characters of a provider's words that are kept. */
+const maxLength = { code: 200, message: 2_000 };
+
+/**
+ * The provider's code and words about a failed task, as far as clients may read them, without its own ids of the task
+ * and of what the request refers to; `failed` stands in for what it does not tell.
+ */
+export function reportedError(
+  { id, upstreamId, facts }: AcceptedTask,
+  channel: Channel,
+  error: unknown,
+  failed: TaskError,
+): { code: string; message: string } {
+  if (aboutOurAccount(textField(error, 'code') ?? '')) return failed;
+  const words = new ProviderWords(channel, facts.sent_hosts);
+  const publicIds = { ...publicIdsIn(facts), [upstreamId]: id };
+  const reported = (name: 'code' | 'message') =>
+    withPublicIds(words.text(textField(error, name) ?? failed[name], maxLength[name]), publicIds);
+  return { code: reported('code'), message: reported('message') };
 }

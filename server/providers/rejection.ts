@@ -1,9 +1,8 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure, ProviderFailure } from '../failure.ts';
+import { readRetryAfter } from './headers.ts';
 import { field, textField } from './json.ts';
-import { aboutOurAccount, blamesClient, isThrottling } from './provider-codes.ts';
 import type { ProviderWords } from './provider-words.ts';
-import { readRetryAfter } from './retry-after.ts';
 
 /** Longest error body that is read. */
 const maxBytes = 64 * 1024;
@@ -36,7 +35,7 @@ export async function readRejection(
     throw providerFailure(status);
   }
   const bytes = words.json(await readUpTo(body, maxBytes));
-  const { code, message } = toldError(bytes);
+  const { code, message } = errorIn(bytes);
   if (code !== undefined && aboutOurAccount(code)) throw providerFailure(502);
   return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
 }
@@ -103,7 +102,7 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
 }
 
 /** The code and the words of an error body, whether they stand at the top or under `error`. */
-function toldError(bytes: Buffer): { code: string | undefined; message: string | undefined } {
+function errorIn(bytes: Buffer): { code: string | undefined; message: string | undefined } {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     const error = field(parsed, 'error') ?? parsed;
@@ -115,4 +114,21 @@ function toldError(bytes: Buffer): { code: string | undefined; message: string |
   } catch {
     return { code: undefined, message: undefined };
   }
+}
+
+/** Whether a provider's code is about the gateway's own account, of which a client must not hear. */
+export function aboutOurAccount(code: string): boolean {
+  return /^(invalid_?api_?key|access_?denied|unauthorized|permission|arrearage|insufficient_?(user_)?quota)/i.test(
+    code,
+  );
+}
+
+/** Whether a provider's code means that it takes no more for now. */
+export function isThrottling(code: string): boolean {
+  return /^(throttling|rate_?limit|too_?many)/i.test(code);
+}
+
+/** Whether a provider's code blames the text or a parameter of the client. */
+export function blamesClient(code: string): boolean {
+  return /^(invalid|bad_?request|data_?inspection|unsupported|empty)/i.test(code);
 }

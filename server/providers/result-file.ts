@@ -1,5 +1,5 @@
 import { Failure } from '../failure.ts';
-import { isText, mediaType } from './media-type.ts';
+import { isText, mediaType } from './headers.ts';
 import { FileHosts, type FileRequest } from './provider-file.ts';
 
 /** As many connections as clients that load a file. */

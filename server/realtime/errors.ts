@@ -3,10 +3,10 @@ import type { CodesByFamily } from '../../generated/errors.ts';
 import type { RealtimeError } from '../../generated/events.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
-import { aboutOurAccount, blamesClient, isThrottling } from '../providers/provider-codes.ts';
 import { ProviderWords } from '../providers/provider-words.ts';
+import { aboutOurAccount, blamesClient, isThrottling } from '../providers/rejection.ts';
 import type { JsonObject } from '../sockets/frames.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 
 /** An error that leaves the connection open. */
 export interface SessionProblem {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 import type { Alarm, Timers } from './timers.ts';
 
 export interface ClaimLoopOptions {

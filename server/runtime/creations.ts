@@ -1,4 +1,4 @@
-import type { Timers } from './timers.ts';
+import { TimeLimitError, type Timers } from './timers.ts';
 
 /** Longest time for one, in milliseconds: more than a provider may be silent. */
 const limit = 180_000;
@@ -20,7 +20,7 @@ export class Creations {
   run<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController();
     if (this.#stopped) controller.abort(new StoppedError());
-    const late = this.#timers.alarm(limit, () => controller.abort(new LateError()));
+    const late = this.#timers.alarm(limit, () => controller.abort(new TimeLimitError(limit)));
     const running = work(controller.signal).finally(() => {
       late.cancel();
       this.#running.delete(running);
@@ -44,14 +44,5 @@ export class Creations {
 class StoppedError extends Error {
   constructor() {
     super('the gateway stops');
-  }
-}
-
-/** It has the code of a connection that went silent. */
-class LateError extends Error {
-  readonly code = 'UND_ERR_BODY_TIMEOUT';
-
-  constructor() {
-    super(`nothing was made within ${limit} ms`);
   }
 }

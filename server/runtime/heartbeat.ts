@@ -1,6 +1,6 @@
+import { StoreUnavailable } from '../store/availability.ts';
 import type { Beat, Freed } from '../store/commands/gateways.ts';
 import type { Store } from '../store/store.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
 import type { Logger } from './logger.ts';
 import type { Alarm, Timers } from './timers.ts';
 

@@ -1,5 +1,5 @@
 import { SettingsError } from '../settings/configuration.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 
 /** Why the gateway does not start: a line that names the variable to mend; what only a programmer can mend, whole. */
 export function startFailure(error: unknown): string {

@@ -2,7 +2,7 @@ import type { WebSocket } from 'ws';
 import type { SocketRequest } from '../channels/socket.ts';
 import { Failure } from '../failure.ts';
 import type { Alarm } from '../runtime/timers.ts';
-import { StoreUnavailable } from '../store/unavailable.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import { booksPatience, idleLimit, recheckEvery } from './limits.ts';
 import { Relay } from './relay.ts';

@@ -5,7 +5,7 @@ import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { passRejection } from '../formats/rejection.ts';
 import type { Reply } from '../http/handler.ts';
-import { mediaType } from '../providers/media-type.ts';
+import { mediaType } from '../providers/headers.ts';
 import { type AnswerWatch, EventWatch } from '../providers/native/answer-watch.ts';
 import { joinBody, splitBody } from '../providers/native/split-body.ts';
 import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../providers/native/whole-answer.ts';

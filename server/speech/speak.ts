@@ -11,7 +11,7 @@ import { findModel } from '../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../models/speech-rules.ts';
 import { countCharacters, likelySpeechTokens, maxSpeechTokens } from '../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../providers/native/speech-request.ts';
-import { TimeLimitError, withinLimit } from '../tasks/time-limit.ts';
+import { TimeLimitError, withinLimit } from '../runtime/timers.ts';
 
 /** A speech request that is ready to go upstream. */
 export interface SpeechJob {

@@ -2,9 +2,9 @@ import type { Gateway } from '../gateway.ts';
 import { splitBody } from '../providers/native/split-body.ts';
 import { customizationPath, timeOfChange, voiceStatus } from '../providers/native/voices.ts';
 import { parseAnswer } from '../providers/native/whole-answer.ts';
-import { persist } from '../store/persist.ts';
 import { findVoice } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';
+import { persist } from '../store/store.ts';
 
 /** So many voices of a page are asked about again at the most, so many at a time, and no longer than this. */
 const maxAsked = 20;

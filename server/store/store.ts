@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
+import { type OnReach, untilTaken } from './availability.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
-import type { OnReach } from './reach.ts';
 import type { Database } from './schema.ts';
 
 export interface Store {
@@ -36,4 +36,17 @@ export interface StoreOptions {
   postgres?: PostgresLimits;
   /** Called when the database, or the room on the disk, is gone, and when it is back. */
   onReach?: OnReach;
+}
+
+/**
+ * Runs a command that writes down what has happened already: it waits for a store that is away until it is back.
+ *
+ * @throws StoreUnavailable when nobody shall wait any more, else the command's own error.
+ */
+export function persist<Name extends CommandName>(
+  store: Pick<Store, 'run' | 'over'>,
+  name: Name,
+  args: Args<Name>,
+): Promise<Result<Name>> {
+  return untilTaken(store.over, () => store.run(name, args));
 }

@@ -1,6 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import { unanswered } from '../channels/failover.ts';
-import { Failure } from '../failure.ts';
+import { Failure, type TaskError } from '../failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -134,3 +134,16 @@ export function asDriverError(error: unknown): DriverError {
   const kind = typeof code === 'string' && neverSent.has(code) ? 'retryable' : 'unknown';
   return new DriverError(kind, failure, { channelFailed: true });
 }
+
+/** The gateway's own errors of failed tasks. Drivers use them too, where an upstream says the same. */
+export const taskCanceled: TaskError = {
+  code: 'task_canceled',
+  message: 'The task was canceled before it began.',
+};
+export const taskExpired: TaskError = { code: 'task_expired', message: 'The task was not finished in time.' };
+
+/** A provider may have the task although it is not known. */
+export const submissionInterrupted: TaskError = {
+  code: 'submission_interrupted',
+  message: 'The service was interrupted before the provider had confirmed the task.',
+};

@@ -1,6 +1,5 @@
 import type { TaskPoll } from '../store/commands/task-polls.ts';
-import { persist } from '../store/persist.ts';
-import type { Store } from '../store/store.ts';
+import { persist, type Store } from '../store/store.ts';
 
 interface Waiting {
   poll: TaskPoll;

@@ -70,7 +70,7 @@ export class PollSlots {
       if (reportedAt < now - agreement) slots.throttled.delete(id);
     slots.throttled.set(taskId, { reportedAt: now, until: now + ms });
     if (slots.throttled.size < agreeing) return;
-    const until = Math.min(...[...slots.throttled.values()].map((told) => told.until));
+    const until = Math.min(...[...slots.throttled.values()].map(({ until }) => until));
     slots.pausedUntil = Math.max(slots.pausedUntil, until);
     slots.throttled.clear();
   }

@@ -78,10 +78,10 @@ export class Poller {
   async #claim(): Promise<{ steps: Promise<void>[]; nextDueAt: number }> {
     const { owner, store, timers } = this.#env;
     const now = timers.monotonic();
-    const { shares: slots, nextFreeAt: nextRoomAt } = this.#slots.open();
-    if (slots.length === 0) return { steps: [], nextDueAt: nextRoomAt };
+    const { shares, nextFreeAt } = this.#slots.open();
+    if (shares.length === 0) return { steps: [], nextDueAt: nextFreeAt };
     const { tasks, emptied, nextDueAt } = await store.run('claimTasks', {
-      shares: slots,
+      shares,
       except: this.#submitting(),
       owner,
       now,
@@ -90,7 +90,7 @@ export class Poller {
     if (tasks.length > 0) fault('poll:claimed');
     const steps = tasks.map((task) => this.#take(task, (answered) => this.#step.take(task, { answered })));
     for (const channel of emptied) this.#slots.emptied(channel);
-    return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextRoomAt) };
+    return { steps, nextDueAt: Math.min(nextDueAt ?? Number.POSITIVE_INFINITY, nextFreeAt) };
   }
 
   #leaseEnd(now: number): number {

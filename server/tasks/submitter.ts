@@ -1,10 +1,10 @@
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
+import { withinLimit } from '../runtime/timers.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
-import { persist } from '../store/persist.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import { abandon } from './abandon.ts';
+import { persist } from '../store/store.ts';
 import {
   asDriverError,
   type DriverError,
@@ -14,7 +14,7 @@ import {
 } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
-import { withinLimit } from './time-limit.ts';
+import { abandon } from './task-step.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 /** At the most so many accounts are asked for one task. */

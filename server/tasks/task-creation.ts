@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
 import { price, type Unit } from '../models/usage.ts';
@@ -7,7 +7,6 @@ import type { NewTask } from '../store/commands/tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import type { TaskEnvironment } from './environment.ts';
-import { newTaskId } from './task-id.ts';
 
 /** A task to be made, and what it is made of. */
 export interface TaskCreation {
@@ -55,7 +54,8 @@ export async function newTask(
   const rate = rateOf(model.id, caller.group);
   const dueNow = timers.monotonic();
   return {
-    id: newTaskId(),
+    // 128 random bits: it tells nothing and cannot be guessed.
+    id: `task_${randomBytes(16).toString('hex')}`,
     requestId: order.requestId,
     userId: caller.userId,
     tokenId: caller.tokenId,

@@ -1,18 +1,17 @@
 import type { Channel } from '../channels/channel.ts';
+import { withinLimit } from '../runtime/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { abandon } from './abandon.ts';
 import {
   type AcceptedTask,
   asDriverError,
   logDriverError,
   type Snapshot,
   type TaskDriver,
+  taskExpired,
 } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { PollSlots } from './poll-slots.ts';
-import { taskExpired } from './task-errors.ts';
-import { withinLimit } from './time-limit.ts';
 import type { TaskTransitions } from './transitions.ts';
 
 export interface PollOptions {
@@ -35,7 +34,7 @@ export class TaskStep {
   }
 
   /** Gives when the task may be due again. */
-  async take(task: TaskRecord, circumstances: PollOptions = {}): Promise<number | undefined> {
+  async take(task: TaskRecord, options: PollOptions = {}): Promise<number | undefined> {
     const channel = this.#env.channels.named(task.channel);
     const driver = this.#env.drivers.get(task.driver);
     if (channel === undefined || driver === undefined) {
@@ -43,7 +42,7 @@ export class TaskStep {
       await this.#changes.fail(task, taskExpired);
       return undefined;
     }
-    if (isAccepted(task)) return this.#poll(task, driver, channel, circumstances);
+    if (isAccepted(task)) return this.#poll(task, driver, channel, options);
     await this.#changes.interrupt(task);
     return undefined;
   }
@@ -106,4 +105,21 @@ export class TaskStep {
 
 function isAccepted(task: TaskRecord): task is AcceptedTask {
   return task.upstreamId !== null;
+}
+
+/** Stops an upstream task that nobody will fetch, if it can be stopped. It costs only the operator if not. */
+export async function abandon(
+  { timers, timing, stopping, logger }: TaskEnvironment,
+  task: AcceptedTask,
+  driver: TaskDriver,
+  channel: Channel,
+): Promise<void> {
+  try {
+    await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
+      driver.cancel?.(task, { channel, user: task.userId, signal }),
+    );
+  } catch (error) {
+    const about = { task: task.id, channel: channel.name };
+    logDriverError(logger, asDriverError(error), about, 'an unwanted upstream task goes on');
+  }
 }

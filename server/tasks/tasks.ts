@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { withinLimit } from '../runtime/timers.ts';
 import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import {
@@ -9,16 +10,14 @@ import {
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
-import { asDriverError } from './driver.ts';
+import { asDriverError, taskCanceled } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
 import { Submitter } from './submitter.ts';
 import type { SubmittedTask, TaskCreation } from './task-creation.ts';
-import { taskCanceled } from './task-errors.ts';
 import { TaskStep } from './task-step.ts';
-import { withinLimit } from './time-limit.ts';
 import { TaskTransitions } from './transitions.ts';
 
 export interface CancelResult {

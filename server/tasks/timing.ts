@@ -57,3 +57,18 @@ export const standardTiming: TaskTiming = {
   idleMs: 1_000,
   housekeepingMs: minute,
 };
+
+/** The interval that follows one, in milliseconds. */
+export function longer(interval: number, { growth, maxPollMs }: TaskTiming): number {
+  return Math.min(maxPollMs, Math.round(interval * growth));
+}
+
+/** How long to wait after so many failures in a row, in milliseconds. */
+export function retryPause(failures: number, { firstPollMs, maxRetryMs }: TaskTiming): number {
+  return Math.min(maxRetryMs, firstPollMs * 2 ** Math.min(failures - 1, 30));
+}
+
+/** Shortens a pause by up to a fifth, so that tasks made together are not polled together for ever. */
+export function jittered(ms: number, random: () => number): number {
+  return Math.round(ms * (1 - 0.2 * random()));
+}

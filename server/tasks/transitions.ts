@@ -2,13 +2,12 @@ import type { Failure } from '../failure.ts';
 import { price } from '../models/usage.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
-import { persist } from '../store/persist.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { jittered, longer, retryPause } from './backoff.ts';
-import type { Snapshot, Submission, TaskUsage } from './driver.ts';
+import { persist } from '../store/store.ts';
+import { type Snapshot, type Submission, submissionInterrupted, type TaskUsage } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
-import { submissionInterrupted } from './task-errors.ts';
+import { jittered, longer, retryPause } from './timing.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;

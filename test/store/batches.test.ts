@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Kysely } from 'kysely';
 import { expect, test } from 'vitest';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import { migrate } from '../../server/store/migrate.ts';
 import type { Database } from '../../server/store/schema.ts';
 import { Batches } from '../../server/store/sqlite/batches.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
 import { unpackError } from '../../server/store/sqlite/messages.ts';
-import { StoreUnavailable } from '../../server/store/unavailable.ts';
 
 test('a command that finds no room takes no other along, and may come again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));

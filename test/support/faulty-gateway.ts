@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
-import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import type { Target } from './answer.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { CommandName } from '../../server/store/commands/registry.ts';
 import type { Store } from '../../server/store/store.ts';
-import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { done, Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
 import { engines, TestStore } from '../store/engines.ts';

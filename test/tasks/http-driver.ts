@@ -1,7 +1,12 @@
 import type { UpstreamRequest } from '../../server/channels/channel.ts';
 import { ProviderFailure } from '../../server/failure.ts';
-import { refusedBy, type Snapshot, type TaskDriver, type Upstream } from '../../server/tasks/driver.ts';
-import { taskCanceled } from '../../server/tasks/task-errors.ts';
+import {
+  refusedBy,
+  type Snapshot,
+  type TaskDriver,
+  taskCanceled,
+  type Upstream,
+} from '../../server/tasks/driver.ts';
 
 interface UpstreamState {
   state: 'queued' | 'in_progress' | 'completed' | 'failed' | 'canceled';

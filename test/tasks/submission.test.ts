@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Failure, ProviderFailure } from '../../server/failure.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
-import { StoreUnavailable } from '../../server/store/unavailable.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
 import { engines, TestStore } from '../store/engines.ts';
 import { TaskHarness } from './harness.ts';

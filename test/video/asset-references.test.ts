@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Caller } from '../../server/accounts/caller.ts';
-import { resolveReferences } from '../../server/assets/resolve-references.ts';
+import { resolveReferences } from '../../server/assets/references.ts';
 import type { Failure } from '../../server/failure.ts';
 import type { NewAsset } from '../../server/store/commands/assets.ts';
 import type { AssetType } from '../../server/store/schema.ts';

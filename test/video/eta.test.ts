@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { Failure } from '../../server/failure.ts';
 import { etaDriver } from '../../server/providers/eta/tasks.ts';
 import { etaFromGeneric } from '../../server/providers/eta/video-request.ts';
-import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+import type { GenericVideoRequest } from '../../server/providers/video.ts';
 import { parseConfiguration } from '../../server/settings/configuration.ts';
 import { findTaskById } from '../../server/store/queries/tasks.ts';
 import { DriverError } from '../../server/tasks/driver.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { nativeModel3d } from '../../server/providers/native/model3d-result.ts';
+import { nativeModel3d } from '../../server/providers/native/model3d.ts';
 import { nativeDriver } from '../../server/providers/native/tasks.ts';
 import { nativeVideo } from '../../server/providers/native/video-result.ts';
 import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';

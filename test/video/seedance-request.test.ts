@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
 import { seedanceFromGeneric, seedanceFromOfficial } from '../../server/providers/official/video-request.ts';
-import type { GenericVideoRequest } from '../../server/providers/video-request.ts';
+import type { GenericVideoRequest } from '../../server/providers/video.ts';
 import type { TaskModel } from '../../server/tasks/task-model.ts';
 
 const standard = 'epsilon-delta-2-0-260128';

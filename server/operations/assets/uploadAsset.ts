@@ -1,13 +1,14 @@
-import { homeModels } from '../../assets/overseas-model.ts';
-import { stampedId } from '../../assets/stamped-id.ts';
+import { randomInt } from 'node:crypto';
+import { models } from '../../../generated/catalogue.ts';
+import { overseasModel } from '../../assets/references.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { findModel } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
-import { persist } from '../../store/persist.ts';
 import { latestAssetChannel } from '../../store/queries/assets.ts';
 import type { AssetType } from '../../store/schema.ts';
+import { persist } from '../../store/store.ts';
 import { asDriverError, logDriverError } from '../../tasks/driver.ts';
 
 type Request = OperationRequest<'uploadAsset'>;
@@ -16,6 +17,12 @@ type Request = OperationRequest<'uploadAsset'>;
 const maxChannels = 3;
 /** So many ids are tried: that a few in a row are taken does not happen by chance. */
 const maxIds = 5;
+const characters = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** The Seedance models that use the assets uploaded without a model. */
+const homeModels = models.filter(
+  ({ id, protocols }) => protocols.includes('official') && id !== overseasModel,
+);
 
 /**
  * Has a provider keep the media behind an address. Nothing is charged. The asset belongs to its user and to the
@@ -58,6 +65,13 @@ async function keep(
   throw new Error(`${maxIds} new asset ids were taken already`);
 }
 
+/** `<prefix>-<YYYYMMDDhhmmss>-<5 random characters>`, for a time in epoch milliseconds. It may be taken already. */
+function stampedId(prefix: 'asset' | 'group', at: number): string {
+  const stamp = new Date(at).toISOString().replace(/\D/g, '').slice(0, 14);
+  const suffix = Array.from({ length: 5 }, () => characters.charAt(randomInt(characters.length))).join('');
+  return `${prefix}-${stamp}-${suffix}`;
+}
+
 interface Kept {
   channel: Channel;
   upstreamId: string;
@@ -82,14 +96,14 @@ async function channelsFor(
   model: string | null,
 ): Promise<Channel[]> {
   if (model !== null) access.require(caller, { id: model });
-  const models = (model === null ? homeModels : [findModel(model)]).filter(({ id }) =>
+  const usable = (model === null ? homeModels : [findModel(model)]).filter(({ id }) =>
     access.allows(caller, id),
   );
-  if (models.length === 0) {
+  if (usable.length === 0) {
     throw new Failure(403, 'access_denied', 'model: this key may use no model that takes such assets.');
   }
   const served = new Map<Channel, number>();
-  for (const { id } of models) {
+  for (const { id } of usable) {
     for (const channel of channels.serving('official', id, caller.group)) {
       served.set(channel, (served.get(channel) ?? 0) + 1);
     }

@@ -1,6 +1,6 @@
 import { submittedTask } from '../../formats/native.ts';
 import type { Handler } from '../../http/handler.ts';
-import { nativeModel3dRequest } from '../../providers/native/model3d-request.ts';
+import { nativeModel3dRequest } from '../../providers/native/model3d.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
 import { startTask } from '../start-task.ts';
 

@@ -5,8 +5,8 @@ import { quoted, requireProtocol, systemVoices } from '../../models/catalogue.ts
 import { voicesIn } from '../../providers/native/voice-places.ts';
 import { answerNatively } from '../../speech/native-answer.ts';
 import { modelFor, type SpeechJob, speak } from '../../speech/speak.ts';
-import { persist } from '../../store/persist.ts';
 import { findVoice } from '../../store/queries/voices.ts';
+import { persist } from '../../store/store.ts';
 
 /** The alpha HTTP models and the beta models on their own route; body, events and refusals are the provider's. */
 export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = async (request, reply) => {

@@ -2,7 +2,7 @@ import type { components } from '../../../generated/http.ts';
 import { renderOfficialTask } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { TaskFilter } from '../../store/queries/tasks.ts';
-import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
+import { taskCanceled, taskExpired } from '../../tasks/driver.ts';
 
 const days = 24 * 60 * 60_000;
 const shownFor = 7 * days;

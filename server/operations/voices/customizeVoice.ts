@@ -8,9 +8,9 @@ import { voicesIn } from '../../providers/native/voice-places.ts';
 import { createdVoice, lacksVoice, listItem, withTimes } from '../../providers/native/voices.ts';
 import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
 import { recordStatus, withCurrentStatus } from '../../speech/voice-status.ts';
-import { persist } from '../../store/persist.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
+import { persist } from '../../store/store.ts';
 
 /**
  * Custom voices. A voice belongs to the user who made it, to its target model and to the channel it was made on:

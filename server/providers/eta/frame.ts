@@ -1,5 +1,5 @@
 import { invalid } from '../../failure.ts';
-import type { GenericVideoRequest } from '../video-request.ts';
+import type { GenericVideoRequest } from '../video.ts';
 
 const resolutions = ['480p', '720p', '1080p'] as const;
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;

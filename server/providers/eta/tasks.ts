@@ -1,10 +1,15 @@
 import type { TaskError } from '../../failure.ts';
-import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { taskExpired } from '../../tasks/task-errors.ts';
+import {
+  type AcceptedTask,
+  type Snapshot,
+  type TaskDriver,
+  taskExpired,
+  type Upstream,
+} from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField, numberField, textField } from '../json.ts';
-import { reportedError } from '../reported-error.ts';
-import type { VideoResult } from '../video-result.ts';
+import { reportedError } from '../public-ids.ts';
+import type { VideoResult } from '../video.ts';
 
 const failed: TaskError = { code: 'video_generation_failed', message: 'The provider made no video.' };
 const moderated: TaskError = { code: 'content_moderated', message: 'The video was held back by moderation.' };

@@ -1,7 +1,7 @@
 import { invalid } from '../../failure.ts';
 import { conflict, familySeconds, requireAddress, secondsWords } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
+import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video.ts';
 import { etaFrame } from './frame.ts';
 
 const maxPromptLength = 4096;

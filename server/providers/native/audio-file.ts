@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isText, mediaType } from '../media-type.ts';
+import { isText, mediaType } from '../headers.ts';
 import type { AudioFormat } from './speech-request.ts';
 
 /** Media type by format. */

@@ -1,8 +1,7 @@
 import { Failure } from '../../failure.ts';
 import { field, textField } from '../json.ts';
-import { aboutOurAccount } from '../provider-codes.ts';
 import type { ProviderWords } from '../provider-words.ts';
-import { betaFailure, betaFault, reportedFailure } from '../rejection.ts';
+import { aboutOurAccount, betaFailure, betaFault, reportedFailure } from '../rejection.ts';
 import type { NativeEvent } from './events.ts';
 
 /** What an event of a native stream says. */

@@ -1,9 +1,16 @@
+import type { components } from '../../../generated/http.ts';
 import type { TaskError } from '../../failure.ts';
-import type { AcceptedTask, Snapshot, Submission, TaskDriver, Upstream } from '../../tasks/driver.ts';
-import { taskCanceled } from '../../tasks/task-errors.ts';
+import {
+  type AcceptedTask,
+  type Snapshot,
+  type Submission,
+  type TaskDriver,
+  taskCanceled,
+  type Upstream,
+} from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { idField, objectField } from '../json.ts';
-import { reportedError } from '../reported-error.ts';
+import { reportedError } from '../public-ids.ts';
 
 type Output = Readonly<Record<string, unknown>>;
 
@@ -15,6 +22,17 @@ export interface NativeWork {
 }
 
 type Finished = Extract<Snapshot, { state: 'completed' }>;
+
+/** What is kept of a native answer for the native poll: `native` of a `VideoResult`, without ids. */
+export interface NativeRecord {
+  output?: {
+    orig_prompt?: string;
+    actual_prompt?: string;
+    video_url?: string;
+    results?: components['schemas']['Model3dResults'];
+  };
+  usage?: components['schemas']['GammaUsage'];
+}
 
 /** The protocol reports no progress. */
 const halfway = 50;

@@ -1,12 +1,15 @@
 import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
-import { conflict } from '../../models/media-rules.ts';
+import { conflict, familySeconds, secondsWords } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video-request.ts';
-import type { VideoFacts } from '../video-result.ts';
-import { checkMedia, type GammaMedia, nativeSources } from './video-media.ts';
-import { type GammaParameters, maxSeconds, resolutionOf } from './video-parameters.ts';
-import { shortcutMedia } from './video-shortcuts.ts';
+import { type GenericVideoRequest, lengthAsked, type TranslatedVideo, type VideoFacts } from '../video.ts';
+import {
+  checkMedia,
+  type GammaMedia,
+  type MediaSource,
+  nativeSources,
+  shortcutMedia,
+} from './video-media.ts';
 
 /** The provider cuts longer prompts, so no more of one is remembered. */
 const maxPromptLength = 20_000;
@@ -94,4 +97,47 @@ function cut(prompt: string): string {
   return Array.from(prompt.slice(0, 2 * maxPromptLength))
     .slice(0, maxPromptLength)
     .join('');
+}
+
+/** Native parameters as they are sent: the known ones, and others as they came. */
+type GammaParameters = components['schemas']['GammaParameters'] & Record<string, unknown>;
+
+const resolutions = ['480P', '720P', '1080P'] as const;
+const standardSeconds = 5;
+/** The longest is that of input video and output together. */
+const [shortestSeconds, longestSeconds] = familySeconds.gamma;
+/** A reference video has at least so many seconds. */
+const minReferenceSeconds = 1;
+
+/** The resolution that a generic `size` means, in either letter case. @throws Failure 400 for any other size */
+function resolutionOf(size: string): (typeof resolutions)[number] {
+  const resolution = resolutions.find((one) => one === size.toUpperCase());
+  if (resolution === undefined) throw invalid('size', `must be one of ${resolutions.join(', ')}.`);
+  return resolution;
+}
+
+/**
+ * The most seconds of video that can come of a request: its duration, the provider's default where it has none,
+ * and for -1 all that the input leaves. `field` names the duration.
+ *
+ * @throws Failure 400 when the duration is out of range, or cannot fit the limit together with the input
+ */
+function maxSeconds(
+  { duration = standardSeconds }: GammaParameters,
+  field: string,
+  sources: readonly MediaSource[],
+): number {
+  if (
+    duration !== -1 &&
+    !(Number.isInteger(duration) && duration >= shortestSeconds && duration <= longestSeconds)
+  )
+    throw invalid(field, secondsWords(familySeconds.gamma));
+  const clips = sources.filter(({ media }) => media.type === 'reference_video').length;
+  const left = longestSeconds - clips * minReferenceSeconds;
+  if (duration > left)
+    throw invalid(
+      field,
+      `must be at most ${left} here: input video and output last at most ${longestSeconds} seconds together.`,
+    );
+  return duration === -1 ? left : duration;
 }

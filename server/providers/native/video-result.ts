@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/http.ts';
-import { numberField, objectField, textField } from '../json.ts';
-import type { VideoResult } from '../video-result.ts';
-import { webAddress } from '../web-address.ts';
+import { numberField, objectField, textField, webAddress } from '../json.ts';
+import type { VideoResult } from '../video.ts';
 import type { NativeWork } from './tasks.ts';
 
 type GammaUsage = components['schemas']['GammaUsage'];

@@ -14,7 +14,7 @@ export type OfficialOptions = components['schemas']['OfficialOptions'] & {
 export type FieldNames = (field: keyof OfficialOptions) => string;
 
 /** Frames a second of all output. */
-export const frameRate = 24;
+const frameRate = 24;
 
 /**
  * Checks the options that depend on the model, on one another or on the content.

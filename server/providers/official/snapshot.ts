@@ -1,7 +1,6 @@
 import type { components } from '../../../generated/http.ts';
-import { field, numberField, objectField, textField } from '../json.ts';
-import type { VideoResult } from '../video-result.ts';
-import { webAddress } from '../web-address.ts';
+import { field, numberField, objectField, textField, webAddress } from '../json.ts';
+import type { VideoResult } from '../video.ts';
 
 type Schemas = components['schemas'];
 

@@ -4,12 +4,13 @@ import {
   DriverError,
   type Snapshot,
   type TaskDriver,
+  taskCanceled,
+  taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { taskCanceled, taskExpired } from '../../tasks/task-errors.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
 import { field, idField } from '../json.ts';
-import { reportedError } from '../reported-error.ts';
+import { reportedError } from '../public-ids.ts';
 import { count, readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */

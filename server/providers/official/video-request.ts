@@ -1,11 +1,10 @@
 import type { components } from '../../../generated/http.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import type { GenericVideoRequest, TranslatedVideo } from '../video-request.ts';
+import type { GenericVideoRequest, TranslatedVideo } from '../video.ts';
 import { type ContentSource, checkContent, contentSources } from './check-content.ts';
 import { checkOptions, type FieldNames, maxSeconds, type OfficialOptions } from './check-options.ts';
-import { genericOptions } from './generic-options.ts';
+import { genericOptions, shortcutContent } from './generic-request.ts';
 import { boundsOf } from './model-bounds.ts';
-import { shortcutContent } from './shortcut-content.ts';
 
 /** Seconds until an unfinished task expires unless the request says otherwise. */
 const defaultLifetime = 172_800;

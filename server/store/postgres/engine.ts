@@ -1,10 +1,9 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
+import { Probe, probeLimit, Reach } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
-import { Probe, probeLimit } from '../probe.ts';
-import { Reach } from '../reach.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';

@@ -1,7 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
-import type { Reach } from '../reach.ts';
-import { StoreUnavailable } from '../unavailable.ts';
+import { type Reach, StoreUnavailable } from '../availability.ts';
 import { failureKind } from './failures.ts';
 
 /** The connection broke, or has to be thrown away. What it was sent last may have been carried out. */

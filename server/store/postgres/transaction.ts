@@ -1,6 +1,6 @@
 import { CompiledQuery, type Kysely } from 'kysely';
+import { StoreUnavailable, untilTaken } from '../availability.ts';
 import type { Database } from '../schema.ts';
-import { StoreUnavailable, untilTaken } from '../unavailable.ts';
 import type { Commit, Commits } from './commits.ts';
 import { Conflict, ConnectionLost } from './session-pool.ts';
 

@@ -49,7 +49,7 @@ export async function findTokenByHash(db: Kysely<Database>, hash: string): Promi
   return row === undefined ? undefined : tokenRecord(row);
 }
 
-export function tokenRecord(row: TokenRow): TokenRecord {
+function tokenRecord(row: TokenRow): TokenRecord {
   return {
     id: row.id,
     userId: row.user_id,

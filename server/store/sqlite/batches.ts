@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Kysely } from 'kysely';
+import { StoreUnavailable } from '../availability.ts';
 import { commandNamed } from '../commands/registry.ts';
 import type { Database } from '../schema.ts';
-import { StoreUnavailable } from '../unavailable.ts';
-import { sqliteFailure } from './failures.ts';
+import { sqliteFailure } from './dialect.ts';
 import { type CommandCall, type Outcome, packError } from './messages.ts';
 
 /** Runs commands on the writing connection. */

@@ -1,5 +1,5 @@
+import { StoreUnavailable } from '../availability.ts';
 import type { CommandName } from '../commands/registry.ts';
-import { StoreUnavailable } from '../unavailable.ts';
 
 /** What the writer thread is started with. */
 export interface WriterData {

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { type Reach, StoreUnavailable } from '../availability.ts';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
-import type { Reach } from '../reach.ts';
-import { StoreUnavailable } from '../unavailable.ts';
 import {
   type CommandCall,
   type FromWriter,

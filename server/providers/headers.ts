@@ -1,7 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
+/** The media type of a body, without parameters; empty when there is none. */
+export function mediaType({ 'content-type': contentType = '' }: IncomingHttpHeaders): string {
+  return contentType.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Whether a body can be JSON: it says so, or says nothing. */
+export function isJson(headers: IncomingHttpHeaders): boolean {
+  return /^(?:|application\/(?:[\w.-]+\+)?json)$/.test(mediaType(headers));
+}
+
+/** Whether a body says that it is text, be it of a program: no audio, picture or video. */
+export function isText(headers: IncomingHttpHeaders): boolean {
+  return /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml)$|^application\/javascript$/.test(
+    mediaType(headers),
+  );
+}
+
 /** A provider can ask for no longer pause than this, in seconds: nobody's hour may stop what others are waiting for. */
-export const maxPauseSeconds = 300;
+const maxPauseSeconds = 300;
 
 const seconds = /^\d+$/;
 /** The one form of a date that is still written. */

@@ -6,11 +6,11 @@ import { quoted } from '../models/catalogue.ts';
 import type { PublicIds } from '../providers/public-ids.ts';
 import { findAssets } from '../store/queries/assets.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import type { AssetsTable } from '../store/schema.ts';
-import { mapReferences, type Reference } from './find-references.ts';
-import { overseasModel } from './overseas-model.ts';
+import type { AssetsTable, AssetType } from '../store/schema.ts';
 import { refreshed } from './refresh-asset.ts';
 
+/** The one model of the overseas accounts, which keep assets of their own. */
+export const overseasModel = 'zeta-delta-2-0-fast-260128';
 /** More than any model takes, and few enough to be looked up at once. */
 const maxReferences = 100;
 
@@ -23,6 +23,28 @@ export interface Routed {
   /** What the client calls each item of the body's `content`. */
   fields: readonly string[];
 }
+
+/** Something of the caller's that a request's body refers to by a public id. */
+interface Reference {
+  kind: 'asset' | 'draft';
+  id: string;
+  /** Name of the field, for messages. */
+  field: string;
+  /** What the field takes; undefined: any asset. */
+  takes: AssetType | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Resolve = (reference: Reference) => string;
+type ResolveAt = (reference: Reference, path: readonly string[]) => string;
+
+const scheme = /^\s*asset:\/\//i;
+
+const mediaFields: ReadonlyMap<string, AssetType> = new Map([
+  ['image_url', 'Image'],
+  ['video_url', 'Video'],
+  ['audio_url', 'Audio'],
+]);
 
 /**
  * Puts the provider's ids in the place of the caller's own asset and draft ids in an upstream's body. `channels`
@@ -146,4 +168,43 @@ function outOfReach({ id, field }: Reference, modelId: string, home: Channel | u
   return new Failure(503, 'get_channel_failed', `The provider that keeps ${quoted(id)} is not available.`, {
     retryAfter: 60,
   });
+}
+
+/**
+ * A copy of an upstream's body with what `resolve` gives in the place of every reference: of asset addresses, wherever
+ * they stand but in a prompt, and of the ids of drafts. `fields`: what the client calls each item of `content`.
+ */
+function mapReferences(body: Fields, fields: readonly string[], resolve: Resolve): Fields {
+  return mapFields(body, [], (reference, path) => {
+    const [list, index] = path;
+    const field = (list === 'content' && fields[Number(index)]) || reference.field;
+    return resolve({ ...reference, field });
+  });
+}
+
+/** `path`: the names and numbers of the fields around the value, the innermost last. */
+function mapFields(fields: object, path: readonly string[], resolve: ResolveAt): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, mapValue(value, [...path, name], resolve)]),
+  );
+}
+
+function mapValue(value: unknown, path: readonly string[], resolve: ResolveAt): unknown {
+  if (typeof value === 'string') {
+    const reference = referenceIn(value, path);
+    return reference === undefined ? value : resolve(reference, path);
+  }
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => mapValue(item, [...path, String(index)], resolve));
+  return typeof value === 'object' && value !== null ? mapFields(value, path, resolve) : value;
+}
+
+function referenceIn(text: string, path: readonly string[]): Reference | undefined {
+  const name = path.at(-1) ?? '';
+  if (name === 'id' && path.at(-2) === 'draft_task') {
+    return { kind: 'draft', id: text, field: 'draft_task.id', takes: undefined };
+  }
+  if (name === 'text' || !scheme.test(text)) return undefined;
+  const field = path.findLast((one) => mediaFields.has(one)) ?? name;
+  return { kind: 'asset', id: text.replace(scheme, '').trim(), field, takes: mediaFields.get(field) };
 }

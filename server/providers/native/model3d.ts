@@ -1,7 +1,15 @@
-import { objectField, textField } from '../json.ts';
-import type { VideoResult } from '../video-result.ts';
-import { webAddress } from '../web-address.ts';
+import type { components } from '../../../generated/http.ts';
+import { objectField, textField, webAddress } from '../json.ts';
+import type { VideoResult } from '../video.ts';
 import type { NativeWork } from './tasks.ts';
+
+type Model3dRequest = components['schemas']['Model3dRequest'];
+
+/** A 3D request as it goes upstream, and what it is billed as. */
+export function nativeModel3dRequest({ model: _model, ...body }: Model3dRequest) {
+  const { prompt } = body.input;
+  return { body, facts: prompt === undefined ? {} : { prompt }, expectedUnits: 1 };
+}
 
 /** Files are available so long; the task itself for longer. */
 const filesMs = 2 * 60 * 60 * 1000;
