@@ -1,5 +1,4 @@
 import { requestIdOf } from './errors.ts';
-import { readChunks } from './read-chunks.ts';
 
 /** An answer whose bytes are still to be read, once: with `bytes`, with `stream` or with `for await`. */
 export class ByteAnswer implements AsyncIterable<Uint8Array> {
@@ -27,5 +26,20 @@ export class ByteAnswer implements AsyncIterable<Uint8Array> {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array, void> {
     yield* readChunks(this.stream());
+  }
+}
+
+/** The chunks of a stream. Leaving the loop early cancels the stream; not every browser can do that itself. */
+export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    // After the end this does nothing; after an error it would only repeat the error.
+    await reader.cancel().catch(() => {});
   }
 }

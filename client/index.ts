@@ -5,7 +5,7 @@ export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './as
 export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
 export * from './errors.ts';
-export { EventStream } from './event-stream.ts';
+export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
@@ -35,11 +35,10 @@ export type {
   SpeechRequest,
   SynthesizerRequest,
 } from './speech.ts';
-export { SpeechAudio } from './speech-audio.ts';
-export { parseEvents, type ServerSentEvent } from './sse.ts';
+export { SpeechAudio } from './speech.ts';
 export type { ReceiveOptions } from './tasks/read-resuming.ts';
 export type { CreateOptions, DownloadOptions, TaskFamily } from './tasks/task-family.ts';
-export type { CompletedVideo, VideoTask } from './tasks/video-task.ts';
+export type { CompletedVideo, VideoTask } from './tasks/task-protocol.ts';
 export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';

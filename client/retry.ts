@@ -1,8 +1,8 @@
 import { AbortError } from './errors.ts';
 
 const FIRST_WAIT_MS = 500;
-const LONGEST_BACKOFF_MS = 8_000;
-const LONGEST_ASKED_WAIT_MS = 60_000;
+const MAX_BACKOFF_MS = 8_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 /**
  * How long to wait before the request is repeated, in milliseconds; undefined when it must not be repeated.
@@ -14,7 +14,7 @@ export function waitAfter(response: Response, attempt: number): number | undefin
   if (!isRepeatable(response)) return undefined;
   const asked = askedWait(response.headers);
   if (asked === undefined) return backoff(attempt);
-  return asked <= LONGEST_ASKED_WAIT_MS ? asked : undefined;
+  return asked <= MAX_RETRY_AFTER_MS ? asked : undefined;
 }
 
 /** Whether the answer, or the error made from it, stands for a passing failure. */
@@ -25,8 +25,8 @@ export function isRepeatable({ status, headers }: Pick<Response, 'status' | 'hea
 
 /** Half a second, doubled at each repeat up to 8 s, less up to a quarter by chance. `attempt` counts from 0. */
 export function backoff(attempt: number): number {
-  const longest = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_BACKOFF_MS);
-  return longest * (1 - Math.random() * 0.25);
+  const max = Math.min(FIRST_WAIT_MS * 2 ** attempt, MAX_BACKOFF_MS);
+  return max * (1 - Math.random() * 0.25);
 }
 
 /** Resolves after `ms`. Rejects with AbortError as soon as `signal` aborts. */

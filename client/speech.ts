@@ -1,8 +1,8 @@
 import type { NativeError, SpeechStreamServerEvent } from '../generated/events.ts';
 import type { components } from '../generated/http.ts';
+import { ByteAnswer } from './byte-answer.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { EventStream } from './event-stream.ts';
-import { SpeechAudio } from './speech-audio.ts';
 
 type Schemas = components['schemas'];
 export type SpeechRequest = Schemas['SpeechRequest'];
@@ -79,3 +79,6 @@ export class Speech {
 }
 
 const STREAMED = { params: { header: { 'X-Native-SSE': 'enable' } }, parseAs: 'stream' } as const;
+
+/** Spoken audio. */
+export class SpeechAudio extends ByteAnswer {}

@@ -9,7 +9,7 @@ import { Models } from './models.ts';
 import { Models3d, NativeVideos } from './native-tasks.ts';
 import { OfficialVideos } from './official-videos.ts';
 import { RealtimeSession } from './realtime/realtime-session.ts';
-import { Line } from './sockets/line.ts';
+import { EventSocket } from './sockets/event-socket.ts';
 import { openSocket, type SocketGateway, type SocketOptions } from './sockets/open-socket.ts';
 import { Speech } from './speech.ts';
 import { type Fetch, type SendOptions, send } from './transport.ts';
@@ -85,7 +85,7 @@ export class Unigate implements Caller {
   async realtime(model: string, options: SocketOptions = {}): Promise<RealtimeSession> {
     const { path } = operations.openRealtimeSocket;
     const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: true });
-    return new RealtimeSession(new Line(socket, options));
+    return new RealtimeSession(new EventSocket(socket, options));
   }
 
   /**
@@ -96,7 +96,7 @@ export class Unigate implements Caller {
   async inference(model: string, options: SocketOptions = {}): Promise<InferenceConnection> {
     const { path } = operations.openInferenceSocket;
     const socket = await openSocket(this.#gateway, path, model, { ...options, keyAsSubprotocol: false });
-    return new InferenceConnection(new Line(socket, options), model);
+    return new InferenceConnection(new EventSocket(socket, options), model);
   }
 
   /**
@@ -134,7 +134,7 @@ export class Unigate implements Caller {
   }
 
   /**
-   * Opens the address of a file that the gateway has told, without the key; the body is still to be read. Throws
+   * Opens the address of a file that the gateway has named, without the key; the body is still to be read. Throws
    * APIError for an error status.
    */
   async openAddress(url: string, options: CallOptions = {}): Promise<Response> {

@@ -2,7 +2,7 @@ import type { components } from '../generated/http.ts';
 import type { Caller } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
-import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/video-task.ts';
+import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
 type FamilyRecord = Schemas['FamilyRecord'];

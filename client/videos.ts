@@ -3,7 +3,7 @@ import { ByteAnswer } from './byte-answer.ts';
 import type { Caller, CallOptions } from './call.ts';
 import type { ReceiveOptions } from './tasks/read-resuming.ts';
 import { type DownloadOptions, TaskFamily } from './tasks/task-family.ts';
-import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/video-task.ts';
+import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
 export type VideoRequest = Schemas['CreateVideoRequest'];

@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import type { SpeechRequest } from '../speech.ts';
 import { type Options, UsageError } from './command-line.ts';
 
-export type Format = NonNullable<SpeechRequest['response_format']>;
+type Format = NonNullable<SpeechRequest['response_format']>;
 
 const FORMATS: Readonly<Record<Format, readonly string[]>> = {
   wav: ['.wav'],

@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
+import { UnigateError } from '../errors.ts';
 import { type FileHead, saveFile } from '../save-file.ts';
 import { type Options, UsageError } from './command-line.ts';
-import type { Progress } from './progress.ts';
+import { Progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Where the bytes of a command go. Throws UsageError rather than write them on a terminal. */
@@ -27,4 +28,31 @@ export async function deliver(
     progress.clear();
   }
   if (output !== '-') progress.report(output);
+}
+
+/** Writes audio to a file, or for `-` to standard output, as it comes, and counts it on a terminal. */
+export async function deliverAudio(
+  audio: AsyncIterable<Uint8Array>,
+  output: string,
+  options: Options,
+  terminal: Terminal,
+  signal: AbortSignal,
+  head?: FileHead,
+): Promise<void> {
+  const progress = new Progress(terminal.stderr, options.quiet);
+  await deliver(count(audio, progress, head), output, progress, terminal, signal, head);
+}
+
+async function* count(
+  audio: AsyncIterable<Uint8Array>,
+  progress: Progress,
+  head: FileHead | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  progress.show('waiting for the audio …');
+  for await (const chunk of audio) {
+    if (progress.bytes === 0 && head) yield head();
+    progress.received(progress.bytes + chunk.byteLength);
+    yield chunk;
+  }
+  if (progress.bytes === 0) throw new UnigateError('The gateway sent no audio.');
 }

@@ -1,7 +1,7 @@
 import type { Unigate } from '../unigate.ts';
 import type { Options } from './command-line.ts';
-import { printTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { printTable } from './terminal.ts';
 
 /** `unigate models`: id, unit and protocols, a model a line. */
 export async function listModels(

@@ -24,7 +24,7 @@ export class Progress {
     this.#draw(percent === undefined ? text : `${text} ${bar(percent)}`);
   }
 
-  /** The same for what takes long and may tell no percent: the seconds since the first such text show that it lives. */
+  /** The same for what takes long and may report no percent: the seconds since the first such text show that it lives. */
   wait(text: string, percent?: number): void {
     if (!this.#shown) return;
     this.#since ??= performance.now();

@@ -7,7 +7,7 @@ import type { Unigate } from '../unigate.ts';
 import { wavHeader } from '../wav-header.ts';
 import { readFormat, readNumber } from './audio-options.ts';
 import { type Options, UsageError } from './command-line.ts';
-import { deliverAudio } from './deliver-audio.ts';
+import { deliverAudio } from './deliver.ts';
 import type { Terminal } from './terminal.ts';
 
 const FORMATS = ['pcm', 'wav', 'mp3', 'opus'] as const;

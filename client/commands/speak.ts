@@ -4,8 +4,7 @@ import type { SpeechRequest } from '../speech.ts';
 import type { Unigate } from '../unigate.ts';
 import { allFormats, readFormat, readNumber } from './audio-options.ts';
 import { type Options, UsageError } from './command-line.ts';
-import { readOutput } from './deliver.ts';
-import { deliverAudio } from './deliver-audio.ts';
+import { deliverAudio, readOutput } from './deliver.ts';
 import { speakLive } from './speak-live.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -13,7 +13,7 @@ export class UnfinishedError extends Error {}
 
 /**
  * Starts a task, or with `--resume` takes up an earlier one, waits for its end and writes what it made. When it is
- * stopped in between, or fails, UnfinishedError tells the command that takes the task up again.
+ * stopped in between, or fails, UnfinishedError names the command that takes the task up again.
  */
 export async function takeResult<Request, Created, Task extends EndedTask, Done extends Task>(
   family: TaskFamily<Request, Created, Task, Done>,

@@ -1,8 +1,8 @@
 import { UnigateError } from '../errors.ts';
 import type { Unigate } from '../unigate.ts';
 import type { Options } from './command-line.ts';
-import { printTable } from './table.ts';
 import type { Terminal } from './terminal.ts';
+import { printTable } from './terminal.ts';
 
 /** `unigate voices`: model, voice, gender and languages, a voice a line. */
 export async function listVoices(

@@ -1,6 +1,6 @@
 import type { InferenceServerEvent, SpeechUsage } from '../../generated/events.ts';
 import { UnigateError } from '../errors.ts';
-import type { Line } from '../sockets/line.ts';
+import type { EventSocket } from '../sockets/event-socket.ts';
 import { type SpokenText, speakThrough } from '../sockets/speak-through.ts';
 import { InferenceTask, type InferenceTaskOptions } from './inference-task.ts';
 
@@ -19,16 +19,16 @@ import { InferenceTask, type InferenceTaskOptions } from './inference-task.ts';
 export class InferenceConnection {
   /** The gateway's id of the handshake. */
   readonly requestId: string | undefined;
-  readonly #line: Line;
+  readonly #socket: EventSocket;
   readonly #model: string;
   #task: InferenceTask | undefined;
   #error: Error | undefined;
 
-  constructor(line: Line, model: string) {
-    this.#line = line;
+  constructor(socket: EventSocket, model: string) {
+    this.#socket = socket;
     this.#model = model;
-    this.requestId = line.requestId;
-    line.listen({
+    this.requestId = socket.requestId;
+    socket.listen({
       event: (event, size) => this.#take(event as InferenceServerEvent, size),
       bytes: (bytes) => this.#task?.takeAudio(bytes),
       broken: (error) => this.#break(error),
@@ -42,7 +42,7 @@ export class InferenceConnection {
   async task(options: InferenceTaskOptions): Promise<InferenceTask> {
     if (this.#error) throw this.#error;
     if (this.#task && !this.#task.over) throw new UnigateError('Another task is running; finish it first.');
-    const task = new InferenceTask(this.#line);
+    const task = new InferenceTask(this.#socket);
     this.#task = task;
     await task.run(this.#model, options);
     return task;
@@ -64,7 +64,7 @@ export class InferenceConnection {
       close: () => task.close(),
       leave: (error) => {
         if (task.over) return;
-        this.#line.fail(error instanceof Error ? error : new UnigateError('The task was left.'));
+        this.#socket.fail(error instanceof Error ? error : new UnigateError('The task was left.'));
       },
     });
   }
@@ -75,7 +75,7 @@ export class InferenceConnection {
       if (this.#task && !this.#task.over) await this.#task.close();
     } finally {
       this.#error ??= new UnigateError('The socket is closed.');
-      this.#line.close();
+      this.#socket.close();
     }
   }
 
@@ -86,7 +86,7 @@ export class InferenceConnection {
     if (event.header.event !== 'task-failed') return;
     // The gateway takes no other task after a failed one.
     this.#error = new UnigateError('A task has failed, which ends its socket.');
-    this.#line.close();
+    this.#socket.close();
   }
 
   #break(error: Error): void {

@@ -6,9 +6,9 @@ import type {
   SpeechUsage,
 } from '../../generated/events.ts';
 import { TaskFailedError, UnigateError } from '../errors.ts';
-import { Intake } from '../sockets/intake.ts';
-import type { Line } from '../sockets/line.ts';
+import type { EventSocket } from '../sockets/event-socket.ts';
 import { newId } from '../sockets/new-id.ts';
+import { ReceiveBuffers } from '../sockets/receive-buffers.ts';
 
 /** How a task speaks; `voice` is required. */
 export type InferenceTaskOptions = Omit<RunTaskParameters, 'text_type'>;
@@ -18,8 +18,8 @@ export class InferenceTask {
   readonly id = newId();
   /** The events as they come, without the audio; one loop at a time. */
   readonly events: AsyncIterable<InferenceServerEvent>;
-  readonly #line: Line;
-  readonly #intake: Intake<InferenceServerEvent>;
+  readonly #socket: EventSocket;
+  readonly #buffers: ReceiveBuffers<InferenceServerEvent>;
   readonly #started: Promise<void>;
   readonly #ended: Promise<void>;
   #start = () => {};
@@ -29,8 +29,8 @@ export class InferenceTask {
   #usage: SpeechUsage | undefined;
 
   /** Made by `InferenceConnection.task`. */
-  constructor(line: Line) {
-    this.#line = line;
+  constructor(socket: EventSocket) {
+    this.#socket = socket;
     this.#ended = new Promise((resolve, reject) => {
       this.#end = (error) => (error ? reject(error) : resolve());
     });
@@ -41,12 +41,12 @@ export class InferenceTask {
         this.#start = resolve;
       }),
     ]);
-    this.#intake = new Intake<InferenceServerEvent>({
-      holdable: line.holdable,
-      hold: (held) => line.hold(this, held),
-      overflow: () => line.fail(new UnigateError('The audio comes faster than it is read.')),
+    this.#buffers = new ReceiveBuffers<InferenceServerEvent>({
+      holdable: socket.holdable,
+      hold: (held) => socket.hold(this, held),
+      overflow: () => socket.fail(new UnigateError('The audio comes faster than it is read.')),
     });
-    this.events = this.#intake.events;
+    this.events = this.#buffers.events;
   }
 
   /** Whether it has finished or failed. */
@@ -73,14 +73,14 @@ export class InferenceTask {
   finish(): Promise<void> {
     if (!this.#finished) {
       this.#finished = this.#send('finish-task', { input: {} });
-      this.#line.owe();
+      this.#socket.owe();
     }
     return this.#finished;
   }
 
   /** The audio in order, as one file; one loop at a time. */
   audio(): AsyncIterable<Uint8Array> {
-    return this.#intake.audio;
+    return this.#buffers.audio;
   }
 
   /**
@@ -89,14 +89,14 @@ export class InferenceTask {
    */
   async close(): Promise<SpeechUsage | undefined> {
     void this.finish();
-    this.#intake.awaitEnd();
+    this.#buffers.awaitEnd();
     await this.#ended;
     return this.#usage;
   }
 
   /** Sends `run-task`; resolves when it has started. For the connection. */
   async run(model: string, options: InferenceTaskOptions): Promise<void> {
-    this.#line.owe();
+    this.#socket.owe();
     const parameters: RunTaskParameters = { text_type: 'PlainText', ...options };
     const kind = { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer' } as const;
     void this.#send('run-task', { ...kind, model, parameters, input: {} });
@@ -105,39 +105,39 @@ export class InferenceTask {
 
   /** Takes an event of this task. For the connection. */
   takeEvent(event: InferenceServerEvent, size: number): void {
-    this.#intake.pushEvent(event, size);
+    this.#buffers.pushEvent(event, size);
     const { header, payload } = event;
     // It counts from the start of the task, so a smaller figure is an older one.
     if ('usage' in payload && payload.usage && unitsOf(payload.usage) >= unitsOf(this.#usage))
       this.#usage = payload.usage;
     if (header.event === 'task-started') {
-      this.#line.settle();
+      this.#socket.settle();
       this.#start();
     } else if (header.event === 'task-finished') {
       this.end();
     } else if (header.event === 'task-failed') {
       const { error_code: code, error_message: message, task_id: taskId } = header;
-      this.end(new TaskFailedError({ code, message, taskId, requestId: this.#line.requestId }));
+      this.end(new TaskFailedError({ code, message, taskId, requestId: this.#socket.requestId }));
     }
   }
 
   /** Takes a binary frame. For the connection. */
   takeAudio(bytes: Uint8Array): void {
-    this.#intake.pushAudio(bytes);
+    this.#buffers.pushAudio(bytes);
   }
 
   /** For the connection. */
   end(cause?: Error): void {
     if (this.#over) return;
     this.#over = true;
-    if (this.#finished) this.#line.settle();
+    if (this.#finished) this.#socket.settle();
     this.#finished ??= Promise.resolve();
-    this.#intake.end(cause);
+    this.#buffers.end(cause);
     this.#end(cause);
   }
 
   #continue(input: ContinueTaskInput): Promise<void> {
-    if (this.#finished) throw new UnigateError('continue-task: the task has finished, or was told to.');
+    if (this.#finished) throw new UnigateError('continue-task: the task is finishing or has finished.');
     return this.#send('continue-task', { input });
   }
 
@@ -145,7 +145,7 @@ export class InferenceTask {
     action: Action,
     payload: Extract<InferenceClientEvent, { header: { action: Action } }>['payload'],
   ): Promise<void> {
-    return this.#line.send({ header: { action, task_id: this.id, streaming: 'duplex' }, payload });
+    return this.#socket.send({ header: { action, task_id: this.id, streaming: 'duplex' }, payload });
   }
 }
 

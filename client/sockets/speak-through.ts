@@ -2,7 +2,7 @@
 export type SpokenText = string | Iterable<string> | AsyncIterable<string>;
 
 /** What speaks one text: a realtime session or a task. */
-export interface Speaker<Usage> {
+interface Speaker<Usage> {
   say(text: string): Promise<void>;
   finish(): Promise<void>;
   audio: AsyncIterable<Uint8Array>;

@@ -1,20 +1,20 @@
+import { readChunks } from '../byte-answer.ts';
 import type { CallOptions } from '../call.ts';
 import { ConnectionError, TimeoutError, UnigateError } from '../errors.ts';
-import { readChunks } from '../read-chunks.ts';
 import { aborted, backoff, wait } from '../retry.ts';
-import { Patience } from '../sockets/patience.ts';
+import { SilenceTimer } from '../sockets/silence-timer.ts';
 
-const LONGEST_SILENCE_MS = 60_000;
+const MAX_SILENCE_MS = 60_000;
 const DEFAULT_RETRIES = 5;
 
 /** `maxRetries`, 5 when it is left out, also says how often a connection may break without a byte having come. */
 export interface ReceiveOptions extends CallOptions {
-  /** Told after every piece how many bytes have come, and how many there are where that is known. */
+  /** Called after every piece with how many bytes have come, and how many there are where that is known. */
   onBytes?: (bytes: number, total: number | undefined) => void;
 }
 
 /** Opens a file: the part that `range` names, or all of it. */
-export type OpenFile = (range: string | undefined, options: CallOptions) => Promise<Response>;
+type OpenFile = (range: string | undefined, options: CallOptions) => Promise<Response>;
 
 /**
  * The bytes of a file as they come. After a broken connection, or a minute of silence, the rest is asked for; where the
@@ -89,19 +89,19 @@ function sameFile(known: FileFacts | undefined, { total, etag }: FileFacts): Fil
 async function* heard(response: Response, attempt: AbortController): AsyncGenerator<Uint8Array, void> {
   if (!response.body) return;
   const chunks = readChunks(response.body);
-  const patience = new Patience(LONGEST_SILENCE_MS, () =>
-    attempt.abort(new TimeoutError(`Nothing came for ${LONGEST_SILENCE_MS} ms.`)),
+  const silence = new SilenceTimer(MAX_SILENCE_MS, () =>
+    attempt.abort(new TimeoutError(`Nothing came for ${MAX_SILENCE_MS} ms.`)),
   );
   try {
     for (;;) {
-      patience.owe();
+      silence.owe();
       const { done, value } = await chunks.next();
-      patience.settle();
+      silence.settle();
       if (done) return;
       yield value;
     }
   } finally {
-    patience.end();
+    silence.end();
     await chunks.return();
   }
 }

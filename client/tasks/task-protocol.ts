@@ -1,10 +1,11 @@
+import type { components } from '../../generated/http.ts';
 import type { CallOptions, Reply } from '../call.ts';
 
-/** What every kind of task tells of itself. */
+/** What every kind of task reports. */
 export interface TaskState {
   /** In the words of its protocol. */
   status: string;
-  /** 0 to 100, where the protocol tells it. */
+  /** 0 to 100, where the protocol reports it. */
   percent?: number;
   /** Why it has ended without a result. */
   failure?: { code: string; message: string };
@@ -24,4 +25,18 @@ export interface TaskProtocol<Request, Created, Task, Done extends Task> extends
   idOf(created: Created): string;
   /** The address of what the task made. */
   urlOf(task: Task): string | undefined;
+}
+
+export type VideoTask = components['schemas']['VideoTask'];
+
+/** A generic task with its video. */
+export type CompletedVideo = VideoTask & { status: 'completed'; video_url: string };
+
+export function isCompletedVideo(task: VideoTask): task is CompletedVideo {
+  return task.status === 'completed';
+}
+
+export function videoState({ status, progress, error }: VideoTask): TaskState {
+  const failure = { code: 'video_generation_failed', message: 'The task has failed.', ...error };
+  return { status, percent: progress, failure: status === 'failed' ? failure : undefined };
 }

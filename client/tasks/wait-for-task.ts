@@ -13,10 +13,10 @@ import type { TaskReader, TaskState } from './task-protocol.ts';
 
 const FIRST_INTERVAL_MS = 1_000;
 const GROWTH = 1.5;
-const LONGEST_INTERVAL_MS = 15_000;
-const LONGEST_ASKED_WAIT_MS = 60_000;
-const LONGEST_TROUBLE_MS = 600_000;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_INTERVAL_MS = 15_000;
+const MAX_RETRY_AFTER_MS = 60_000;
+const MAX_TROUBLE_MS = 600_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 const POLL_TIMEOUT_MS = 60_000;
 
 /** A change in a task. */
@@ -24,7 +24,7 @@ export interface TaskProgress<Task> {
   id: string;
   /** In the words of the task's protocol. */
   status: string;
-  /** 0 to 100, never falling; undefined where the protocol does not tell it. */
+  /** 0 to 100, never falling; undefined where the protocol does not report it. */
   percent: number | undefined;
   task: Task;
 }
@@ -64,22 +64,17 @@ export async function waitForTask<Task extends EndedTask, Done extends Task>(
   const stop = () =>
     finish(new AbortError(`The wait for ${id} was aborted; the task goes on.`, { cause: signal?.reason }));
   const late = () => finish(new TimeoutError(`${id} has not ended within ${timeoutMs} ms; it goes on.`));
-  const timer = timeoutMs <= LONGEST_TIMER_MS ? setTimeout(late, timeoutMs) : undefined;
+  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(late, timeoutMs) : undefined;
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
 
   const poll = { timeout: POLL_TIMEOUT_MS, ...call, maxRetries: 0, signal: end.signal };
   const report = onlyChanges(id, onProgress);
-  let interval = Math.min(pollIntervalMs ?? FIRST_INTERVAL_MS, LONGEST_TIMER_MS);
+  let interval = Math.min(pollIntervalMs ?? FIRST_INTERVAL_MS, MAX_TIMER_MS);
   let answeredAt = performance.now();
   try {
     for (;;) {
-      const { asked, seen } = await look(
-        id,
-        reader,
-        poll,
-        performance.now() - answeredAt < LONGEST_TROUBLE_MS,
-      );
+      const { asked, seen } = await look(id, reader, poll, performance.now() - answeredAt < MAX_TROUBLE_MS);
       if (seen) {
         const { task, state, requestId } = seen;
         answeredAt = performance.now();
@@ -87,8 +82,8 @@ export async function waitForTask<Task extends EndedTask, Done extends Task>(
         if (reader.isDone(task)) return task;
         if (state.failure) throw new TaskFailedError({ ...state.failure, taskId: id, requestId, task });
       }
-      await wait(Math.max(interval, Math.min(asked ?? 0, LONGEST_ASKED_WAIT_MS)), end.signal);
-      if (pollIntervalMs === undefined) interval = Math.min(interval * GROWTH, LONGEST_INTERVAL_MS);
+      await wait(Math.max(interval, Math.min(asked ?? 0, MAX_RETRY_AFTER_MS)), end.signal);
+      if (pollIntervalMs === undefined) interval = Math.min(interval * GROWTH, MAX_INTERVAL_MS);
     }
   } catch (error) {
     if (end.signal.aborted) throw end.signal.reason;
@@ -107,7 +102,7 @@ interface Look<Task> {
   seen?: { task: Task; state: TaskState; requestId: string | undefined };
 }
 
-/** Polls once. Throws what is final, and when there is no more patience also what is passing. */
+/** Polls once. Throws what is final, and after too long a trouble also what is passing. */
 async function look<Task, Done extends Task>(
   id: string,
   reader: TaskReader<Task, Done>,
@@ -146,7 +141,7 @@ function isNotJson(error: unknown): boolean {
   return error instanceof UnigateError && error.cause instanceof SyntaxError;
 }
 
-/** Passes on the changes; a percent below one that was told stands as that one. */
+/** Passes on the changes; a percent below one that was reported stands as that one. */
 function onlyChanges<Task>(id: string, onProgress: WaitOptions<Task>['onProgress']) {
   let last: TaskProgress<Task> | undefined;
   return ({ status, percent }: TaskState, task: Task) => {

@@ -55,7 +55,7 @@ describe('the examples of the inference channel', () => {
     await second.finish();
     expect(hex(await collect(second.audio()))).toEqual(['000001000200']);
     expect(await second.close()).toEqual({ characters: 8 });
-    expect(() => second.send('More.')).toThrow('continue-task: the task has finished, or was told to.');
+    expect(() => second.send('More.')).toThrow('continue-task: the task is finishing or has finished.');
     expect(dialogue.problems).toEqual([]);
     expect(dialogue.all).toHaveLength(1);
   });

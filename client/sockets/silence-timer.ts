@@ -1,5 +1,5 @@
 /** Calls `over` when nothing has come for `ms` milliseconds although the gateway owes something. */
-export class Patience {
+export class SilenceTimer {
   readonly #ms: number;
   readonly #over: () => void;
   #owed = 0;

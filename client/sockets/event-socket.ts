@@ -1,27 +1,27 @@
 import { SocketClosedError, TimeoutError, UnigateError } from '../errors.ts';
 import { aborted } from '../retry.ts';
 import { DEFAULT_TIMEOUT, type SocketOptions } from './open-socket.ts';
-import { Patience } from './patience.ts';
+import { SilenceTimer } from './silence-timer.ts';
 import type { Socket } from './socket.ts';
 
-export interface LineListener {
+interface EventSocketListener {
   /** A text frame, parsed; `size` is its length. */
   event(event: unknown, size: number): void;
   bytes(bytes: Uint8Array): void;
-  /** The line has ended without `close`; called once. */
+  /** The socket has ended without `close`; called once. */
   broken(error: Error): void;
 }
 
-/** A socket as the protocols see it: JSON events, one error at its end, and silence that does not last forever. */
-export class Line {
+/** A socket of JSON events, with a time limit on silence and one error at its end. */
+export class EventSocket {
   readonly requestId: string | undefined;
   /** Whether reading can be held back. */
   readonly holdable: boolean;
   readonly #socket: Socket;
-  readonly #patience: Patience;
+  readonly #silence: SilenceTimer;
   readonly #signal: AbortSignal | undefined;
   readonly #holders = new Set<object>();
-  #listener: LineListener | undefined;
+  #listener: EventSocketListener | undefined;
   #error: Error | undefined;
   #over = false;
 
@@ -30,12 +30,12 @@ export class Line {
     this.#signal = signal;
     this.requestId = socket.requestId;
     this.holdable = socket.pause !== undefined;
-    this.#patience = new Patience(timeout, () =>
+    this.#silence = new SilenceTimer(timeout, () =>
       this.fail(new TimeoutError(`The gateway was silent for ${timeout} ms.`)),
     );
   }
 
-  listen(listener: LineListener): void {
+  listen(listener: EventSocketListener): void {
     this.#listener = listener;
     this.#signal?.addEventListener('abort', this.#stop, { once: true });
     this.#socket.listen({
@@ -47,7 +47,7 @@ export class Line {
     if (this.#signal?.aborted) this.#stop();
   }
 
-  /** Sends an event. A failure need not be caught: `broken` tells of it as well. */
+  /** Sends an event. A failure need not be caught: `broken` gets it as well. */
   send(event: object): Promise<void> {
     const sent = this.#over
       ? Promise.reject(this.#error ?? new UnigateError('The socket is closed.'))
@@ -60,11 +60,11 @@ export class Line {
 
   /** The gateway owes an answer until `settle`; `timeout` is for its silence. */
   owe(): void {
-    if (!this.#over) this.#patience.owe();
+    if (!this.#over) this.#silence.owe();
   }
 
   settle(): void {
-    if (!this.#over) this.#patience.settle();
+    if (!this.#over) this.#silence.settle();
   }
 
   /** Stops reading for a holder; goes on when no holder is left. */
@@ -74,12 +74,12 @@ export class Line {
     else this.#holders.delete(holder);
     const now = this.#holders.size > 0;
     if (now === before || this.#over) return;
-    this.#patience.suspend(now);
+    this.#silence.suspend(now);
     if (now) this.#socket.pause?.();
     else this.#socket.resume?.();
   }
 
-  /** Ends the line with an error; without effect after its end. */
+  /** Ends the socket with an error; without effect after its end. */
   fail(error: Error): void {
     if (this.#over) return;
     this.#error = error;
@@ -90,7 +90,7 @@ export class Line {
   close(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#patience.end();
+    this.#silence.end();
     this.#signal?.removeEventListener('abort', this.#stop);
     this.#socket.close();
   }
@@ -99,8 +99,8 @@ export class Line {
     if (this.#signal) this.fail(aborted(this.#signal));
   };
 
-  #take(data: string | Uint8Array, listener: LineListener): void {
-    this.#patience.touch();
+  #take(data: string | Uint8Array, listener: EventSocketListener): void {
+    this.#silence.touch();
     if (typeof data !== 'string') return listener.bytes(data);
     let event: unknown;
     try {

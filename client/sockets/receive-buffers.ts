@@ -1,16 +1,16 @@
 import { Inbox } from './inbox.ts';
 
 /** Bytes that may wait for a reader before the socket is held back. */
-const LIMIT = 1024 * 1024;
+const MAX_BUFFERED = 1024 * 1024;
 /** The same for a socket that cannot be held back, and while the end is awaited. */
-const LAST_LIMIT = 64 * 1024 * 1024;
+const MAX_BUFFERED_AT_END = 64 * 1024 * 1024;
 
-/** What an intake does to its socket. */
-export interface Valve {
+/** How the buffers hold their socket back. */
+interface FlowControl {
   /** Whether the socket can be held back at all. */
   readonly holdable: boolean;
   hold(held: boolean): void;
-  /** The readers are hopelessly behind. */
+  /** The readers are too far behind. */
   overflow(): void;
 }
 
@@ -18,16 +18,16 @@ export interface Valve {
  * The two ways to read a conversation: its events and its audio. Either is kept for a reader that comes late, as long
  * as there is room; what only the other's readers leave unread never holds the socket back.
  */
-export class Intake<Event> {
+export class ReceiveBuffers<Event> {
   readonly events: Inbox<Event>;
   readonly audio: Inbox<Uint8Array>;
-  readonly #valve: Valve;
+  readonly #flow: FlowControl;
   #held = false;
   #ending = false;
   #ended = false;
 
-  constructor(valve: Valve) {
-    this.#valve = valve;
+  constructor(flow: FlowControl) {
+    this.#flow = flow;
     this.events = new Inbox('events', () => this.#settle());
     this.audio = new Inbox('audio', () => this.#settle());
   }
@@ -60,21 +60,21 @@ export class Intake<Event> {
 
   #settle(): void {
     const { events, audio } = this;
-    if (events.size > LIMIT && !events.claimed && audio.claimed) events.lose();
-    if (audio.size > LIMIT && !audio.claimed && events.claimed) audio.lose();
+    if (events.size > MAX_BUFFERED && !events.claimed && audio.claimed) events.lose();
+    if (audio.size > MAX_BUFFERED && !audio.claimed && events.claimed) audio.lose();
     // A loop that is left while the end is awaited has no successor.
     if (this.#ending && events.claimed && !events.reading) events.drop();
     if (this.#ending && audio.claimed && !audio.reading) audio.drop();
     // What has ended may stay unread: on the same socket others go on.
     if (this.#ended) return;
-    const most = Math.max(events.size, audio.size);
-    if (this.#valve.holdable) this.#hold(most > (this.#ending ? LAST_LIMIT : LIMIT));
-    else if (most > LAST_LIMIT) this.#valve.overflow();
+    const buffered = Math.max(events.size, audio.size);
+    if (this.#flow.holdable) this.#hold(buffered > (this.#ending ? MAX_BUFFERED_AT_END : MAX_BUFFERED));
+    else if (buffered > MAX_BUFFERED_AT_END) this.#flow.overflow();
   }
 
   #hold(held: boolean): void {
     if (this.#held === held) return;
     this.#held = held;
-    this.#valve.hold(held);
+    this.#flow.hold(held);
   }
 }
