@@ -7,6 +7,7 @@ import type { Creations } from './runtime/creations.ts';
 import type { Logger } from './runtime/logger.ts';
 import type { Timers } from './runtime/timers.ts';
 import type { Settings } from './settings/settings.ts';
+import type { AssetsTable } from './store/schema.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
@@ -20,6 +21,8 @@ export interface Gateway {
   readonly channels: Channels;
   readonly tasks: Tasks;
   readonly creations: Creations;
+  /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
+  readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
   readonly rateLimit: RateLimit;
   readonly logger: Logger;
   /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */

@@ -128,6 +128,7 @@ export async function serve(
       channels,
       tasks,
       creations,
+      assetRefreshes: new Map(),
       rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
       logger,
       clock,

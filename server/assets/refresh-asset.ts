@@ -15,21 +15,17 @@ const patience = 5_000;
 /** A provider may not find a new asset at once, in milliseconds. */
 const unknownAtFirst = 60_000;
 
-/** Refreshes under way, by asset. */
-const underWay = new WeakMap<Gateway, Map<string, Promise<AssetsTable>>>();
-
 /**
  * The asset as it stands now. Its provider is asked while it is in processing and when its address is about to run
  * out, once however many want to know; the last known state is given when the provider does not report it.
  */
 export function refreshed(gateway: Gateway, asset: AssetsTable): Promise<AssetsTable> {
   if (!needsNews(asset, gateway.clock())) return Promise.resolve(asset);
-  const running = underWay.get(gateway) ?? new Map<string, Promise<AssetsTable>>();
-  underWay.set(gateway, running);
-  const joined = running.get(asset.id);
-  if (joined !== undefined) return joined;
-  const begun = refresh(gateway, asset).finally(() => running.delete(asset.id));
-  running.set(asset.id, begun);
+  const { assetRefreshes } = gateway;
+  const running = assetRefreshes.get(asset.id);
+  if (running !== undefined) return running;
+  const begun = refresh(gateway, asset).finally(() => assetRefreshes.delete(asset.id));
+  assetRefreshes.set(asset.id, begun);
   return begun;
 }
 

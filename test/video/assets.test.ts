@@ -476,6 +476,20 @@ describe('the channel of an upload', () => {
     },
   );
 
+  test('is one of three: no more are asked for one upload', async () => {
+    const channels = ['a', 'b', 'c', 'd'].map((name) => channelTo(first.url, { name, protocol: 'official' }));
+    const target = await startTestGateway({ sandbox: false, channels });
+    first.instead = (_request, response) => sendJson(response, 429, {});
+    const request = { url: 'https://files.example/a.png', asset_type: 'Image' };
+    const { status } = await new AssetClient(target.url, target.key).call(
+      'POST',
+      '/api/assets/upload',
+      request,
+    );
+    expect([status, first.uploads().length]).toEqual([429, 3]);
+    await target.close();
+  });
+
   test('has to be there', async () => {
     const target = await start(['gamma*'], [overseas]);
     const client = new AssetClient(target.url, target.key);
