@@ -51,8 +51,8 @@ export type Snapshot =
       result: Readonly<Record<string, unknown>>;
       /** Absent: not reported, so the units that were reserved are charged. */
       usage?: TaskUsage;
-      /** End of the result's life, epoch milliseconds. */
-      expiresAt?: number;
+      /** Milliseconds that the result is available. */
+      resultMs?: number;
     }
   | {
       state: 'failed';

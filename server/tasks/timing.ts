@@ -24,7 +24,7 @@ export interface TaskTiming {
   readWaitMs: number;
   /** A task has so long to become final, unless it says otherwise. */
   lifetimeMs: number;
-  /** A result is available so long, unless the upstream says otherwise. */
+  /** A result is available so long, unless its driver says otherwise. */
   resultMs: number;
   /** Records of final tasks are kept so long. */
   keepMs: number;

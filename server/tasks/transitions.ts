@@ -100,7 +100,7 @@ export class TaskTransitions {
   }
 
   /** Charges what was used, at the rate of the day it was made, and never more than was held. */
-  complete(task: TaskRecord, { result, usage, expiresAt }: Completed): Promise<TaskRecord | undefined> {
+  complete(task: TaskRecord, { result, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
     const used = usage !== undefined && usable(usage, task.rate) ? usage : { units: task.expectedUnits };
     if (usage !== undefined && used !== usage) {
       this.#env.logger.error(
@@ -118,13 +118,9 @@ export class TaskTransitions {
         'a provider reported more than was held for the task; charging what was held',
       );
     }
-    return this.#finish(task, {
-      attempt: task.attempt,
-      result: JSON.stringify(result),
-      error: null,
-      charge: { quota: price(units, task.rate, 1), units, inputTokens, outputTokens },
-      ...(Number.isSafeInteger(expiresAt) ? { expiresAt } : {}),
-    });
+    const charge = { quota: price(units, task.rate, 1), units, inputTokens, outputTokens };
+    const end = { attempt: task.attempt, result: JSON.stringify(result), error: null, charge };
+    return this.#finish(task, end, resultMs);
   }
 
   /** Gives the reservation back. `overrule` also stops whoever is at work on the task. */
@@ -165,18 +161,14 @@ export class TaskTransitions {
 
   async #finish(
     { id }: TaskRecord,
-    end: Omit<TaskEnd, 'id' | 'now' | 'dueNow' | 'expiresAt'> & { expiresAt?: number },
+    end: Omit<TaskEnd, 'id' | 'now' | 'dueNow' | 'expiresAt'>,
+    resultMs = this.#env.timing.resultMs,
   ): Promise<TaskRecord | undefined> {
-    const { store, logger, timing, timers, clock } = this.#env;
+    const { store, logger, timers, clock } = this.#env;
     const now = clock();
     fault('settle:before');
-    const finished = await persist(store, 'finishTask', {
-      expiresAt: now + timing.resultMs,
-      ...end,
-      id,
-      now,
-      dueNow: timers.monotonic(),
-    });
+    const times = { expiresAt: now + resultMs, now, dueNow: timers.monotonic() };
+    const finished = await persist(store, 'finishTask', { ...end, id, ...times });
     fault('settle:after');
     if (finished === undefined) return undefined;
     if (!finished.booked) logger.error({ task: id }, 'the reservation was closed before its task ended');

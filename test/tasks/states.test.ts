@@ -211,7 +211,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
 
   test.each([
     { state: 'failed', error: { code: 'a\0b', message: 'It \0 broke.' } },
-    { state: 'completed', result: { text: 'a\0b\ud800' }, expiresAt: Number.NaN },
+    { state: 'completed', result: { text: 'a\0b\ud800' } },
     { state: 'in_progress', progress: 12.7, pollAfterMs: Number.NaN, result: { text: 'a\0b' } },
     { state: 'in_progress', progress: -3, pollAfterMs: 0.5 },
   ] as Snapshot[])(

@@ -285,18 +285,15 @@ describe('a poll of a 3D task', () => {
   const rendered_image_url = 'https://files.example/horse.webp';
 
   test('keeps the files for two hours, and counts one action', async () => {
-    const before = Date.now();
     const results = { pbr_model_url, rendered_image_url, inner_url: 'https://inner.example/' };
     const snapshot = await poll(upstream.state('SUCCEEDED', { ...times, results }), {}, model3d);
     expect(snapshot).toMatchObject({
       state: 'completed',
       usage: { units: 1 },
+      resultMs: 7_200_000,
       result: { native: { output: { results: { pbr_model_url, rendered_image_url } } } },
     });
     expect(JSON.stringify(snapshot)).not.toContain('inner');
-    const expiresAt = 'expiresAt' in snapshot ? snapshot.expiresAt : undefined;
-    expect(expiresAt).toBeGreaterThanOrEqual(before + 7_200_000);
-    expect(expiresAt).toBeLessThanOrEqual(Date.now() + 7_200_000);
   });
 
   test.each([

@@ -12,7 +12,7 @@ export function nativeModel3dRequest({ model: _model, ...body }: Model3dRequest)
 }
 
 /** Files are available so long; the task itself for longer. */
-const filesMs = 2 * 60 * 60 * 1000;
+const resultMs = 2 * 60 * 60 * 1000;
 
 /** Tasks of the 3D route. */
 export const nativeModel3d: NativeWork = {
@@ -27,7 +27,7 @@ export const nativeModel3d: NativeWork = {
         output: { ...(orig_prompt === undefined ? {} : { orig_prompt }), results },
       },
     };
-    return { result: { ...result }, usage: { units: 1 }, expiresAt: Date.now() + filesMs };
+    return { result: { ...result }, usage: { units: 1 }, resultMs };
   },
 };
 
