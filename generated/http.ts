@@ -2459,32 +2459,6 @@ export interface components {
          */
         VoiceCustomizationReply: components["schemas"]["VoiceCreatedReply"] | components["schemas"]["VoiceListReply"] | components["schemas"]["VoiceDetailsReply"] | components["schemas"]["VoiceChangedReply"] | components["schemas"]["AlphaVoiceCreatedReply"] | components["schemas"]["AlphaVoiceListReply"] | components["schemas"]["AlphaVoiceDetailsReply"] | components["schemas"]["AlphaVoiceDeletedReply"];
         /**
-         * GammaVideoLimits
-         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case.
-         */
-        GammaVideoLimits: {
-            /** @description Id of the model. */
-            model?: string;
-        };
-        /**
-         * Seedance20Duration
-         * @description 4 to 15 seconds, or -1 to let the model choose.
-         */
-        Seedance20Duration: number;
-        /**
-         * Seedance25Duration
-         * @description 4 to 30 seconds, or -1 to let the model choose.
-         */
-        Seedance25Duration: number;
-        /**
-         * SeedanceVideoLimits
-         * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only.
-         */
-        SeedanceVideoLimits: {
-            /** @description Id of the model. */
-            model?: string;
-        } & (unknown & unknown & unknown);
-        /**
          * MediaReference
          * Format: uri
          * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>` (Seedance), or a Base64 data URL.
@@ -2499,6 +2473,211 @@ export interface components {
         ReferenceImage: {
             url: components["schemas"]["MediaReference"];
         };
+        /**
+         * GammaShortcuts
+         * @description The media fields of a generic gamma request. A first frame, with a last frame after it in `images`; or up to 10 reference images and a reference video. Frames and references exclude each other.
+         */
+        GammaShortcuts: {
+            /** @description Up to 2. */
+            images?: components["schemas"]["MediaReference"][];
+            /** @description Up to 10. */
+            reference_images?: components["schemas"]["ReferenceImage"][];
+        } & (unknown & unknown);
+        /**
+         * GammaVideoLimits
+         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case; media fields as the gamma shortcuts allow, unless native media replace them.
+         */
+        GammaVideoLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        };
+        /**
+         * SeedanceShortcuts20
+         * @description The media fields of a generic Seedance 2.0 request, as long as no official content replaces them. Up to 9 images, 3 videos and 3 audios.
+         */
+        SeedanceShortcuts20: {
+            /** @description Up to 9. */
+            images?: components["schemas"]["MediaReference"][];
+            /** @description Up to 9. */
+            reference_images?: components["schemas"]["ReferenceImage"][];
+            /** @description Videos and audios. */
+            metadata?: {
+                /** @description Up to 3 addresses. */
+                video_url?: string | string[];
+                /** @description Up to 3 addresses. */
+                audio_url?: string | string[];
+            };
+        };
+        /**
+         * Seedance20Duration
+         * @description 4 to 15 seconds, or -1 to let the model choose.
+         */
+        Seedance20Duration: number;
+        /**
+         * OfficialTextItem
+         * @description The prompt.
+         */
+        OfficialTextItem: {
+            /**
+             * @description Always `text`.
+             * @constant
+             */
+            type: "text";
+            /**
+             * @description What the video shows.
+             * @example The cat walks through the door.
+             */
+            text: string;
+        };
+        /**
+         * OfficialMedia
+         * Format: uri
+         * @description An http or https URL, an asset reference of the form `asset://<asset_id>`, or a Base64 data URL.
+         * @example https://files.example/cat.png
+         * @example asset://asset-20260301120000-k3v9q
+         */
+        OfficialMedia: string;
+        /**
+         * OfficialImageItem
+         * @description An image and what it is for. The size limits of uploaded assets hold.
+         */
+        OfficialImageItem: {
+            /**
+             * @description Always `image_url`.
+             * @constant
+             */
+            type: "image_url";
+            /** @description Where the image is. */
+            image_url: {
+                url: components["schemas"]["OfficialMedia"];
+            };
+            /**
+             * @description What the image is for. Without a role the provider decides.
+             * @enum {string}
+             */
+            role?: "first_frame" | "last_frame" | "reference_image";
+        };
+        /**
+         * OfficialVideo
+         * Format: uri
+         * @description An http or https URL, or an asset reference of the form `asset://<asset_id>`. Base64 is not taken for videos.
+         * @example https://files.example/walk.mp4
+         */
+        OfficialVideo: string;
+        /**
+         * OfficialVideoItem
+         * @description A reference video. The size limits of uploaded assets hold.
+         */
+        OfficialVideoItem: {
+            /**
+             * @description Always `video_url`.
+             * @constant
+             */
+            type: "video_url";
+            /** @description Where the video is. */
+            video_url: {
+                url: components["schemas"]["OfficialVideo"];
+            };
+            /**
+             * @description What the video is for.
+             * @enum {string}
+             */
+            role?: "reference_video";
+        };
+        /**
+         * OfficialAudioItem
+         * @description A reference audio. The size limits of uploaded assets hold.
+         */
+        OfficialAudioItem: {
+            /**
+             * @description Always `audio_url`.
+             * @constant
+             */
+            type: "audio_url";
+            /** @description Where the audio is. */
+            audio_url: {
+                url: components["schemas"]["OfficialMedia"];
+            };
+            /**
+             * @description What the audio is for.
+             * @enum {string}
+             */
+            role?: "reference_audio";
+        };
+        /**
+         * OfficialDraftItem
+         * @description A finished draft task to make the full video from.
+         */
+        OfficialDraftItem: {
+            /**
+             * @description Always `draft_task`.
+             * @constant
+             */
+            type: "draft_task";
+            /** @description The draft. */
+            draft_task: {
+                /** @description Public id of the draft task. */
+                id: string;
+            };
+        };
+        /**
+         * OfficialContentItem
+         * @description One text, image, video, audio or draft.
+         */
+        OfficialContentItem: components["schemas"]["OfficialTextItem"] | components["schemas"]["OfficialImageItem"] | components["schemas"]["OfficialVideoItem"] | components["schemas"]["OfficialAudioItem"] | components["schemas"]["OfficialDraftItem"];
+        /**
+         * OfficialLimits20
+         * @description The content and options that 2.0 models take.
+         */
+        OfficialLimits20: {
+            /** @description At most 15 seconds of them. */
+            frames?: number;
+            /**
+             * @description No flex tier.
+             * @enum {string}
+             */
+            service_tier?: "default";
+            /**
+             * @description No mov.
+             * @enum {string}
+             */
+            output_format?: "mp4";
+            /**
+             * @description No task types.
+             * @enum {string}
+             */
+            omni_reference_task_type?: "auto";
+            /** @description Up to 9 images, 3 videos and 3 audios, 12 files in all; audio needs an image or a video. */
+            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
+        };
+        /**
+         * Seedance25Duration
+         * @description 4 to 30 seconds, or -1 to let the model choose.
+         */
+        Seedance25Duration: number;
+        /**
+         * OfficialLimits25
+         * @description Edits, extensions and first frames force ratio
+         *     adaptive, edits also duration -1. What an explicit task type rules out answers 400
+         *     `InvalidParameter.TaskTypeConstraint`; otherwise the task fails later with that code.
+         */
+        OfficialLimits25: {
+            /**
+             * @description No 4k.
+             * @enum {string}
+             */
+            resolution?: "480p" | "720p" | "1080p";
+            /** @description Up to 30 images, 10 videos and 10 audios. */
+            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
+        };
+        /**
+         * SeedanceVideoLimits
+         * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only; as many references as the model takes; no tier, container or task type that the model lacks; frames or a length.
+         */
+        SeedanceVideoLimits: {
+            /** @description Id of the model. */
+            model?: string;
+        } & (unknown & unknown & unknown & unknown);
         /**
          * VideoReference
          * Format: uri
@@ -2687,125 +2866,13 @@ export interface components {
             watermark?: boolean;
         };
         /**
-         * OfficialTextItem
-         * @description The prompt.
-         */
-        OfficialTextItem: {
-            /**
-             * @description Always `text`.
-             * @constant
-             */
-            type: "text";
-            /**
-             * @description What the video shows.
-             * @example The cat walks through the door.
-             */
-            text: string;
-        };
-        /**
-         * OfficialMedia
-         * Format: uri
-         * @description An http or https URL, an asset reference of the form `asset://<asset_id>`, or a Base64 data URL.
-         * @example https://files.example/cat.png
-         * @example asset://asset-20260301120000-k3v9q
-         */
-        OfficialMedia: string;
-        /**
-         * OfficialImageItem
-         * @description An image and what it is for. The size limits of uploaded assets hold.
-         */
-        OfficialImageItem: {
-            /**
-             * @description Always `image_url`.
-             * @constant
-             */
-            type: "image_url";
-            /** @description Where the image is. */
-            image_url: {
-                url: components["schemas"]["OfficialMedia"];
-            };
-            /**
-             * @description What the image is for. Without a role the provider decides.
-             * @enum {string}
-             */
-            role?: "first_frame" | "last_frame" | "reference_image";
-        };
-        /**
-         * OfficialVideo
-         * Format: uri
-         * @description An http or https URL, or an asset reference of the form `asset://<asset_id>`. Base64 is not taken for videos.
-         * @example https://files.example/walk.mp4
-         */
-        OfficialVideo: string;
-        /**
-         * OfficialVideoItem
-         * @description A reference video. The size limits of uploaded assets hold.
-         */
-        OfficialVideoItem: {
-            /**
-             * @description Always `video_url`.
-             * @constant
-             */
-            type: "video_url";
-            /** @description Where the video is. */
-            video_url: {
-                url: components["schemas"]["OfficialVideo"];
-            };
-            /**
-             * @description What the video is for.
-             * @enum {string}
-             */
-            role?: "reference_video";
-        };
-        /**
-         * OfficialAudioItem
-         * @description A reference audio. The size limits of uploaded assets hold.
-         */
-        OfficialAudioItem: {
-            /**
-             * @description Always `audio_url`.
-             * @constant
-             */
-            type: "audio_url";
-            /** @description Where the audio is. */
-            audio_url: {
-                url: components["schemas"]["OfficialMedia"];
-            };
-            /**
-             * @description What the audio is for.
-             * @enum {string}
-             */
-            role?: "reference_audio";
-        };
-        /**
-         * OfficialDraftItem
-         * @description A finished draft task to make the full video from.
-         */
-        OfficialDraftItem: {
-            /**
-             * @description Always `draft_task`.
-             * @constant
-             */
-            type: "draft_task";
-            /** @description The draft. */
-            draft_task: {
-                /** @description Public id of the draft task. */
-                id: string;
-            };
-        };
-        /**
-         * OfficialContentItem
-         * @description One text, image, video, audio or draft.
-         */
-        OfficialContentItem: components["schemas"]["OfficialTextItem"] | components["schemas"]["OfficialImageItem"] | components["schemas"]["OfficialVideoItem"] | components["schemas"]["OfficialAudioItem"] | components["schemas"]["OfficialDraftItem"];
-        /**
          * OfficialContent
          * @description Texts, images, videos, audios and at most one draft. At most one first frame and one last frame; a last frame needs
          *     a first frame; frames exclude references (400 `invalid_media_combination`). Media: 9 images, 3 videos and 3 audios,
          *     12 files in all, on 2.0; 30, 10 and 10 on 2.5. Clips last 2 to 15 seconds each, on 2.0 15 seconds in all; audio
          *     cannot stand alone on 2.0. Inline images have at most 30 MB, inline audios 15 MB.
          */
-        OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
+        OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & unknown & unknown);
         /**
          * VideoRequestMetadata
          * @description Options that only some providers have; gamma reads `input.media`, `input` and `parameters` alone, eta none, Seedance all others.
@@ -2874,7 +2941,7 @@ export interface components {
             /** @description Seedance 2.5 task type. Wins over the copy in `metadata`. */
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
             metadata?: components["schemas"]["VideoRequestMetadata"];
-        } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model">);
+        } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model"> & unknown);
         /**
          * EtaVideoFields
          * @description What eta models take beside the fields of the generic request.
@@ -2900,7 +2967,7 @@ export interface components {
         };
         /**
          * EtaVideoLimits
-         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; up to 7 reference images; 1080p on the 1.5 model only, and at most 720p with reference images.
+         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; one kind of media: a start image, up to 7 reference images, or a video, which the 1.5 model does not edit; 1080p on the 1.5 model only, and at most 720p with reference images.
          */
         EtaVideoLimits: {
             /** @description Id of the model. */
@@ -3463,21 +3530,7 @@ export interface components {
          * CreateVideoRequest
          * @description The generic video request with the eta fields. At least a prompt or some media is needed.
          */
-        CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model"> & ({
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        } | {
-            [key: string]: unknown;
-        });
+        CreateVideoRequest: WithRequired<components["schemas"]["VideoRequestFields"], "model"> & components["schemas"]["EtaVideoFields"] & WithRequired<components["schemas"]["EtaVideoLimits"], "model"> & unknown;
         /**
          * VideoDeletedReply
          * @description The task is gone from the list and from polling.
@@ -3790,39 +3843,13 @@ export interface components {
             total: number;
         };
         /**
-         * OfficialLimits20
-         * @description 4 to 15 seconds or -1; 9 images, 3 videos, 3 audios, 12 files in all; no flex tier, no mov, no task types; audio needs an image or a video.
-         */
-        OfficialLimits20: {
-            duration?: components["schemas"]["Seedance20Duration"];
-            /** @enum {string} */
-            service_tier?: "default";
-            /** @enum {string} */
-            output_format?: "mp4";
-            /** @enum {string} */
-            omni_reference_task_type?: "auto";
-            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
-        };
-        /**
-         * OfficialLimits25
-         * @description 4 to 30 seconds or -1; 30 images, 10 videos, 10 audios; no 4k. Edits, extensions and first frames force ratio
-         *     adaptive, edits also duration -1. What an explicit task type rules out answers 400
-         *     `InvalidParameter.TaskTypeConstraint`; otherwise the task fails later with that code.
-         */
-        OfficialLimits25: {
-            duration?: components["schemas"]["Seedance25Duration"];
-            /** @enum {string} */
-            resolution?: "480p" | "720p" | "1080p";
-            content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
-        };
-        /**
          * OfficialModelLimits
          * @description Length, resolution, options and numbers of references that each model takes.
          */
         OfficialModelLimits: {
             /** @description Id of the model. */
             model?: string;
-        } & (unknown & unknown & unknown);
+        } & (unknown & unknown & unknown & unknown);
         /**
          * OfficialTaskRequest
          * @description What to make the video from, and how. Three kinds of input exclude one another: a first frame; a first and a last

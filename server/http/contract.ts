@@ -7,7 +7,7 @@ import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/p
 import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
-import { countLess, formats, tagUnions } from './keywords.ts';
+import { countLess, formats, tagUnions, tellNot } from './keywords.ts';
 import { modelFailure } from './model-failure.ts';
 import { routes } from './routes.ts';
 import { requirePlain } from './value-problem.ts';
@@ -42,7 +42,10 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   }).load();
   new SchemaPreprocessor(apiDoc, options, false as never).preProcess();
   const validator = new RequestValidator(apiDoc, options);
-  for (const ajv of ajvsOf(validator)) countLess(ajv);
+  for (const ajv of ajvsOf(validator)) {
+    countLess(ajv);
+    tellNot(ajv);
+  }
   const documented = apiDoc.paths as Record<string, Record<string, OpenAPIV3.OperationObject>>;
   const schemas = new Map(
     routes.map(({ operation, path }) => {

@@ -1,5 +1,9 @@
 import { type Failure, invalid } from '../failure.ts';
 import {
+  besideFrame,
+  conflict,
+  etaSecondsWords,
+  familySeconds,
   model3dInputFailure,
   nativeMediaFailure,
   officialContentFailure,
@@ -13,15 +17,20 @@ export function modelFailure(operation: string, body: unknown, violation: Violat
   return mediaFailure(operation, body, violation) ?? lengthFailure(operation, body, violation);
 }
 
+const videoOperations = ['createVideo', 'createGenericVideo', 'createNativeVideo', 'createOfficialVideo'];
 const nativeList = /^\/body((?:\/metadata)?\/input\/media|\/metadata\/input\.media)(?:\/\d+\/type)?$/;
-const officialList = /^\/body((?:\/metadata)?\/content)$/;
+const officialList = /^\/body((?:\/metadata)?\/content)(?:\/(\d+))?$/;
 const model3dInput = /^\/body(\/input)(?:\/(?:prompt|image|images))?$/;
 
 /**
  * What is wrong with the media of a body, in words: a schema that forbids a combination tells neither that it is
  * one nor what it is about. Undefined when the violation is about something else.
  */
-function mediaFailure(operation: string, body: unknown, { path, message }: Violation): Failure | undefined {
+function mediaFailure(
+  operation: string,
+  body: unknown,
+  { path, message, errorCode = '' }: Violation,
+): Failure | undefined {
   if (operation === 'createModel3d') {
     const input = placeIn(body, model3dInput, path);
     return typeof input?.value === 'object' && input.value !== null
@@ -31,9 +40,16 @@ function mediaFailure(operation: string, body: unknown, { path, message }: Viola
   const media = placeIn(body, nativeList, path);
   if (Array.isArray(media?.value)) return nativeMediaFailure(media.value, media.field);
   const content = placeIn(body, officialList, path);
-  const [, max] = /no more than (\d+) valid/.exec(message) ?? [];
-  if (!Array.isArray(content?.value) || max === undefined) return undefined;
-  return officialContentFailure(content.value, content.field, Number(max));
+  if (Array.isArray(content?.value) && errorCode.startsWith('contains.')) {
+    const [, max] = /no more than (\d+) valid/.exec(message) ?? [];
+    return officialContentFailure(content.value, content.field, max === undefined ? undefined : Number(max));
+  }
+  if (!videoOperations.includes(operation) || !errorCode.startsWith('not.')) return undefined;
+  const [, , index] = officialList.exec(path) ?? [];
+  if (Array.isArray(content?.value) && index !== undefined)
+    return besideFrame(content.value, content.field, index);
+  // What the contract takes, but not so, it names by `not`.
+  return conflict(path.split('/').slice(2).join('.'), `${message}.`);
 }
 
 /** The part of the body that the violation's path leads to. */
@@ -51,7 +67,6 @@ function valueAt(body: unknown, parts: readonly string[]): unknown {
   return value;
 }
 
-const videoOperations = ['createVideo', 'createGenericVideo', 'createNativeVideo', 'createOfficialVideo'];
 const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|duration))$/;
 
 /**
@@ -61,7 +76,9 @@ const lengthPlace = /^\/body((?:\/metadata)?(?:\/parameters)?\/(?:seconds|durati
 function lengthFailure(operation: string, body: unknown, { path }: Violation): Failure | undefined {
   const place = lengthPlace.exec(path)?.[1];
   if (place === undefined || !videoOperations.includes(operation)) return undefined;
-  const { model } = body as { model?: unknown };
+  const { model, video } = body as { model?: unknown; video?: unknown };
   const range = typeof model === 'string' ? videoSeconds(model) : undefined;
-  return range === undefined ? undefined : invalid(place.slice(1).replaceAll('/', '.'), secondsWords(range));
+  if (range === undefined) return undefined;
+  const words = range === familySeconds.eta ? etaSecondsWords(video !== undefined) : secondsWords(range);
+  return invalid(place.slice(1).replaceAll('/', '.'), words);
 }

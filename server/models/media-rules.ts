@@ -69,12 +69,37 @@ export function nativeMediaFailure(list: readonly unknown[], field: string): Fai
     : invalid(`${field}.${other}.type`, `must be one of ${Object.keys(maxNative).join(', ')}.`);
 }
 
-/** Which kind of official content there are more than `most` of; undefined where that is not certain. */
+/** What is wrong with official content that lacks what another item of it needs. */
+function lonelyFailure(list: readonly unknown[], field: string): Failure {
+  const roles = list.map((item) => property(item, 'role'));
+  const last = roles.indexOf('last_frame');
+  if (last >= 0 && !roles.includes('first_frame'))
+    return conflict(`${field}.${last}`, 'a last_frame needs a first_frame.');
+  const audio = list.findIndex((item) => property(item, 'type') === 'audio_url');
+  return invalid(`${field}.${audio}`, 'the model takes audio only together with an image or a video.');
+}
+
+/** That an item of official content, of which one is a frame, cannot stand beside it. */
+export function besideFrame(list: readonly unknown[], field: string, index: string): Failure {
+  const frame = list.findIndex((item) => property(item, 'role')?.endsWith('_frame'));
+  return conflict(
+    `${field}.${index}`,
+    `a reference cannot be combined with the first or last frame in ${field}.${frame}.`,
+  );
+}
+
+const fileTypes = ['image_url', 'video_url', 'audio_url'];
+
+/**
+ * Which kind of official content there are more than `max` of, or without `max` which one is missing; undefined
+ * where that is not certain.
+ */
 export function officialContentFailure(
   list: readonly unknown[],
   field: string,
-  max: number,
+  max: number | undefined,
 ): Failure | undefined {
+  if (max === undefined) return lonelyFailure(list, field);
   const over = officialKinds
     .filter(({ single }) => single === (max === 1))
     .filter(
@@ -85,6 +110,9 @@ export function officialContentFailure(
         ) > max,
     );
   const [kind] = over;
+  const files = list.filter((item) => fileTypes.includes(property(item, 'type') ?? ''));
+  if (kind === undefined && files.length > max)
+    return invalid(field, `must have at most ${max} images, videos and audios in all.`);
   if (kind === undefined || over.length > 1) return undefined;
   return invalid(field, `must have at most ${max} of ${kind.name} ${kind.value}.`);
 }
@@ -138,4 +166,12 @@ export function videoSeconds(modelId: string): SecondsRange | undefined {
 /** What is asked of a length, the same whichever check finds it out of range. */
 export function secondsWords([shortest, longest]: SecondsRange): string {
   return `must be -1 or ${shortest} to ${longest}.`;
+}
+
+/** The same for eta, where -1 stands for the length of the video that is edited. */
+export function etaSecondsWords(editing: boolean): string {
+  const [shortest, longest] = familySeconds.eta;
+  return editing
+    ? secondsWords(familySeconds.eta)
+    : `must be ${shortest} to ${longest}: -1 is for an edit, which needs video.`;
 }

@@ -10,6 +10,7 @@ const url = 'https://files.example/a.png';
 const media = (...types: string[]) => types.map((type) => ({ type, url }));
 const image = (role?: string) => ({ type: 'image_url', image_url: { url }, ...(role && { role }) });
 const video = { type: 'video_url', video_url: { url: 'https://files.example/a.mp4' } };
+const audio = { type: 'audio_url', audio_url: { url: 'https://files.example/a.mp3' } };
 const view = { type: 'png', file_token: url };
 
 let upstream: RecordingUpstream;
@@ -144,6 +145,28 @@ describe.each(officialPlaces)('official content at %s', (path, bodyWith, name) =
     expect(found.message).toContain(`${name}.`);
   });
 
+  test('a last frame without a first one', async () => {
+    expect(await refusal(path, bodyWith([image('last_frame')]))).toEqual({
+      status: 400,
+      code: conflict,
+      message: `${name}.0: a last_frame needs a first_frame.`,
+    });
+  });
+
+  test.each([
+    [
+      [...Array(9).fill(image()), ...Array(3).fill(video), audio],
+      ': must have at most 12 images, videos and audios in all.',
+    ],
+    [[audio], '.0: the model takes audio only together with an image or a video.'],
+  ])('what 2.0 does not take %#', async (content, message) => {
+    expect(await refusal(path, { ...bodyWith(content), model: 'epsilon-delta-2-0-260128' })).toEqual({
+      status: 400,
+      code: invalid,
+      message: `${name}${message}`,
+    });
+  });
+
   test.each([[[image('first_frame'), image('first_frame')], 'must have at most 1 of role first_frame.']])(
     'too many are no conflict %#',
     async (content, message) => {
@@ -166,6 +189,41 @@ test.each([
     status: 400,
     code: invalid,
     message: `content: ${message}`,
+  });
+});
+
+describe('media fields of the generic form', () => {
+  const gamma = { model: 'gamma3.0-video', prompt: 'A boat.' };
+  const eta = { model: 'eta-imagine-video', prompt: 'A boat.' };
+  const seedance = { model: 'epsilon-delta-2-0-260128', prompt: 'A boat.' };
+  const clip = { url: 'https://files.example/a.mp4' };
+  const references = [{ url }];
+  const frames = 'cannot be combined with a first frame, in image, images or input_reference.';
+  test.each<[object, string]>([
+    [{ ...gamma, image: url, reference_images: references }, `reference_images: ${frames}`],
+    [{ ...gamma, images: [url], video: clip }, `video: ${frames}`],
+    [{ ...gamma, input_reference: { image_url: url }, video: clip }, `video: ${frames}`],
+    [
+      { ...gamma, image: url, images: [url] },
+      'images: cannot be combined with another first frame, in image or input_reference.',
+    ],
+    [
+      { ...gamma, image: url, input_reference: { image_url: url } },
+      'input_reference: is another name of image; give one of them.',
+    ],
+    [
+      { ...eta, image: url, reference_images: references },
+      'image: cannot be combined with reference_images.',
+    ],
+    [{ ...eta, image: url, images: [url] }, 'images: cannot be combined with another start image.'],
+    [{ ...eta, video: clip, images: [url] }, 'images: cannot be combined with video.'],
+    [
+      { ...seedance, seconds: '5', metadata: { frames: 96 } },
+      'metadata.frames: cannot be combined with seconds or duration.',
+    ],
+  ])('%j', async (body, message) => {
+    for (const path of ['/v1/videos', '/v1/video/generations'])
+      expect(await refusal(path, body)).toEqual({ status: 400, code: conflict, message });
   });
 });
 

@@ -25,13 +25,23 @@ const seedance = { model: 'epsilon-delta-2-5-260628' };
 const eta = { model: 'eta-imagine-video', prompt: 'x' };
 const enrol = { model: 'voice-enrollment' };
 const media = 'first_frame, last_frame, reference_image, reference_video, reference_audio, file, link';
-const someMedia = 'prompt, image, images, reference_images, video, input_reference, metadata';
 
 describe('a refusal tells', () => {
   test.each<[string, string, unknown, string | RegExp]>([
     // where one of several would do, that one is enough
     ['nothing at all', native, { ...gamma, input: {} }, 'input: must have at least one of prompt, media.'],
-    ['no kind of media', videos, gamma, `body: must have at least one of ${someMedia}.`],
+    [
+      'no kind of media',
+      videos,
+      gamma,
+      'body: must have at least one of prompt, image, images, reference_images, video, input_reference, metadata.',
+    ],
+    [
+      'metadata without media',
+      videos,
+      { ...seedance, metadata: { seed: 1 } },
+      'metadata: must have at least one of input.media, input, content, video_url, audio_url.',
+    ],
     [
       'neither sound nor words',
       voices,
@@ -54,7 +64,12 @@ describe('a refusal tells', () => {
       { model: 'voxa-v2', input: 'x', voice: '' },
       'voice: must NOT have fewer than 1 characters.',
     ],
-    ['a length that is no length', videos, { ...eta, seconds: true }, 'seconds: must be -1 or 1 to 15.'],
+    [
+      'a length that is no length',
+      videos,
+      { ...eta, seconds: true },
+      'seconds: must be 1 to 15: -1 is for an edit, which needs video.',
+    ],
     // the choices
     [
       'an unknown service',
@@ -154,36 +169,46 @@ describe('a refusal tells', () => {
 describe('a length out of range is told one range, whichever check finds it', () => {
   const seconds = ['0', '16', '-2', 'five', '99999', '1.5', 0, 16, -2, 1.5, 99_999];
   test.each([
-    ...seconds.map((value) => [videos, { ...eta, seconds: value }, 'seconds', '1 to 15']),
-    ...[0, 16, -2, 1.5].map((value) => [videos, { ...eta, duration: value }, 'duration', '1 to 15']),
+    ...seconds.map((value) => [
+      videos,
+      { ...eta, seconds: value },
+      'seconds',
+      '1 to 15: -1 is for an edit, which needs video',
+    ]),
+    ...[0, 16, -2, 1.5].map((value) => [
+      videos,
+      { ...eta, duration: value },
+      'duration',
+      '1 to 15: -1 is for an edit, which needs video',
+    ]),
     ...['1', '31', 1, 31, 0].map((value) => [
       '/v1/video/generations',
       { ...gamma, prompt: 'x', seconds: value },
       'seconds',
-      '2 to 30',
+      '-1 or 2 to 30',
     ]),
     ...[1, 31].map((value) => [
       native,
       { ...gamma, input: { prompt: 'x' }, parameters: { duration: value } },
       'parameters.duration',
-      '2 to 30',
+      '-1 or 2 to 30',
     ]),
     ...['3', '31', 3, 31].map((value) => [
       videos,
       { ...seedance, prompt: 'x', seconds: value },
       'seconds',
-      '4 to 30',
+      '-1 or 4 to 30',
     ]),
     ...[3, 31, 0].map((value) => [
       official,
       { ...seedance, content: [{ type: 'text', text: 'x' }], duration: value },
       'duration',
-      '4 to 30',
+      '-1 or 4 to 30',
     ]),
   ] as [string, object, string, string][])('%s %j', async (path, body, field, range) => {
     const reply = await post(target.url, target.key, path, body);
     const { error } = (await reply.json()) as { error: { message: string } };
-    expect(`${reply.status} ${error.message}`).toBe(`400 ${field}: must be -1 or ${range}.`);
+    expect(`${reply.status} ${error.message}`).toBe(`400 ${field}: must be ${range}.`);
   });
 
   test('and -1 of eta says what it is for', async () => {

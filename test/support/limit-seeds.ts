@@ -12,11 +12,29 @@ const allMedia = [
 ];
 const gamma = 'gamma3.0-video';
 
+const official = (model: string, content: Json = [{ type: 'text', text: prompt }]) => ({ model, content });
+const file = (count: number, type: string) =>
+  Array.from({ length: count }, () => ({ type, [type]: { url } }));
+/** As many references as Seedance 2.0 takes in all. */
+const allFiles = [...file(6, 'image_url'), ...file(3, 'video_url'), ...file(3, 'audio_url')];
+const seedance20 = (metadata: { readonly [key: string]: Json }) => ({
+  model: 'epsilon-delta-2-0-260128',
+  prompt,
+  metadata,
+});
+
+const frames = ['first_frame', 'last_frame'].map((role) => ({ type: 'image_url', image_url: { url }, role }));
+
 const media = (list: Json) => ({ model: gamma, prompt, metadata: { 'input.media': list } });
 
 /** A generic request of each family, and of one that is of none. */
 const videos: readonly Json[] = [
   { model: 'epsilon-delta-2-5-260628', prompt },
+  seedance20({ content: allFiles }),
+  seedance20({ content: frames }),
+  { model: 'another-video', metadata: { 'input.media': items(1, 'first_frame') } },
+  { model: 'another-video', metadata: { input: { media: items(1, 'first_frame') } } },
+  { model: 'another-video', metadata: { content: file(1, 'image_url') } },
   { model: 'epsilon-delta-2-0-260128', prompt },
   { model: 'epsilon-delta-2-0-fast-260128', prompt },
   { model: gamma, prompt },
@@ -25,14 +43,17 @@ const videos: readonly Json[] = [
   media(items(1, 'link')),
   media(items(1, 'reference_video')),
   { model: 'another-video', prompt },
+  { model: 'another-video', images: [url] },
+  { model: 'another-video', reference_images: [{ url }] },
+  seedance20({ video_url: [url, url, url], image: url }),
+  { ...seedance20({ audio_url: [url, url, url] }), image: url },
   { model: 'eta-imagine-video', prompt },
+  { model: 'eta-imagine-video', prompt, video: { url } },
   { model: 'eta-imagine-video-1.5-preview', prompt },
   { model: 'eta-imagine-video-1.5-preview', prompt, reference_images: [{ url }] },
 ];
 
 const forms: readonly Json[] = [{ model: 'another-video', prompt }];
-
-const official = (model: string) => ({ model, content: [{ type: 'text', text: prompt }] });
 
 const view = { type: 'png', file_token: url };
 
@@ -59,6 +80,7 @@ export const limitSeeds: Readonly<Record<string, readonly Json[]>> = {
   'createOfficialVideo application/json': [
     official('epsilon-delta-2-5-260628'),
     official('epsilon-delta-2-0-260128'),
+    official('epsilon-delta-2-0-260128', allFiles),
     official('epsilon-delta-2-0-fast-260128'),
   ],
   'createModel3d application/json': [{ model: 'theta-3d', input: { images: [view, view, view, view] } }],

@@ -66,6 +66,8 @@ export function* pairs(
     case 'maxContains': {
       const wanted = samples(document, node.contains ?? {});
       const items = wanted.flatMap((one) => itemsOf(document, of).map((item) => merged(item, one)));
+      for (const list of like.filter((one) => Array.isArray(one)))
+        for (const item of items) yield { at: list, beyond: [...list, item] };
       return yield* lists(number, number + 1, [], items);
     }
     case 'maxProperties':
@@ -119,8 +121,16 @@ const merged = (item: Json, wanted: Json): Json =>
 const itemsOf = (document: JsonObject, of: readonly JsonObject[]): Json[] =>
   of.flatMap(({ items }) => (items === undefined ? [] : samples(document, items)));
 
+const known = new WeakMap<JsonObject, Json[]>();
+
 /** Values that a schema describes: its examples, else what its type and limits allow. */
 export function samples(document: JsonObject, schema: Json): Json[] {
+  return isObject(schema)
+    ? known.getOrInsertComputed(schema, () => described(document, schema))
+    : described(document, schema);
+}
+
+function described(document: JsonObject, schema: Json): Json[] {
   const all = facets(document, schema);
   const told = all.flatMap(({ examples, const: only, enum: list }) => [
     ...(Array.isArray(examples) ? examples : []),

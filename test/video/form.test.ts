@@ -346,7 +346,7 @@ describe('a generic request as a form', () => {
         ['input_reference', file(pictures.png(9, 9))],
         ['image', 'https://files.example/a.png'],
       ],
-      'images',
+      'input_reference',
     ],
     [
       'a text in the place of a file',

@@ -1,5 +1,5 @@
 import { invalid } from '../../failure.ts';
-import { conflict, familySeconds, requireAddress, secondsWords } from '../../models/media-rules.ts';
+import { conflict, etaSecondsWords, familySeconds, requireAddress } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
 import { type GenericVideoRequest, lengthAsked, type TranslatedVideo } from '../video.ts';
 import { etaFrame } from './frame.ts';
@@ -101,8 +101,6 @@ function readSeconds(request: GenericVideoRequest, editing: boolean): number | u
   if (asked === undefined || (editing && asked.length === -1)) return undefined;
   const { field, length } = asked;
   const [shortest, longest] = familySeconds.eta;
-  if (length === -1)
-    throw invalid(field, `must be ${shortest} to ${longest}: -1 is for an edit, which needs video.`);
   if (Number.isInteger(length) && length >= shortest && length <= longest) return length;
-  throw invalid(field, secondsWords(familySeconds.eta));
+  throw invalid(field, etaSecondsWords(editing));
 }

@@ -19,6 +19,40 @@ describeOperation('createVideo', {
       limit: 4096,
     },
     'an eta length of 16 seconds': { example: 'eta_text', change: { seconds: '16' }, names: 'seconds' },
+    'an eta length of 0': {
+      example: 'eta_text',
+      change: { seconds: undefined, duration: 0 },
+      names: 'duration',
+    },
+    'an eta length of -1 without a video': {
+      example: 'eta_text',
+      change: { seconds: '-1' },
+      names: 'seconds',
+    },
+    'an eta image beside reference images': {
+      example: 'eta_references',
+      change: { image: 'https://files.example/a.png' },
+      names: 'image',
+      code: 'invalid_media_combination',
+    },
+    'a gamma first frame beside a video': {
+      example: 'gamma_first_frame',
+      change: { video: { url: 'https://files.example/a.mp4' } },
+      names: 'video',
+      code: 'invalid_media_combination',
+    },
+    'two start images': {
+      example: 'gamma_first_frame',
+      change: { input_reference: { image_url: 'https://files.example/a.png' } },
+      names: 'input_reference',
+      code: 'invalid_media_combination',
+    },
+    'neither a prompt nor media': { example: 'gamma_text', change: { prompt: '' }, names: 'prompt' },
+    'an image of another scheme': {
+      example: 'gamma_first_frame',
+      change: { image: 'file:///etc/passwd' },
+      names: 'image',
+    },
     'an eta aspect ratio that does not exist': {
       example: 'eta_text',
       change: { aspect_ratio: '21:9' },
@@ -83,7 +117,7 @@ describeOperation('createVideo', {
     const conflict = 'invalid_media_combination';
     test.each<[string, object, string, string]>([
       ['an image and reference images', { image, reference_images: [{ url: image }] }, conflict, 'image'],
-      ['two start images', { image, input_reference: { image_url: image } }, conflict, 'images'],
+      ['two start images', { image, input_reference: { image_url: image } }, conflict, 'input_reference'],
       [
         'a video on the 1.5 model',
         { model: 'eta-imagine-video-1.5-preview', video: { url: 'https://files.example/a.mp4' } },

@@ -28,6 +28,22 @@ export const limits: Limits = {
   'GammaVideoLimits/then.seconds': { maximum: 30, pattern: '^(-1|[2-9]|[12][0-9]|30)$' },
   'GammaVideoLimits/then.seconds/if': { minimum: 0 },
   'GammaVideoLimits/then.seconds/then': { minimum: 2 },
+  // Gamma: one first and one last frame, ten reference images, and native media in their place.
+  'GammaShortcuts.images': { maxItems: 2 },
+  'GammaShortcuts.reference_images': { maxItems: 10 },
+  'GammaShortcuts/allOf/0/then.images/not': { minItems: 1 },
+  'GammaShortcuts/allOf/1/if/anyOf/2.images': { minItems: 1 },
+  'GammaShortcuts/allOf/1/then.reference_images/not': { minItems: 1 },
+  'GammaVideoLimits/then/if.metadata/anyOf/0.input.media': { minItems: 1 },
+  'GammaVideoLimits/then/if.metadata/anyOf/1.input.media': { minItems: 1 },
+  // Videos: a prompt or media.
+  'CreateVideoRequest/allOf/3/if.prompt': { maxLength: 0 },
+  'CreateVideoRequest/allOf/3/then/anyOf/0.prompt': { minLength: 1 },
+  'CreateVideoRequest/allOf/3/then/anyOf/2.images': { minItems: 1 },
+  'CreateVideoRequest/allOf/3/then/anyOf/3.reference_images': { minItems: 1 },
+  'CreateVideoRequest/allOf/3/then/anyOf/6.metadata/anyOf/0.input.media': { minItems: 1 },
+  'CreateVideoRequest/allOf/3/then/anyOf/6.metadata/anyOf/1.input.media': { minItems: 1 },
+  'CreateVideoRequest/allOf/3/then/anyOf/6.metadata/anyOf/2.content': { minItems: 1 },
   // Gamma: at least one of prompt and media.
   'GammaVideoInput/allOf/0/anyOf/0.prompt': { minLength: 1 },
   'GammaVideoInput/allOf/0/anyOf/1.media': { minItems: 1 },
