@@ -11,13 +11,18 @@ const listed = (api: 'gateway' | 'events'): OpenPlaces =>
     api
   ] ?? {};
 
-/** Every place that the interface leaves open says what we decided there, in `x-decision`. */
+/**
+ * Every place that the interface leaves open says what we decided there, in `x-decision`; it is reported where it
+ * stands. A place that the spec no longer has is reported as stale.
+ */
 export const decisionWhereOpen =
   (api: 'gateway' | 'events') =>
   ({ places = listed(api) }: { places?: OpenPlaces } = {}) => {
     const decisions: Location[] = [];
+    const visited: Location[] = [];
     const operations = new Map<string, Location>();
     const note = (node: Node, { location }: Context) => {
+      visited.push(location);
       const decision = node['x-decision'];
       if (typeof decision === 'string' && decision.trim()) decisions.push(location);
     };
@@ -29,22 +34,34 @@ export const decisionWhereOpen =
         leave(_root: Node, ctx: Context) {
           const folder = dirname(ctx.location.source.absoluteRef);
           for (const [place, reason] of Object.entries(places)) {
-            if (decisions.some((decision) => isAt(place, decision, operations.get(place), folder))) continue;
-            ctx.report({ message: `${place} must carry x-decision: the interface leaves open ${reason}.` });
+            const isThere = isAt(place, operations.get(place), folder);
+            // What is nearest to the root of its file is the place itself, and not something inside it.
+            const [location] = visited.filter(isThere).sort((a, b) => a.pointer.length - b.pointer.length);
+            if (location === undefined)
+              ctx.report({ message: `Stale in open-places.yaml: ${place} is not in the spec.` });
+            else if (!decisions.some(isThere))
+              ctx.report({
+                message: `${place} must carry x-decision: the interface leaves open ${reason}.`,
+                location: location.key(),
+              });
           }
         },
       },
     };
   };
 
-function isAt(place: string, decision: Location, operation: Location | undefined, folder: string): boolean {
-  const { source, pointer } = decision;
+function isAt(
+  place: string,
+  operation: Location | undefined,
+  folder: string,
+): (location: Location) => boolean {
   if (operation) {
-    return (
-      source.absoluteRef === operation.source.absoluteRef && `${pointer}/`.startsWith(`${operation.pointer}/`)
-    );
+    const inside = `${operation.pointer}/`;
+    return ({ source, pointer }) =>
+      source.absoluteRef === operation.source.absoluteRef && `${pointer}/`.startsWith(inside);
   }
   const [file, property] = place.split('#');
-  if (relative(folder, source.absoluteRef) !== file) return false;
-  return property === undefined || pointer.split('/').includes(property);
+  return ({ source, pointer }) =>
+    relative(folder, source.absoluteRef) === file &&
+    (property === undefined || pointer.split('/').includes(property));
 }

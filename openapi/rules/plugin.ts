@@ -3,13 +3,17 @@ import { decisionWhereOpen } from './decision-where-open.ts';
 import { errorFamily } from './error-family.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
 import { fieldDescribed } from './field-described.ts';
+import { messageExamples } from './message-examples.ts';
 import { noBooleanSchema } from './no-boolean-schema.ts';
+import { noOrphanFile } from './no-orphan-file.ts';
 import { operationHasExamples } from './operation-has-examples.ts';
 import { operationIdForm } from './operation-id-form.ts';
 import { replySuffix } from './reply-suffix.ts';
 import { requestBounded } from './request-bounded.ts';
+import { requestIdHeader } from './request-id-header.ts';
 import { schemaTitle } from './schema-title.ts';
 import { schemaTyped } from './schema-typed.ts';
+import { standardErrors } from './standard-errors.ts';
 
 /** The house rules, as a Redocly plugin. */
 export default function housePlugin() {
@@ -23,16 +27,21 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
         'request-bounded': requestBounded,
         'body-limit': bodyLimit,
         'reply-suffix': replySuffix,
+        'request-id-header': requestIdHeader,
+        'standard-errors': standardErrors,
       },
       async3: {
+        'message-examples': messageExamples,
         'decision-where-open': decisionWhereOpen('events'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
       },

@@ -54,3 +54,14 @@ export function children(ctx: Context, parent: Resolved, key: string): [string, 
     return item ? [[name, item] as [string, Resolved]] : [];
   });
 }
+
+/** Visits the operations that the gateway answers, and not those that a caller's own server does: its callbacks. */
+export function ofTheGateway(visit: (operation: Node, ctx: Context) => void) {
+  let callbacks = 0;
+  return {
+    Callback: { enter: () => void callbacks++, leave: () => void callbacks-- },
+    Operation: (operation: Node, ctx: Context) => {
+      if (callbacks === 0) visit(operation, ctx);
+    },
+  };
+}

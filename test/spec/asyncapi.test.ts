@@ -94,7 +94,8 @@ const operations = objects(bundle.operations).map(([id, node]) => ({
   id,
   channel: refName((node.channel as { $ref: string }).$ref),
   side: node.action === 'send' ? 'server' : 'client',
-  messages: (node.messages as Json[]).map(messageAt),
+  // Without a list of its own an operation has all messages of its channel.
+  messages: Object.values(node.messages ?? deref(bundle, node.channel).messages ?? {}).map(messageAt),
 }));
 
 /** What is wrong with an event of one direction: it must be exactly one of the messages, with known fields only. */

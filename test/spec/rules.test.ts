@@ -10,6 +10,8 @@ interface Fixture {
   name: string;
   /** What the rule must say, in order; nothing when the fixture passes. */
   says: RegExp[];
+  /** Where it must say it: file and pointer of each problem. */
+  at?: string[];
   document: object;
   options?: object;
 }
@@ -39,10 +41,19 @@ const withPlaces = (places: object, operation: object, schema: object = { type: 
   options: { places },
   document: openapi({ operationId: 'getThing', responses: ok, ...operation }, { schemas: { Thing: schema } }),
 });
-const events = (payload: object) => ({
+const events = (payload: object, ...examples: object[]) => ({
   asyncapi: '3.0.0',
   info: { title: 'Fixture', version: '1' },
-  channels: { socket: { address: '/socket', messages: { hello: { payload } } } },
+  channels: { socket: { address: '/socket', messages: { hello: { payload, examples } } } },
+});
+const requestId = { 'x-request-id': { schema: { type: 'string' } } };
+const withStatuses = (statuses: number[], operation: object = {}) => ({
+  ...openapi({
+    operationId: 'getThing',
+    responses: Object.fromEntries(statuses.map((status) => [status, { description: 'x' }])),
+    ...operation,
+  }),
+  security: [{ key: [] }],
 });
 const json = { type: 'object', description: 'x' };
 const list = { type: 'array', description: 'x', items: json };
@@ -408,6 +419,7 @@ const fixtures: Fixture[] = [
   {
     name: 'refuses an operation without one',
     says: [/getThing must carry x-decision: the interface leaves open the body/],
+    at: ['openapi.yaml#/paths/~1things/get'],
     ...withPlaces({ getThing: 'the body' }, {}),
   },
   {
@@ -427,11 +439,142 @@ const fixtures: Fixture[] = [
   {
     name: 'refuses a decision on another field',
     says: [/openapi\.yaml#size must carry/],
+    at: ['openapi.yaml#/components/schemas/Thing/properties/size'],
     ...withPlaces(
       { 'openapi.yaml#size': 'its values' },
       {},
-      { properties: { other: { 'x-decision': 'Any.' } } },
+      { properties: { other: { 'x-decision': 'Any.' }, size: { type: 'string' } } },
     ),
+  },
+  {
+    name: 'says in which file a decision is missing',
+    says: [/errors\/GenericError\.yaml must carry/],
+    at: ['errors/GenericError.yaml#/'],
+    ...withPlaces(
+      { 'errors/GenericError.yaml': 'its fields' },
+      {},
+      { properties: { error: { $ref: 'errors/GenericError.yaml' } } },
+    ),
+  },
+  {
+    name: 'tells of places that are no more',
+    says: [
+      /^Stale in open-places\.yaml: getOther is not/,
+      /^Stale.*: openapi\.yaml#size is not/,
+      /^Stale.*: Other\.yaml is not/,
+    ],
+    ...withPlaces(
+      { getOther: 'the body', 'openapi.yaml#size': 'its values', 'Other.yaml': 'its fields' },
+      {},
+    ),
+  },
+  {
+    rule: 'message-examples',
+    name: 'takes an example that is what the schemas say',
+    says: [],
+    document: events({ $ref: 'Titled.yaml' }, { name: 'empty', payload: {} }),
+  },
+  {
+    rule: 'message-examples',
+    name: 'refuses another, at its value',
+    says: [/The example must be object/, /The example at \/size must be >= 1/],
+    at: [
+      'openapi.yaml#/channels/socket/messages/hello/examples/0/payload',
+      'openapi.yaml#/channels/socket/messages/hello/examples/1/payload/size',
+    ],
+    document: events(
+      { type: 'object', properties: { size: { type: 'integer', minimum: 1 } } },
+      { payload: 'text' },
+      { payload: { size: 0 } },
+    ),
+  },
+  {
+    rule: 'message-examples',
+    name: 'names the files of examples and schemas',
+    says: [/The example must be object/],
+    at: ['parts/examples.yaml#/0/payload'],
+    document: {
+      ...events({}),
+      channels: {
+        socket: {
+          address: '/socket',
+          messages: {
+            hello: { payload: { $ref: 'schemas/Thing.yaml' }, examples: { $ref: 'parts/examples.yaml' } },
+          },
+        },
+      },
+    },
+  },
+  {
+    rule: 'no-orphan-file',
+    name: 'refuses a file that nothing leads to',
+    says: [/Nothing in openapi\.yaml leads to errors\/GenericError\.yaml/, /leads to parts\/examples\.yaml/],
+    document: withSchema({ $ref: 'schemas/Thing.yaml' }),
+  },
+  {
+    rule: 'no-orphan-file',
+    name: 'takes files that are part of the spec, lists too',
+    says: [],
+    document: {
+      ...events({}),
+      channels: {
+        socket: {
+          address: '/socket',
+          messages: {
+            hello: {
+              payload: { anyOf: [{ $ref: 'errors/GenericError.yaml' }, { $ref: 'schemas/Thing.yaml' }] },
+              examples: { $ref: 'parts/examples.yaml' },
+            },
+          },
+        },
+      },
+    },
+  },
+  {
+    rule: 'request-id-header',
+    name: 'takes answers with the header, a handshake, and the answers of callbacks without it',
+    says: [],
+    document: openapi({
+      operationId: 'getThing',
+      responses: { '101': { description: 'x' }, '200': { description: 'x', headers: requestId } },
+      callbacks: { done: { '{$request.query.url}': { post: { responses: ok } } } },
+    }),
+  },
+  {
+    rule: 'request-id-header',
+    name: 'refuses a success or an error without it',
+    says: [/200 of getThing must have the header/, /404 of getThing must have the header/],
+    document: openapi({
+      operationId: 'getThing',
+      responses: { ...ok, '404': { description: 'x', headers: { other: requestId['x-request-id'] } } },
+    }),
+  },
+  {
+    rule: 'standard-errors',
+    name: 'takes what each kind of call can end with',
+    says: [],
+    document: withStatuses([200, 401, 429, 500, 503]),
+  },
+  {
+    rule: 'standard-errors',
+    name: 'asks less without a key',
+    says: [],
+    document: withStatuses([200, 500], { security: [] }),
+  },
+  {
+    rule: 'standard-errors',
+    name: 'refuses an operation that lacks some',
+    says: [/getThing must document 401, 503/],
+    document: withStatuses([200, 429, 500]),
+  },
+  {
+    rule: 'standard-errors',
+    name: 'asks more of parameters and bodies',
+    says: [/getThing must document 400, 413, 415/],
+    document: withStatuses([200, 401, 429, 500, 503], {
+      parameters: [query({ type: 'string' })],
+      requestBody: jsonBody(json),
+    }),
   },
 ];
 
@@ -447,7 +590,7 @@ const write = (path: string, content: object) => {
 interface Problem {
   ruleId: string;
   message: string;
-  location: { source: { ref: string } }[];
+  location: { source: { ref: string }; pointer?: string }[];
 }
 
 let problems: Problem[] = [];
@@ -457,6 +600,8 @@ beforeAll(() => {
   const apis = fixtures.map(({ rule, document, options }, index) => {
     write(`f${index}/openapi.yaml`, document);
     write(`f${index}/errors/GenericError.yaml`, json);
+    write(`f${index}/schemas/Thing.yaml`, json);
+    write(`f${index}/parts/examples.yaml`, [{ payload: 1 }]);
     write(`f${index}/Titled.yaml`, { ...json, title: 'Titled' });
     const rules = { [`house/${rule}`]: { severity: 'error', ...options } };
     return [`f${index}`, { root: `f${index}/openapi.yaml`, rules }];
@@ -486,15 +631,16 @@ function lintReport(): Problem[] {
 
 describe.each(fixtures.map((fixture, index) => ({ ...fixture, index })))(
   'house/$rule',
-  ({ rule, name, says, index }) => {
+  ({ rule, name, says, at, index }) => {
     test(name, () => {
-      const messages = problems
-        .filter((problem) => problem.location[0]?.source.ref.startsWith(`f${index}/`))
-        .map((problem) => {
-          expect(problem.ruleId).toBe(`house/${rule}`);
-          return problem.message;
-        });
+      const found = problems.filter((problem) => problem.location[0]?.source.ref.startsWith(`f${index}/`));
+      for (const { ruleId } of found) expect(ruleId).toBe(`house/${rule}`);
+      const messages = found.map(({ message }) => message);
       expect(messages).toEqual(says.map((pattern) => expect.stringMatching(pattern)));
+      const places = found.map(
+        ({ location: [place] }) => `${place?.source.ref.replace(`f${index}/`, '')}${place?.pointer}`,
+      );
+      if (at) expect(places).toEqual(at);
     });
   },
 );

@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import { parse } from 'yaml';
+import { type Context, isNode, type Location, type Node, text } from './visit.ts';
+
+/** Each example of a message is what the schemas of its payload and its headers say, and is reported where it stands. */
+export function messageExamples() {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  formats.default(ajv);
+  const check = (schema: AnySchemaObject, value: unknown, at: Location, ctx: Context) => {
+    const validate = compiled(ajv, schema);
+    if (validate(value)) return;
+    for (const { instancePath, message } of validate.errors ?? []) {
+      const location = instancePath === '' ? at : at.child(instancePath.split('/').slice(1));
+      ctx.report({ message: `The example${instancePath && ` at ${instancePath}`} ${message}.`, location });
+    }
+  };
+  return {
+    Message(message: Node, ctx: Context) {
+      const { source } = ctx.location;
+      const { node: examples, location = ctx.location.child('examples') } = isReference(message.examples)
+        ? ctx.resolve(message.examples)
+        : { node: message.examples };
+      if (!Array.isArray(examples)) return;
+      for (const [index, example] of examples.entries()) {
+        if (!isNode(example)) continue;
+        for (const part of ['payload', 'headers']) {
+          const schema = message[part];
+          if (!isNode(schema) || example[part] === undefined) continue;
+          const absolute = isReference(schema)
+            ? { $ref: new URL(text(schema.$ref), pathToFileURL(source.absoluteRef)).href }
+            : schema;
+          check(absolute, example[part], location.child([index, part]), ctx);
+        }
+      }
+    },
+  };
+}
+
+const isReference = (value: unknown): value is Node => isNode(value) && typeof value.$ref === 'string';
+
+/** The validator of a schema; the files that it refers to are read as they are met. */
+function compiled(ajv: Ajv2020, schema: AnySchemaObject): ValidateFunction {
+  try {
+    return ajv.compile(schema);
+  } catch (error) {
+    if (!(error instanceof Ajv2020.MissingRefError) || ajv.getSchema(error.missingSchema)) throw error;
+    const file = readFileSync(fileURLToPath(error.missingSchema), 'utf8');
+    ajv.addSchema(parse(file) as AnySchemaObject, error.missingSchema);
+    return compiled(ajv, schema);
+  }
+}
