@@ -13,7 +13,7 @@ export interface Sentence {
 interface ReadingOptions {
   /** Leave markdown signs unspoken. */
   markdown?: boolean;
-  /** Obey `<#seconds#>` pauses. */
+  /** Whether `<#seconds#>` makes a pause. */
   pauses?: boolean;
   /** Leave tags such as `(laughs)` unspoken. */
   interjections?: boolean;
@@ -82,7 +82,7 @@ export function stripSsml(text: string): string {
 }
 
 /** Longest piece handed to the engine at once, in UTF-16 units, so that no request holds a worker for long. */
-const longest = 240;
+const maxLength = 240;
 
 const sentences = new Intl.Segmenter(undefined, { granularity: 'sentence' });
 const words = new Intl.Segmenter(undefined, { granularity: 'word' });
@@ -104,12 +104,12 @@ export function splitSentences(text: string): string[] {
 }
 
 function shorten(sentence: string): string[] {
-  if (sentence.length <= longest) return [sentence];
+  if (sentence.length <= maxLength) return [sentence];
   const pieces: string[] = [];
   let piece = '';
   for (const { segment } of words.segment(sentence)) {
-    for (const part of segment.length > longest ? (segment.match(/.{1,200}/gsu) ?? []) : [segment]) {
-      if (piece.length + part.length > longest) {
+    for (const part of segment.length > maxLength ? (segment.match(/.{1,200}/gsu) ?? []) : [segment]) {
+      if (piece.length + part.length > maxLength) {
         pieces.push(piece);
         piece = '';
       }

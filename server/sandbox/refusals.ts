@@ -27,12 +27,12 @@ export function refusalOf(triggers: Triggers): NativeError | undefined {
   return refusals.find(([name]) => triggers.has(name))?.[1]();
 }
 
-/** Tells a missing engine as an unavailable model; any other error stays what it is. */
+/** Turns a missing engine into an unavailable model; any other error stays what it is. */
 export function translateEngineError(error: unknown): unknown {
   return error instanceof EngineMissing ? new NativeError(503, 'ModelUnavailable', error.message) : error;
 }
 
-/** Refuses a request or never answers it, as its triggers say. */
+/** Refuses a request or leaves it without an answer, as its triggers say. */
 export async function refuseOrHang({ signal }: Exchange, triggers: Triggers): Promise<void> {
   const refusal = refusalOf(triggers);
   if (refusal) throw refusal;

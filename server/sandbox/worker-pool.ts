@@ -16,7 +16,7 @@ export class WorkerThread<Command, Reply> {
   streams = 0;
 
   constructor(script: URL, workerData: unknown) {
-    // No inherited flags: a test runner's loader has no business in here.
+    // No inherited flags: a test runner's loader would be loaded here as well.
     this.#worker = new Worker(script, { workerData, execArgv: [] });
     this.#worker.unref();
     this.#worker.on('message', (reply: Reply) => {

@@ -38,7 +38,7 @@ describe('analysis', () => {
 
 describe('a cloned timbre', () => {
   const derive = (samples: Float32Array, used = 10) =>
-    clonedTimbre({ samples, sampleRate: 16000 }, { shortest: 3, used, field: 'url' });
+    clonedTimbre({ samples, sampleRate: 16000 }, { minSeconds: 3, used, field: 'url' });
 
   test('takes another variant for a bright recording than for a dark one', () => {
     const [dark, bright] = [0.3, 0.95].map((slope) => derive(tone(100, 3, slope)));

@@ -6,7 +6,7 @@ import type { Recording } from './wav-file.ts';
 
 export interface CloningOptions {
   /** Seconds that the recording must have. */
-  shortest: number;
+  minSeconds: number;
   /** Seconds of it that are used. */
   used: number;
   /** Name of the field it came in. */
@@ -22,10 +22,10 @@ const ordinaryLevel = 0.074;
 
 /** A timbre with the pitch, brightness and loudness of a recording. Throws `InvalidParameter`. */
 export function clonedTimbre({ samples, sampleRate }: Recording, options: CloningOptions): VoiceTimbre {
-  const { shortest, used, field } = options;
+  const { minSeconds, used, field } = options;
   const seconds = samples.length / sampleRate;
-  if (seconds < shortest) {
-    const message = `${field}: the recording has ${seconds.toFixed(1)} seconds; at least ${shortest} are needed`;
+  if (seconds < minSeconds) {
+    const message = `${field}: the recording has ${seconds.toFixed(1)} seconds; at least ${minSeconds} are needed`;
     throw invalidParameter(message, field);
   }
   const heard = analyseVoice(samples.subarray(0, Math.round(used * sampleRate)), sampleRate);

@@ -45,7 +45,7 @@ interface StoredVoice extends NewVoice {
 
 const capacity = 10_000;
 
-/** The account's custom voices, in memory for as long as the process lives. */
+/** The account's custom voices, in memory until the process ends. */
 export class CustomVoices {
   readonly #now: () => number;
   readonly #deployment: number;

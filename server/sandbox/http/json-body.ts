@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { invalidParameter, NativeError } from './native-error.ts';
 
-const largestBody = 1024 * 1024;
+const maxBodyBytes = 1024 * 1024;
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -11,7 +11,7 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** Reads a JSON object of at most `limit` bytes, 1 MiB by default. Throws a `NativeError` 400 or 413. */
-export async function readJson(request: IncomingMessage, limit = largestBody): Promise<JsonObject> {
+export async function readJson(request: IncomingMessage, limit = maxBodyBytes): Promise<JsonObject> {
   const parts: Buffer[] = [];
   let length = 0;
   for await (const part of request as AsyncIterable<Buffer>) {
@@ -21,7 +21,7 @@ export async function readJson(request: IncomingMessage, limit = largestBody): P
   }
   const bytes = Buffer.concat(parts);
   // The gateway may live in the same process: others have a turn between the steps of long work.
-  const isLarge = length > largestBody;
+  const isLarge = length > maxBodyBytes;
   if (isLarge) await setImmediate();
   let body: unknown;
   try {

@@ -16,7 +16,7 @@ interface SpeechTaskContext extends TaskSpeakerContext {
 }
 
 /** In billed characters. */
-const [longestText, longestTask] = [20_000, 200_000];
+const [maxTextCharacters, maxTaskCharacters] = [20_000, 200_000];
 
 /** One task: takes its text and has it spoken as soon as sentences end. */
 export class SpeechTask {
@@ -74,13 +74,16 @@ export class SpeechTask {
     const text = ssml ? stripSsml(written) : written;
     const characters = countCharacters(text);
     this.#characters += characters;
-    if (characters > longestText) {
-      throw input.wrong('text', `must not be longer than ${longestText} characters, an ideograph counting 2`);
-    }
-    if (this.#characters > longestTask) {
+    if (characters > maxTextCharacters) {
       throw input.wrong(
         'text',
-        `is too much: a task takes ${longestTask} characters, an ideograph counting 2`,
+        `must not be longer than ${maxTextCharacters} characters, an ideograph counting 2`,
+      );
+    }
+    if (this.#characters > maxTaskCharacters) {
+      throw input.wrong(
+        'text',
+        `is too much: a task takes ${maxTaskCharacters} characters, an ideograph counting 2`,
       );
     }
     const refusal = refusalOnArrival(text);

@@ -15,7 +15,7 @@ export interface ModelPlan {
   fine: boolean;
 }
 
-/** A picture that was read: a small PNG of it, and what only its pixels tell. */
+/** A picture that was read: a small PNG of it, and what only its pixels show. */
 interface Thumbnail {
   png: Uint8Array<ArrayBuffer>;
   /** Some of it can be seen through. */

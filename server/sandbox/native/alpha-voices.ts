@@ -14,7 +14,7 @@ import {
   writeTime,
 } from './voice-request.ts';
 
-const shortestRecording = 3;
+const minRecordingSeconds = 3;
 /** How much of a recording is measured. */
 const usedSeconds = 30;
 const namePattern = /^[A-Za-z0-9_]{1,16}$/;
@@ -44,7 +44,7 @@ export const alphaCloneActions: VoiceActions = {
     const made = newVoice(action, 'cloned');
     input.string('text');
     const recording = input.requiredObject('audio').requiredString('data');
-    const options = { field: 'input.audio.data', shortest: shortestRecording, used: usedSeconds };
+    const options = { field: 'input.audio.data', minSeconds: minRecordingSeconds, used: usedSeconds };
     const timbre = await timbreOf(exchange, recording, options);
     exchange.services.voices.add({ ...made, kind: 'cloned', timbre });
     return { voice: made.id, target_model: made.targetModel };
@@ -60,7 +60,7 @@ export const alphaDesignActions: VoiceActions = {
     const made = newVoice(action, 'designed');
     const description = input.limitedString('voice_prompt', 2048);
     const timbre = designedTimbre(description);
-    const preview = { timbre, longest: 1024, language: made.language };
+    const preview = { timbre, maxCharacters: 1024, language: made.language };
     const preview_audio = await speakPreview(action, preview, previewChoices);
     const previewText = input.string('preview_text');
     exchange.services.voices.add({ ...made, kind: 'designed', timbre, description, previewText });

@@ -10,7 +10,7 @@ import { findTriggers, type Triggers } from '../triggers.ts';
 import { type FinishedSpeech, type SpeechRequest, type SpeechWriter, utterancesOf } from './speech.ts';
 
 /** Most bytes of audio for one request. */
-const largestAudio = 256 * 1024 * 1024;
+const maxAudioBytes = 256 * 1024 * 1024;
 const brokenJson = '{"output":{"audio":{"data":"';
 
 /** Speaks a request and answers it, whole or as events. */
@@ -120,8 +120,8 @@ class Speaker {
       this.#pieces.push(data);
       this.meter.audioBytes += data.length;
     }
-    if (this.meter.audioBytes > largestAudio) {
-      throw invalidParameter(`input.text gives more than ${largestAudio} bytes of audio`);
+    if (this.meter.audioBytes > maxAudioBytes) {
+      throw invalidParameter(`input.text gives more than ${maxAudioBytes} bytes of audio`);
     }
   }
 }

@@ -14,11 +14,11 @@ import { refusedReply, sendReply, traceId } from './beta-reply.ts';
 import type { Parameters } from './parameters.ts';
 import { speakText } from './speech.ts';
 
-const largestRecording = 20 * 1024 * 1024;
-const [shortestSeconds, longestSeconds] = [10, 300];
+const maxRecordingBytes = 20 * 1024 * 1024;
+const [minSeconds, maxSeconds] = [10, 300];
 /** How much of a recording is measured. */
 const usedSeconds = 30;
-const longestText = 1000;
+const maxTextCharacters = 1000;
 const voiceId = /^[A-Za-z][A-Za-z0-9_-]{6,254}[A-Za-z0-9]$/;
 const voiceIdRule = '8 to 256 letters, digits, - and _, a letter first and no - or _ last';
 const badParameter = 2013;
@@ -77,7 +77,7 @@ function readRequest(input: Parameters): CloneRequest {
   return {
     voiceId: input.pattern('voice_id', voiceId, voiceIdRule),
     address: input.requiredString('audio_url'),
-    text: input.has('text') ? input.limitedString('text', longestText) : '',
+    text: input.has('text') ? input.limitedString('text', maxTextCharacters) : '',
     language: input.string('language_boost'),
     normalizeVolume: input.flag('need_volume_normalization'),
   };
@@ -91,12 +91,12 @@ async function makeTimbre(
   const field = 'audio_url';
   if (services.voices.find(voiceId)) return bad(`voice_id ${voiceId.slice(0, 100)} is in use`);
   try {
-    const file = await services.prompts.load(address, { field, size: largestRecording, signal });
+    const file = await services.prompts.load(address, { field, size: maxRecordingBytes, signal });
     const recording = readWav(file, field);
-    if (recording.samples.length > longestSeconds * recording.sampleRate) {
-      return bad(`${field}: the recording is longer than ${longestSeconds} seconds`);
+    if (recording.samples.length > maxSeconds * recording.sampleRate) {
+      return bad(`${field}: the recording is longer than ${maxSeconds} seconds`);
     }
-    return clonedTimbre(recording, { field, shortest: shortestSeconds, used: usedSeconds, normalizeVolume });
+    return clonedTimbre(recording, { field, minSeconds, used: usedSeconds, normalizeVolume });
   } catch (error) {
     if (error instanceof NativeError) return bad(error.message);
     throw error;

@@ -23,7 +23,7 @@ export interface Refusal {
 
 const badParameter = 2013;
 const tooManyInvisible = 1042;
-const longestPause = 120;
+const maxPauseSeconds = 120;
 
 /** Messages of `base_resp.status_code`. */
 export const statusMessages: Readonly<Record<number, string>> = {
@@ -46,8 +46,8 @@ export const statusMessages: Readonly<Record<number, string>> = {
 export function engineRefusal(options: BetaOptions): Refusal | undefined {
   const { streaming, format } = options;
   if (invisibleRatio(options.text) > 0.1) return { code: tooManyInvisible };
-  if (totalPause(options.text) > longestPause)
-    return bad(`pauses must not add up to more than ${longestPause} seconds`);
+  if (totalPause(options.text) > maxPauseSeconds)
+    return bad(`pauses must not add up to more than ${maxPauseSeconds} seconds`);
   if (streaming && format === 'wav') return bad('audio_setting.format wav is not available while streaming');
   if (streaming && options.url) return bad('output_format url is not available while streaming');
   if (streaming && options.subtitles) return bad('subtitle_enable is not available while streaming');

@@ -17,14 +17,14 @@ const services: Readonly<Record<string, VoiceActions>> = {
 /** Making a voice counts, managing voices does not. */
 const countedActions = ['create', 'create_voice'];
 /** Room for a recording of 10 MiB as Base64. */
-const largestBody = 16 * 1024 * 1024;
+const maxBodyBytes = 16 * 1024 * 1024;
 /** Where a client can write triggers. */
 const triggerFields = ['url', 'voice_prompt', 'preview_text', 'text'];
 const brokenJson = '{"output":{"voice';
 
 /** `POST /api/v1/services/audio/tts/customization`: three services that make and keep custom voices. */
 export async function customizeVoices(exchange: Exchange): Promise<void> {
-  const body = await readJson(exchange.request, largestBody);
+  const body = await readJson(exchange.request, maxBodyBytes);
   const service = requestedModel(body.model, 'customization');
   const request = new Parameters(body, '');
   const input = request.requiredObject('input');

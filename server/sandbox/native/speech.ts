@@ -30,7 +30,7 @@ export interface FinishedSpeech {
   meter: Meter;
   /** Begin and end of each sentence in milliseconds. */
   timings: readonly { text: string; begin: number; end: number }[];
-  /** The audio as one file; empty when the request was told to give none. */
+  /** The audio as one file; empty when a trigger asks for none. */
   audio: () => Buffer;
   /** Stores that file and gives its URL; empty when there is none. */
   url: (format?: AudioFormat) => string;

@@ -10,7 +10,7 @@ import type { SpeechWriter } from './speech.ts';
 import { readSynthesisOptions, synthesisUsage, writeWord } from './synthesis.ts';
 
 /** In billed characters. */
-const longestText = 20_000;
+const maxTextCharacters = 20_000;
 
 /** `POST /api/v1/services/audio/tts/SpeechSynthesizer`: the voxa and alpha-audio models. All options sit in `input`. */
 export async function synthesizeSpeech(exchange: Exchange): Promise<void> {
@@ -22,8 +22,11 @@ export async function synthesizeSpeech(exchange: Exchange): Promise<void> {
   const written = input.requiredString('text');
   const text = options.ssml ? stripSsml(written) : written;
   if (text.trim() === '') throw input.wrong('text', 'has nothing to speak');
-  if (countCharacters(text) > longestText) {
-    throw input.wrong('text', `must not be longer than ${longestText} characters, an ideograph counting 2`);
+  if (countCharacters(text) > maxTextCharacters) {
+    throw input.wrong(
+      'text',
+      `must not be longer than ${maxTextCharacters} characters, an ideograph counting 2`,
+    );
   }
   const speech = { ...options, text, sentences: readText(text, { markdown: options.markdown }) };
   const writer = synthesizerWriter(exchange, model.unit === 'tokens', options.timed);

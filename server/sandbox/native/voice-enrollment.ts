@@ -14,7 +14,7 @@ import {
   writeTime,
 } from './voice-request.ts';
 
-const shortestRecording = 3;
+const minRecordingSeconds = 3;
 const defaultUsed = 10;
 const prefixPattern = /^[A-Za-z0-9]{1,10}$/;
 const prefixRule = '1 to 10 letters and digits';
@@ -66,7 +66,7 @@ async function design(action: VoiceAction): Promise<object> {
   const made = newVoice(action);
   const description = input.limitedString('voice_prompt', 500);
   const timbre = designedTimbre(description);
-  const preview = { timbre, longest: 200, language: made.language };
+  const preview = { timbre, maxCharacters: 200, language: made.language };
   const preview_audio = await speakPreview(action, preview, previewChoices);
   const id = `${made.targetModel}-vd-${made.name}-${randomSuffix(16)}`;
   const previewText = input.string('preview_text');
@@ -95,7 +95,7 @@ function speaksEnrolledVoices({ family }: CatalogueModel): boolean {
 async function clonedFrom({ exchange, input }: VoiceAction, recording: string) {
   return await timbreOf(exchange, recording, {
     field: 'input.url',
-    shortest: shortestRecording,
+    minSeconds: minRecordingSeconds,
     used: input.number('max_prompt_audio_length', { min: 3, max: 30 }, defaultUsed),
     normalizeVolume: input.flag('enable_preprocess'),
   });

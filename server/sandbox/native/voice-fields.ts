@@ -35,9 +35,9 @@ export function chooseVoice(
   );
 }
 
-const longestInstructions = 1600;
+const maxInstructionTokens = 1600;
 
-/** How the instruct models are told to speak; the other alpha models take no instructions. */
+/** How the instruct models are asked to speak; the other alpha models take no instructions. */
 export function readInstructions(input: Parameters, model: CatalogueModel): Delivery {
   const instructions = input.string('instructions');
   const optimize = input.flag('optimize_instructions');
@@ -49,8 +49,8 @@ export function readInstructions(input: Parameters, model: CatalogueModel): Deli
     if (optimize) throw input.wrong('optimize_instructions', 'requires instructions');
     return plainDelivery;
   }
-  if (countTextTokens(instructions) > longestInstructions) {
-    throw input.wrong('instructions', `must not be longer than ${longestInstructions} tokens`);
+  if (countTextTokens(instructions) > maxInstructionTokens) {
+    throw input.wrong('instructions', `must not be longer than ${maxInstructionTokens} tokens`);
   }
   return deliveryOf(instructions, optimize ? 1.25 : 1);
 }

@@ -29,7 +29,7 @@ export interface VoiceAction {
 export type VoiceActionHandler = (action: VoiceAction) => object | Promise<object>;
 export type VoiceActions = Readonly<Record<string, VoiceActionHandler>>;
 
-const largestRecording = 10 * 1024 * 1024;
+const maxRecordingBytes = 10 * 1024 * 1024;
 
 /** The model that a new voice is for; `fits` says which models the service makes voices for. */
 export function targetModel(input: Parameters, fits: (model: CatalogueModel) => boolean): CatalogueModel {
@@ -64,19 +64,19 @@ export async function timbreOf(
   options: CloningOptions,
 ): Promise<VoiceTimbre> {
   const { field } = options;
-  const file = await services.prompts.load(address, { field, size: largestRecording, signal });
+  const file = await services.prompts.load(address, { field, size: maxRecordingBytes, signal });
   return clonedTimbre(readWav(file, field), options);
 }
 
 /** What a new designed voice says to show itself, as the reply's `preview_audio`. */
 export async function speakPreview(
   { exchange, input, parameters }: VoiceAction,
-  { timbre, longest, language }: { timbre: VoiceTimbre; longest: number; language: string },
+  { timbre, maxCharacters, language }: { timbre: VoiceTimbre; maxCharacters: number; language: string },
   choices: { sampleRates: readonly number[]; formats: readonly AudioFormat[] },
 ): Promise<object> {
   const sampleRate = parameters.choice('sample_rate', choices.sampleRates, 24000);
   const format = parameters.choice('response_format', choices.formats, 'wav');
-  const file = await speakText(exchange, input.limitedString('preview_text', longest), {
+  const file = await speakText(exchange, input.limitedString('preview_text', maxCharacters), {
     timbre,
     language: language in engineLanguages ? (language as Language) : undefined,
     delivery: plainDelivery,

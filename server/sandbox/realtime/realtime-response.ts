@@ -41,7 +41,7 @@ export class RealtimeResponse {
     this.#cancelled.abort(new Error('The response was cancelled'));
   }
 
-  /** Rejects when the client has gone, and with an error of the sandbox's own after telling of a failure. */
+  /** Rejects when the client has gone, and with an error of the sandbox's own after the event of a failure. */
   async speak(): Promise<void> {
     const { channel } = this.#context;
     this.#begin();

@@ -12,7 +12,7 @@ import { ResponseQueue } from './response-queue.ts';
 import { readSessionOptions, type SessionOptions } from './session-options.ts';
 
 /** Characters in one event, and characters that may wait to be spoken. */
-const [longestText, longestWait] = [20_000, 200_000];
+const [maxTextCharacters, maxWaiting] = [20_000, 200_000];
 
 /** `GET /api-ws/v1/realtime?model=…`: the alpha realtime models. */
 export function openRealtimeSocket(context: SocketContext): void {
@@ -114,10 +114,10 @@ class RealtimeSession {
     const options = this.#ready('input_text_buffer.append');
     const text = event.string('text');
     if (text === undefined) throw event.wrong('text', 'is required');
-    if (text.length > longestText)
-      throw event.wrong('text', `must not be longer than ${longestText} characters`);
-    if (this.#responses.length + this.#buffer.length + text.length > longestWait) {
-      throw event.wrong('text', `is too much: ${longestWait} characters may wait to be spoken`);
+    if (text.length > maxTextCharacters)
+      throw event.wrong('text', `must not be longer than ${maxTextCharacters} characters`);
+    if (this.#responses.length + this.#buffer.length + text.length > maxWaiting) {
+      throw event.wrong('text', `is too much: ${maxWaiting} characters may wait to be spoken`);
     }
     const refusal = refusalOnArrival(text);
     if (refusal) return this.#channel.fail(refusal);
@@ -164,7 +164,7 @@ function defaultVoice({ family, voices }: CatalogueModel): string {
   return voices === 'system' && set ? (voiceSets[set][0]?.id ?? '') : '';
 }
 
-const longestEventId = 512;
+const maxEventIdLength = 512;
 
 /** Throws unless the text is a JSON object. */
 function parseEvent(text: string): JsonObject {
@@ -184,8 +184,8 @@ class EventIds {
 
   /** Throws when the event has no id, or one that was used before. */
   use({ event_id: id }: JsonObject): void {
-    if (typeof id !== 'string' || id === '' || id.length > longestEventId) {
-      throw invalidEvent(`event_id must be a string of 1 to ${longestEventId} characters`, 'event_id');
+    if (typeof id !== 'string' || id === '' || id.length > maxEventIdLength) {
+      throw invalidEvent(`event_id must be a string of 1 to ${maxEventIdLength} characters`, 'event_id');
     }
     if (this.#used.has(id)) throw invalidEvent('event_id must be new in its connection', 'event_id');
     this.#used.add(id);

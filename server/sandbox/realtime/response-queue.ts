@@ -99,7 +99,7 @@ function sessionUsage({ characters }: Meter): object {
   return { characters };
 }
 
-/** Legacy: tokens of one response. Nothing spoken costs nothing; anything spoken costs the least there is. */
+/** Legacy: tokens of one response. Nothing spoken costs nothing; anything spoken costs at least the minimum. */
 function responseUsage({ seconds, textTokens, audioTokens }: Meter): object {
   const output = seconds === 0 ? 0 : audioTokens;
   return {

@@ -84,7 +84,7 @@ export interface SocketContext {
   services: Services;
   /** Query of the handshake. */
   query: URLSearchParams;
-  /** Tells of an error that is the sandbox's own. */
+  /** Reports an error that is the sandbox's own. */
   report: (error: unknown) => void;
 }
 

@@ -6,18 +6,18 @@ import { Connection } from './connection.ts';
 import { protocolOf } from './protocols.ts';
 
 /** Bytes of the largest frame that is read; above it the socket is closed with 1009. */
-const largestFrame = 1024 * 1024;
+const maxFrameBytes = 1024 * 1024;
 
 /** Takes the upgrades of the sandbox's HTTP server. */
 export class SocketServer {
   readonly #context: RoutingContext;
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: largestFrame, clientTracking: true });
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: maxFrameBytes, clientTracking: true });
 
   constructor(context: RoutingContext) {
     this.#context = context;
   }
 
-  /** May this request upgrade? If not, it goes on as an ordinary one, which then tells why. */
+  /** May this request upgrade? If not, it goes on as an ordinary one, whose answer then says why. */
   accepts(request: IncomingMessage): boolean {
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') return false;
     const url = requestUrl(request);

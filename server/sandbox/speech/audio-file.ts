@@ -3,7 +3,7 @@ import { completeFlac } from './encoders/flac.ts';
 import { completeWav, wavHeader } from './encoders/wav.ts';
 
 /**
- * Joins the pieces of a stream into a file whose header tells its length. PCM can be joined into a WAV file too.
+ * Joins the pieces of a stream into a file whose header has its length. PCM can be joined into a WAV file too.
  * `seconds` is the length of the audio.
  */
 export function joinAudio(

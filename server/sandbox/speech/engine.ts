@@ -71,7 +71,7 @@ export class SpeechStream {
     this.#signal = signal;
     thread.streams++;
     this.#opened = thread.run({ kind: 'open', job, audio }, signal);
-    // Its failure is told by the first use.
+    // The first use throws its failure.
     this.#opened.catch(() => {});
   }
 

@@ -45,7 +45,7 @@ export function totalSeconds(media: readonly LoadedMedia[]): number {
 }
 
 /** No clip is longer or taller than this. */
-const widest = 21 / 9;
+const maxRatio = 21 / 9;
 
 /**
  * Size of a frame whose shorter side has `lines` pixels. `ratio` is width to height, such as `16:9`, or the size of
@@ -53,7 +53,7 @@ const widest = 21 / 9;
  */
 export function frameSize(lines: number, ratio: string | FrameSize): FrameSize {
   const { width, height } = typeof ratio === 'string' ? parseRatio(ratio) : ratio;
-  const proportion = Math.min(widest, Math.max(1 / widest, width / height));
+  const proportion = Math.min(maxRatio, Math.max(1 / maxRatio, width / height));
   return proportion >= 1
     ? { width: even(lines * proportion), height: lines }
     : { width: lines, height: even(lines / proportion) };
@@ -70,9 +70,9 @@ export function linesOf(resolution: string): number {
 }
 
 /** Seconds for a clip whose length the model may choose: longer prompts make longer clips. */
-export function chooseSeconds(prompt: string, shortest: number): number {
+export function chooseSeconds(prompt: string, minSeconds: number): number {
   const words = prompt.trim() === '' ? 0 : prompt.trim().split(/\s+/).length;
-  return Math.max(shortest, Math.min(10, 4 + Math.floor(words / 8)));
+  return Math.max(minSeconds, Math.min(10, 4 + Math.floor(words / 8)));
 }
 
 function parseRatio(ratio: string): FrameSize {

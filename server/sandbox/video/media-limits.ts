@@ -110,8 +110,8 @@ export function checkLimits(facts: MediaFacts, limits: MediaLimits): void {
     );
 }
 
-function within(value: number, [least, most]: readonly [number, number], tolerance = 0): boolean {
-  return value >= least - tolerance && value <= most + tolerance;
+function within(value: number, [min, max]: readonly [number, number], tolerance = 0): boolean {
+  return value >= min - tolerance && value <= max + tolerance;
 }
 
 /** 480p or 720p: by the shorter side, or by the area where the picture is nearly square. */

@@ -20,12 +20,12 @@ export interface VideoServices {
 }
 
 /** Room for the largest request with Base64 images in it. */
-export const largestBody = 64 * 1024 * 1024;
+export const maxBodyBytes = 64 * 1024 * 1024;
 export const hour = 60 * 60 * 1000;
 
 type Envelope = (error: NativeError, requestId: string) => object;
 
-/** Tells the refusals of a handler in the form of another protocol than the native one. */
+/** Gives the refusals of a handler the form of another protocol than the native one. */
 export function inEnvelope(envelope: Envelope, handler: Handler): Handler {
   return async (exchange) => {
     try {

@@ -38,7 +38,7 @@ interface NewTask<Request, Output> {
   triggers: Triggers;
   fate: Fate;
   /** Milliseconds after which an unfinished task expires. */
-  patience?: number;
+  lifetime?: number;
   /** Begins at once; the task does not end before it has. */
   work: () => Promise<Finish<Output>>;
 }
@@ -70,7 +70,7 @@ export class Task<Request, Output> {
     this.createdAt = now();
     this.#startsAt = this.createdAt + duration / 5;
     this.#endsAt = task.fate === 'never' ? Infinity : this.createdAt + duration;
-    this.#expiresAt = this.createdAt + (task.patience ?? Infinity);
+    this.#expiresAt = this.createdAt + (task.lifetime ?? Infinity);
     task.work().then(
       (finish) => {
         this.#work = { doneAt: now(), finish };
@@ -148,7 +148,7 @@ export class TaskBoard<Request, Output> {
     return added;
   }
 
-  /** Undefined also for a task that is told to be unknown. */
+  /** Undefined also for a task with the trigger `unknown`. */
   find(id: string): Task<Request, Output> | undefined {
     this.#dropOld();
     const task = this.#tasks.get(id);

@@ -10,7 +10,7 @@ const uncompressedBlock = 30;
  * A frame that repeats the one before it but for the given macroblocks, which are written without compression: one
  * H.264 slice behind its length, as MP4 keeps it. `number` counts from the last key frame, `blocks` are in order.
  *
- * It costs next to nothing to make; an encoder would look at every macroblock of every frame.
+ * It is cheap to make; an encoder would look at every macroblock of every frame.
  */
 export function deltaFrame(picture: YuvPicture, blocks: readonly number[], number: number): Uint8Array {
   const slice = new BitWriter();

@@ -55,7 +55,7 @@ async function readPackets(file: Uint8Array): Promise<{ config: VideoDecoderConf
   return { config, packets };
 }
 
-/** The delta frames are written for this kind of stream alone, so another release of the encoder must not slip in. */
+/** The delta frames are written for this kind of stream alone, so another release of the encoder is refused. */
 function checkStream({ description }: VideoDecoderConfig): void {
   const record = new Uint8Array((description as Uint8Array | undefined) ?? []);
   // Five bits of frame number, order of display as of decoding: 1, 010, 011 at the head of the parameter set.

@@ -10,7 +10,7 @@ const black = [16, 128, 128] as const;
 /** Share of the clip after which the last frame begins to come in from the left. */
 const wipeBegin = 0.2;
 
-/** Paints the frames of a clip in order onto one canvas and tells which macroblocks have changed. */
+/** Paints the frames of a clip in order onto one canvas and reports which macroblocks have changed. */
 export class ClipPainter {
   readonly canvas: YuvPicture;
   readonly #plan: ClipPlan;

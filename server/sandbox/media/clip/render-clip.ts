@@ -9,7 +9,7 @@ import { type VideoTrack, writeVideoFile } from './video-file.ts';
 /** A player can seek to every second. */
 const keyFrameSeconds = 1;
 /** Of a frame that many macroblocks may have changed; else a key frame is smaller. */
-const mostChanged = 0.2;
+const maxChangedShare = 0.2;
 /** Samples that the audio codec puts around its input, so that the track does not outlast the video. */
 const codecDelay = 2048;
 
@@ -23,14 +23,14 @@ export async function renderClip(plan: ClipPlan): Promise<Uint8Array<ArrayBuffer
 async function encodeFrames(plan: ClipPlan): Promise<VideoTrack> {
   const painter = await ClipPainter.create(plan);
   const { canvas } = painter;
-  const most = canvas.columns * canvas.rows * mostChanged;
+  const maxChanged = canvas.columns * canvas.rows * maxChangedShare;
   const encoder = await KeyFrameEncoder.create(plan);
   try {
     const deltas: (Uint8Array | undefined)[] = [];
     let sinceKey = 0;
     for (let index = 0; index < plan.frames; index++) {
       const changed = painter.paint(index);
-      if (index % (plan.frameRate * keyFrameSeconds) === 0 || changed.length > most) {
+      if (index % (plan.frameRate * keyFrameSeconds) === 0 || changed.length > maxChanged) {
         encoder.add(canvas);
         sinceKey = 0;
         deltas.push(undefined);

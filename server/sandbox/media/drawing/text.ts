@@ -68,7 +68,7 @@ export function textPath(text: string, x: number, y: number, scale: number): str
 }
 
 /** Breaks text into at most `most` lines of `columns` characters; what does not fit ends in three dots. */
-export function wrapText(text: string, columns: number, most: number): string[] {
+export function wrapText(text: string, columns: number, maxLines: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ').flatMap((long) => slices(long, columns))) {
@@ -80,9 +80,9 @@ export function wrapText(text: string, columns: number, most: number): string[] 
     }
   }
   if (line !== '') lines.push(line);
-  if (lines.length <= most) return lines;
-  const last = Array.from(lines[most - 1] ?? '').slice(0, columns - 3);
-  return [...lines.slice(0, most - 1), `${last.join('')}...`];
+  if (lines.length <= maxLines) return lines;
+  const last = Array.from(lines[maxLines - 1] ?? '').slice(0, columns - 3);
+  return [...lines.slice(0, maxLines - 1), `${last.join('')}...`];
 }
 
 function slices(word: string, length: number): string[] {

@@ -4,9 +4,9 @@ import { encodePng } from './encode.ts';
 import { imageElement, rasterize, svgElement } from './rasterize.ts';
 
 /** Longest side of a thumbnail. */
-const longestSide = 960;
+const maxSide = 960;
 /** Decoding takes four bytes a pixel of a memory that is never given back. */
-const mostPixels = 40_000_000;
+const maxPixels = 40_000_000;
 /** Formats that the drawing library decodes. */
 const types: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/jpeg', gif: 'image/gif' };
 
@@ -19,11 +19,11 @@ export async function readThumbnail({
   format: string;
 }): Promise<Jobs['readThumbnail']['output']> {
   const { width, height } = imageSize(bytes);
-  if (width * height > mostPixels) return 'unsupported';
+  if (width * height > maxPixels) return 'unsupported';
   const source = format === 'bmp' ? bmpToPng(bytes) : bytes;
   const type = format === 'bmp' ? 'image/png' : types[format];
   if (!source || !type) return 'unsupported';
-  const scale = Math.min(1, longestSide / Math.max(width, height));
+  const scale = Math.min(1, maxSide / Math.max(width, height));
   const size = {
     width: Math.max(1, Math.round(width * scale)),
     height: Math.max(1, Math.round(height * scale)),
@@ -31,12 +31,12 @@ export async function readThumbnail({
   const svg = svgElement(size, imageElement(source, type, { x: 0, y: 0, ...size }, 'none'));
   return await rasterize(svg, (raster) => {
     const { pixels } = raster;
-    let [least, most] = [255, 0];
+    let [min, max] = [255, 0];
     for (let at = 3; at < pixels.length; at += 4) {
-      least = Math.min(least, pixels[at] ?? 0);
-      most = Math.max(most, pixels[at] ?? 0);
+      min = Math.min(min, pixels[at] ?? 0);
+      max = Math.max(max, pixels[at] ?? 0);
     }
-    return most === 0 ? 'damaged' : { png: new Uint8Array(raster.asPng()), transparent: least < 250 };
+    return max === 0 ? 'damaged' : { png: new Uint8Array(raster.asPng()), transparent: min < 250 };
   });
 }
 

@@ -23,8 +23,8 @@ export interface EtaRequest {
 
 const resolutions = ['480p', '720p', '1080p'] as const;
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
-const longestPrompt = 4096;
-const mostReferences = 7;
+const maxPromptCharacters = 4096;
+const maxReferences = 7;
 
 /** Reads the body of a request. Throws a `NativeError` for what its fields alone show to be wrong. */
 export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
@@ -34,7 +34,7 @@ export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
   const image = readUrl(request, 'image');
   const video = readUrl(request, 'video');
   const references = request
-    .objects('reference_images', mostReferences)
+    .objects('reference_images', maxReferences)
     .map((item) => item.requiredString('url'));
   for (const url of references) checkUrl(url, 'reference_images');
   const resolution = request.choice('resolution', resolutions, '480p');
@@ -55,7 +55,7 @@ export function readEtaRequest(body: JsonObject, path: EtaAction): EtaRequest {
   return {
     action,
     model,
-    prompt: request.limitedString('prompt', longestPrompt),
+    prompt: request.limitedString('prompt', maxPromptCharacters),
     duration: request.integer('duration', { min: 1, max: 15 }, 8),
     resolution,
     aspectRatio: request.optionalChoice('aspect_ratio', ratios),

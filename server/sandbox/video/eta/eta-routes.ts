@@ -9,7 +9,7 @@ import {
   hour,
   idOf,
   inEnvelope,
-  largestBody,
+  maxBodyBytes,
   troublePoll,
   type VideoServices,
 } from '../protocol.ts';
@@ -29,7 +29,7 @@ export function etaRoutes(services: VideoServices): Route[] {
 
   async function create(exchange: Exchange): Promise<void> {
     const action = idOf(exchange) as EtaAction;
-    const request = readEtaRequest(await readJson(exchange.request, largestBody), action);
+    const request = readEtaRequest(await readJson(exchange.request, maxBodyBytes), action);
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
     await refuseOrHang(exchange, triggers);
     const work = () => workOnEta(services, request, triggers);

@@ -21,7 +21,7 @@ interface Model3dRequest {
   fine: boolean;
 }
 
-const longestPrompt = 1024;
+const maxPromptCharacters = 1024;
 const textureSizes = { standard: 512, detailed: 1024 };
 const lifetime = 2 * hour;
 
@@ -42,7 +42,7 @@ export function readModel3dRequest(body: JsonObject): Model3dRequest {
   if (!texture && pbr) throw parameters.wrong('pbr', 'must be false when texture is false');
   return {
     model,
-    prompt: input.has('prompt') ? input.limitedString('prompt', longestPrompt) : '',
+    prompt: input.has('prompt') ? input.limitedString('prompt', maxPromptCharacters) : '',
     views: input.has('image') ? [input.requiredString('image')] : readViews(input),
     textureSize: texture ? textureSizes[quality] : undefined,
     pbr,

@@ -4,7 +4,7 @@ import { type JsonObject, readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
 import { refuseOrHang } from '../../refusals.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
-import { answerCreate, hour, idOf, largestBody, troublePoll, type VideoServices } from '../protocol.ts';
+import { answerCreate, hour, idOf, maxBodyBytes, troublePoll, type VideoServices } from '../protocol.ts';
 import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
 import { readModel3dRequest, workOnModel3d } from './model3d.ts';
 import { readVideoRequest } from './video-request.ts';
@@ -25,7 +25,7 @@ export function nativeRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<undefined, NativeOutput>({ ...services, retention });
 
   async function submit(exchange: Exchange, readJob: (body: JsonObject) => Job): Promise<void> {
-    const body = await readJson(exchange.request, largestBody);
+    const body = await readJson(exchange.request, maxBodyBytes);
     if (String(exchange.request.headers['x-native-async'] ?? '').toLowerCase() !== 'enable')
       throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
     const { texts, work } = readJob(body);
@@ -105,7 +105,7 @@ function fateOf(triggers: Triggers): Fate {
   return undefined;
 }
 
-/** The task as a poll shows it; undefined once it is as good as unknown. */
+/** The task as a poll shows it; undefined for an expired one, which is shown as unknown. */
 function show(task: NativeTask): object | undefined {
   const stage = task.stage();
   const common = (status: string) => ({

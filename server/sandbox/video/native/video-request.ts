@@ -39,10 +39,10 @@ export interface VideoRequest {
 const resolutions = ['480P', '720P', '1080P'] as const;
 const ratios = ['adaptive', '16:9', '4:3', '1:1', '3:4', '9:16'] as const;
 /** Longer prompts are cut. */
-const longestPrompt = 20_000;
-export const longestSeconds = 30;
+const maxPromptCharacters = 20_000;
+export const maxSeconds = 30;
 const highestSeed = 2 ** 31 - 1;
-const most: Readonly<Record<MediaType, number>> = {
+const maxCounts: Readonly<Record<MediaType, number>> = {
   first_frame: 1,
   last_frame: 1,
   reference_image: 10,
@@ -64,12 +64,12 @@ export function readVideoRequest(body: JsonObject): VideoRequest {
   if (prompt === '' && media.length === 0) throw invalidParameter('input.prompt or input.media is required');
   checkCombination(media);
   const parameters = request.object('parameters') ?? new Parameters({}, 'parameters');
-  const duration = parameters.integer('duration', { min: -1, max: longestSeconds }, 5);
+  const duration = parameters.integer('duration', { min: -1, max: maxSeconds }, 5);
   if (duration === 0 || duration === 1) throw parameters.wrong('duration', 'must be -1 or 2 to 30');
   parameters.flag('prompt_extend', true);
   return {
     model,
-    prompt: Array.from(prompt).slice(0, longestPrompt).join(''),
+    prompt: Array.from(prompt).slice(0, maxPromptCharacters).join(''),
     media,
     resolution: parameters.choice('resolution', resolutions, '1080P'),
     ratio: parameters.choice('ratio', ratios, 'adaptive'),
@@ -99,8 +99,8 @@ function readMediaItem(item: Parameters): MediaItem {
 function checkCombination(media: readonly MediaItem[]): void {
   const count = (type: MediaType) => media.filter((item) => item.type === type).length;
   for (const type of mediaTypes) {
-    if (count(type) > most[type])
-      throw invalidParameter(`input.media must not have more than ${most[type]} of type ${type}`);
+    if (count(type) > maxCounts[type])
+      throw invalidParameter(`input.media must not have more than ${maxCounts[type]} of type ${type}`);
   }
   const frames = count('first_frame') + count('last_frame');
   if (frames > 0 && frames < media.length)

@@ -14,7 +14,7 @@ import { gammaLimits } from '../media-limits.ts';
 import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
 import { type Finish, TaskFailure } from '../task-board.ts';
-import { longestSeconds, type MediaItem, type MediaType, type VideoRequest } from './video-request.ts';
+import { type MediaItem, type MediaType, maxSeconds, type VideoRequest } from './video-request.ts';
 
 /** What a finished task adds to the answer of a poll. */
 export interface NativeOutput {
@@ -24,7 +24,7 @@ export interface NativeOutput {
 
 const frameRate = 30;
 /** Seconds of all reference videos together, and of all reference audios. */
-const mostClipSeconds = 15;
+const maxClipSeconds = 15;
 const clipTolerance = 0.1;
 
 const kinds = {
@@ -54,10 +54,10 @@ export async function workOnVideo(
   const inputSeconds = checkClips(ofType('reference_video'), 'video');
   checkClips(ofType('reference_audio'), 'audio');
   const seconds = request.duration === -1 ? chooseSeconds(request.prompt, 2) : request.duration;
-  if (inputSeconds > 0 && inputSeconds + seconds > longestSeconds + clipTolerance)
+  if (inputSeconds > 0 && inputSeconds + seconds > maxSeconds + clipTolerance)
     throw new TaskFailure(
       'InvalidParameter',
-      `Input video of ${inputSeconds.toFixed(1)} seconds and output of ${seconds} are more than ${longestSeconds} together`,
+      `Input video of ${inputSeconds.toFixed(1)} seconds and output of ${seconds} are more than ${maxSeconds} together`,
     );
 
   const followed = firstSize(loaded.flatMap(({ media }) => media ?? []));
@@ -112,10 +112,10 @@ function showItem({ type, media, url }: Loaded): Reference {
 /** The seconds of all clips together. */
 function checkClips(clips: readonly LoadedMedia[], kind: string): number {
   const seconds = totalSeconds(clips);
-  if (seconds > mostClipSeconds + clipTolerance)
+  if (seconds > maxClipSeconds + clipTolerance)
     throw new TaskFailure(
       'InvalidParameter.Duration',
-      `The reference ${kind}s last ${seconds.toFixed(1)} seconds; at most ${mostClipSeconds} are allowed`,
+      `The reference ${kind}s last ${seconds.toFixed(1)} seconds; at most ${maxClipSeconds} are allowed`,
     );
   return seconds;
 }
@@ -138,23 +138,23 @@ const extensions = [
   'numbers',
   'md',
 ];
-const largestFile = 100 * 1024 * 1024;
-const mostPages = 50;
+const maxFileBytes = 100 * 1024 * 1024;
+const maxPages = 50;
 
 /** Fetches a document and checks its kind, size and, for a PDF, its pages. Throws a `TaskFailure`. */
 async function checkDocument(loader: MediaLoader, url: string): Promise<void> {
   const extension = /\.([a-z]+)$/i.exec(URL.parse(url)?.pathname ?? '')?.[1]?.toLowerCase() ?? '';
   if (!extensions.includes(extension))
     throw new TaskFailure('InvalidParameter.Format', `A file must be one of ${extensions.join(', ')}`);
-  const bytes = await loader.fetch(url, largestFile);
+  const bytes = await loader.fetch(url, maxFileBytes);
   if (extension !== 'pdf') return;
   const text = Buffer.from(bytes).toString('latin1');
   if (!text.startsWith('%PDF-')) throw new TaskFailure('InvalidParameter.Format', 'The file is no PDF');
-  // Pages inside compressed streams are not seen; the check is as good as the plain ones.
+  // Pages inside compressed streams are not seen; only the plain ones count.
   const pages = text.match(/\/Type\s*\/Page\b/g)?.length ?? 0;
-  if (pages > mostPages)
+  if (pages > maxPages)
     throw new TaskFailure(
       'InvalidParameter.Pages',
-      `The file has ${pages} pages; at most ${mostPages} are allowed`,
+      `The file has ${pages} pages; at most ${maxPages} are allowed`,
     );
 }

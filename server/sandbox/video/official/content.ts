@@ -22,23 +22,23 @@ export interface OfficialContent {
   draftTaskId: string | undefined;
 }
 
-const mostItems = 100;
+const maxItems = 100;
 const types = ['text', 'image_url', 'video_url', 'audio_url', 'draft_task'] as const;
 
 interface MediaType {
   kind: MediaKind;
   roles: readonly Role[];
-  usual: Role;
+  defaultRole: Role;
 }
 
 const mediaTypes: Readonly<Record<'image_url' | 'video_url' | 'audio_url', MediaType>> = {
   image_url: {
     kind: 'image',
     roles: ['first_frame', 'last_frame', 'reference_image'],
-    usual: 'reference_image',
+    defaultRole: 'reference_image',
   },
-  video_url: { kind: 'video', roles: ['reference_video'], usual: 'reference_video' },
-  audio_url: { kind: 'audio', roles: ['reference_audio'], usual: 'reference_audio' },
+  video_url: { kind: 'video', roles: ['reference_video'], defaultRole: 'reference_video' },
+  audio_url: { kind: 'audio', roles: ['reference_audio'], defaultRole: 'reference_audio' },
 };
 
 /** Reads `content`. Throws a `NativeError` for what the items alone show to be wrong. */
@@ -46,7 +46,7 @@ export function readContent(request: Parameters, bounds: ModelBounds): OfficialC
   const texts: string[] = [];
   const media: (OfficialMedia & { hasRole: boolean })[] = [];
   let draftTaskId: string | undefined;
-  for (const [index, item] of request.objects('content', mostItems).entries()) {
+  for (const [index, item] of request.objects('content', maxItems).entries()) {
     const type = item.optionalChoice('type', types);
     if (type === undefined) throw item.wrong('type', 'is required');
     if (type === 'text') texts.push(item.requiredString('text'));
@@ -61,7 +61,7 @@ export function readContent(request: Parameters, bounds: ModelBounds): OfficialC
 }
 
 function readMedia(item: Parameters, type: keyof typeof mediaTypes, field: string) {
-  const { kind, roles, usual } = mediaTypes[type];
+  const { kind, roles, defaultRole } = mediaTypes[type];
   const place = item.requiredObject(type);
   const url = place.requiredString('url');
   if (/^data:/i.test(url)) {
@@ -70,7 +70,7 @@ function readMedia(item: Parameters, type: keyof typeof mediaTypes, field: strin
   } else if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) {
     throw place.wrong('url', 'must be a URL, an asset reference or a data URL');
   }
-  return { kind, role: item.choice('role', roles, usual), url, field, hasRole: item.has('role') };
+  return { kind, role: item.choice('role', roles, defaultRole), url, field, hasRole: item.has('role') };
 }
 
 function checkCombination(media: readonly OfficialMedia[], bounds: ModelBounds): void {
@@ -82,12 +82,12 @@ function checkCombination(media: readonly OfficialMedia[], bounds: ModelBounds):
   if (last > 0 && first === 0) throw refuse('has a last_frame without a first_frame');
   if (first + last > 0 && first + last < media.length)
     throw refuse('cannot combine first_frame and last_frame with references');
-  for (const [kind, most] of [
+  for (const [kind, max] of [
     ['image', bounds.images],
     ['video', bounds.videos],
     ['audio', bounds.audios],
   ] as const) {
-    if (ofKind(kind) > most) throw refuse(`must not have more than ${most} items of ${kind}`);
+    if (ofKind(kind) > max) throw refuse(`must not have more than ${max} items of ${kind}`);
   }
   if (!bounds.audioAlone && media.length > 0 && ofKind('audio') === media.length)
     throw refuse('must have an image or a video besides audio');

@@ -83,8 +83,8 @@ function readLength(request: Parameters, { seconds, defaultSeconds }: ModelBound
     ? request.integer('frames', { min: 24, max: seconds[1] * 24 }, 24)
     : undefined;
   if (frames !== undefined && request.has('duration')) throw request.wrong('frames', 'excludes duration');
-  const usual = taskType === 'edit' ? -1 : defaultSeconds;
-  const duration = request.integer('duration', { min: -1, max: seconds[1] }, usual);
+  const fallback = taskType === 'edit' ? -1 : defaultSeconds;
+  const duration = request.integer('duration', { min: -1, max: seconds[1] }, fallback);
   if (duration !== -1 && duration < seconds[0])
     throw request.wrong('duration', `must be -1 or ${seconds.join(' to ')}`);
   return { duration, frames };

@@ -8,7 +8,7 @@ import {
   hour,
   idOf,
   inEnvelope,
-  largestBody,
+  maxBodyBytes,
   troublePoll,
   type VideoServices,
 } from '../protocol.ts';
@@ -24,7 +24,7 @@ export function officialRoutes(services: VideoServices): Route[] {
   const tasks = new TaskBoard<OfficialRequest, OfficialOutput>({ ...services, retention });
 
   async function create(exchange: Exchange): Promise<void> {
-    const request = withDraft(readOfficialRequest(await readJson(exchange.request, largestBody)), tasks);
+    const request = withDraft(readOfficialRequest(await readJson(exchange.request, maxBodyBytes)), tasks);
     for (const { url, field } of request.media) services.assets.check(url, request.model, field);
     const triggers = findTriggers(request.prompt, ...request.media.map(({ url }) => url));
     await refuseOrHang(exchange, triggers);
@@ -34,7 +34,7 @@ export function officialRoutes(services: VideoServices): Route[] {
       request: request.draft ? request : { ...request, media: [] },
       triggers,
       fate: fateOf(triggers),
-      patience: request.executionExpiresAfter * 1000,
+      lifetime: request.executionExpiresAfter * 1000,
       work: () => workOnOfficial(services, request, triggers),
     });
     await answerCreate(exchange, triggers, { id: task.id, safety_identifier: request.safetyIdentifier });
@@ -126,10 +126,10 @@ function selectTasks(
   return { page: matching.slice((number - 1) * size, number * size), total: matching.length };
 }
 
-function readNumber(query: URLSearchParams, name: string, most: number, usual: number): number {
-  const value = Number(query.get(name) ?? usual);
-  if (!Number.isInteger(value) || value < 1 || value > most)
-    throw invalidParameter(`${name} must be an integer from 1 to ${most}`, name);
+function readNumber(query: URLSearchParams, name: string, max: number, fallback: number): number {
+  const value = Number(query.get(name) ?? fallback);
+  if (!Number.isInteger(value) || value < 1 || value > max)
+    throw invalidParameter(`${name} must be an integer from 1 to ${max}`, name);
   return value;
 }
 

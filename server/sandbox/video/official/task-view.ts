@@ -13,7 +13,7 @@ export function statusOf(task: OfficialTask): string {
   return statuses[task.stage().name];
 }
 
-/** A task as the official poll and list show it. What the model chooses is told when it has. */
+/** A task as the official poll and list show it. What the model chooses is shown once it has. */
 export function showTask(task: OfficialTask): object {
   const { request } = task;
   const stage = task.stage();
