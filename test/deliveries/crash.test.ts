@@ -20,27 +20,27 @@ const points = [
 const order = ['queued', 'in_progress', 'completed', 'failed'];
 
 describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let upstream: TaskUpstream;
   let receiver: Receiver;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
+    testStore = await TestStore.make(engine);
     upstream = await TaskUpstream.start();
     receiver = await Receiver.start();
   });
   afterEach(async () => {
     await Promise.all([upstream.close(), receiver.close()]);
-    await place.remove();
+    await testStore.remove();
   });
 
   test.each(points)('at %s: every change is told in its order', { timeout: 60_000 }, async (point) => {
     const options = { upstreamUrl: upstream.url, callbackUrl: receiver.url() };
     const child = new Child(
-      { ...options, name: 'first', store: place.options, quota: QUOTA, prompts },
+      { ...options, name: 'first', store: testStore.options, quota: QUOTA, prompts },
       point,
     );
     expect(await child.ended()).toEqual([null, 'SIGKILL']);
-    const store = await place.open();
+    const store = await testStore.open();
     const left = new Map((await taskRows(store)).map(({ id, state }) => [id, state]));
     // Nothing was told that is not so.
     for (const { body } of receiver.seen)

@@ -1,31 +1,25 @@
 import { Webhook } from 'standardwebhooks';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Store } from '../../server/store/store.ts';
-import { engines, onServer, TestStore } from '../store/engines.ts';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { engines, onServer } from '../store/engines.ts';
 import { now, TaskHarness } from '../tasks/harness.ts';
 import { done, Outbox, secret, videoUrl } from './outbox.ts';
 import { Receiver, signatureOf } from './receiver.ts';
 
 describe.each(engines)('deliveries on %s', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let outbox: Outbox;
   let receiver: Receiver;
   let other: Receiver;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (rig) => {
+    outbox = new Outbox(rig);
   });
   beforeEach(async () => {
-    outbox = new Outbox(await TaskHarness.make(place, store));
     receiver = await Receiver.start();
     other = await Receiver.start();
   });
   afterEach(async () => {
     await outbox.close();
-    await Promise.all([outbox.rig.close(), receiver.close(), other.close()]);
+    await Promise.all([receiver.close(), other.close()]);
   });
-  afterAll(() => place.remove());
 
   const eventually = (check: () => void | Promise<void>) =>
     vi.waitFor(check, { timeout: 10_000, interval: 10 });
@@ -378,12 +372,12 @@ describe.each(engines)('deliveries on %s', (engine) => {
       const { rig, deliveries } = outbox;
       await outbox.submit(receiver.url());
       const lease = { owner: 'dead', now, until: now + 20_000 };
-      await store.run('claimDeliveries', { ...lease, limit: 1, perHost: 1, running: [] });
+      await rig.store.run('claimDeliveries', { ...lease, limit: 1, perHost: 1, running: [] });
       await deliveries.start();
       // However late it is: as long as the other may live, the delivery is its own.
       await rig.advance(3_600_000);
       expect(receiver.seen).toEqual([]);
-      expect(await rig.bury()).toBe(1);
+      expect(await rig.freeOrphans()).toBe(1);
       deliveries.wake();
       await eventually(async () => {
         await rig.advance(1_000);
@@ -397,7 +391,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
     test('one that is added while the one before is being closed follows it', async () => {
       await outbox.submit(receiver.url());
       await onServer(async (client) => {
-        await client.query(`set search_path = ${place.options.schema}`);
+        await client.query(`set search_path = ${outbox.rig.testStore.options.schema}`);
         await client.query('begin');
         await client.query('update tasks set progress = 1');
         await client.query(`insert into deliveries (task_id, state, host, changed_at, tries, attempt)

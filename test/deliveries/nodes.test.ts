@@ -12,14 +12,14 @@ test.runIf(engines.includes('postgres'))(
   'two gateways on PostgreSQL share the deliveries, and each delivery is delivered once',
   { timeout: 120_000 },
   async () => {
-    const place = await TestStore.make('postgres');
+    const testStore = await TestStore.make('postgres');
     const [upstream, receiver] = await Promise.all([TaskUpstream.start(), Receiver.start()]);
-    const store = await place.open();
+    const store = await testStore.open();
     const token = await makeToken(store, { remainQuota: 1_000_000 });
     const start = (name: string) =>
       new Child({
         name,
-        store: place.options,
+        store: testStore.options,
         upstreamUrl: upstream.url,
         token: { id: token.id, userId: token.userId },
         quota: 0,
@@ -52,6 +52,6 @@ test.runIf(engines.includes('postgres'))(
         ['queued', 'in_progress', 'failed'],
       ]).toContainEqual(states);
     expect(new Set(receiver.seen.map(({ body }) => body.node))).toEqual(new Set(['left', 'right']));
-    await place.remove();
+    await testStore.remove();
   },
 );

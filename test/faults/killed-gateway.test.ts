@@ -77,7 +77,7 @@ describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: tr
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
       await Promise.all([expect(order(site, child.url)).rejects.toThrow(), child.killed()]);
-      await site.bury();
+      await site.freeOrphans();
       const { url, gateway, close } = await site.serve();
       try {
         let task = await order(site, url);
@@ -173,7 +173,7 @@ function sendAll(site: Site, url: string): Promise<string[]> {
 
 /** Lets another gateway end every task, and looks at each that was told, at the books, and at a new task. */
 async function revive(site: Site, told: readonly string[]): Promise<void> {
-  await site.bury();
+  await site.freeOrphans();
   const { url, gateway, close } = await site.serve();
   try {
     const { read } = gateway.store;

@@ -8,17 +8,17 @@ import { engines, TestStore } from '../store/engines.ts';
 const NOW = 1_700_000_000_500;
 
 describe.each(engines)('a hold that grows on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let store: Store;
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
     now = NOW;
     ledger = new Ledger(store, 'here', () => now);
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   const reserve = (token: TokenRecord, requestId: string, amount: number) =>
     ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount });
@@ -95,7 +95,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     const token = await makeToken(store, { remainQuota: 100 });
     const ids = Array.from({ length: 10 }, (_, index) => `r${index}`);
     for (const id of ids) await reserve(token, id, 1);
-    const rival = engine === 'postgres' ? new Ledger(await place.open(), 'rival', () => now) : ledger;
+    const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     const outcomes = await Promise.all(
       ids.map((requestId, index) =>
         (index % 2 === 0 ? ledger : rival).extend({ requestId, from: 1, to: 26 }),

@@ -8,18 +8,18 @@ import { engines, TestStore } from '../store/engines.ts';
 const NOW = 1_700_000_000_500;
 
 describe.each(engines)('ledger on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let store: Store;
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
     now = NOW;
     ledger = new Ledger(store, 'here', () => now);
     await store.run('beat', { id: 'here', beat: 0 });
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   const hold = (
     token: TokenRecord,
@@ -171,7 +171,7 @@ describe.each(engines)('ledger on %s', (engine) => {
   test('hundreds of reserves at once never overspend', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
     // On PostgreSQL a second gateway competes for the same balance.
-    const rival = engine === 'postgres' ? new Ledger(await place.open(), 'rival', () => now) : ledger;
+    const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     const answers = await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         (index % 2 === 0 ? ledger : rival).reserve(hold(token, `r${index}`, { amount: 7 })),

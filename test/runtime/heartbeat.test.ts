@@ -55,15 +55,15 @@ class Node {
   }
 }
 
-let place: TestStore;
+let testStore: TestStore;
 let store: Store;
 let token: TokenRecord;
 const open = async (engine: Engine) => {
-  place = await TestStore.make(engine);
-  store = await place.open();
+  testStore = await TestStore.make(engine);
+  store = await testStore.open();
   token = await makeToken(store, { remainQuota: QUOTA });
 };
-afterEach(() => place.remove());
+afterEach(() => testStore.remove());
 
 const states = async () => (await ledgerRows(store)).map(({ state }) => state);
 const left = async () => (await balanceOf(store, token)).remain_quota;

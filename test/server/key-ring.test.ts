@@ -6,13 +6,13 @@ import { makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
-let place: TestStore;
+let testStore: TestStore;
 let store: Store;
 beforeAll(async () => {
-  place = await TestStore.make('sqlite');
-  store = await place.open();
+  testStore = await TestStore.make('sqlite');
+  store = await testStore.open();
 });
-afterAll(() => place.remove());
+afterAll(() => testStore.remove());
 
 /** A ring with a clock of its own, and keys that end in so many seconds, or never. */
 async function makeRing(endings: readonly (number | undefined)[], most?: number) {

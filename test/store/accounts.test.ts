@@ -6,13 +6,13 @@ import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
 
 describe.each(engines)('accounts on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let store: Store;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   test('a token is found by the hash of its key, with all that decides about its use', async () => {
     const user = await store.run('createUser', { name: 'someone', group: 'trial', now: 5_000 });

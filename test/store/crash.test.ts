@@ -12,17 +12,17 @@ const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
 const ACKNOWLEDGEMENTS = 1_000;
 
 describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
+    testStore = await TestStore.make(engine);
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   /** Runs the child until it has acknowledged enough, kills it, and gives its lines split into words. */
   async function runAndKill(): Promise<string[][]> {
-    const name = place.options.schema ?? '';
+    const name = testStore.options.schema ?? '';
     const url = `${databaseUrl}?application_name=${name}`;
-    const options = { ...place.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
+    const options = { ...testStore.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
     const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -31,7 +31,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     for await (const line of createInterface({ input: child.stdout })) {
       lines.push(line.split(' '));
       if (engine === 'sqlite' && lines.length === 2) {
-        await expect(openStore(place.options)).rejects.toThrow('in use by another gateway');
+        await expect(openStore(testStore.options)).rejects.toThrow('in use by another gateway');
       }
       if (lines.length === ACKNOWLEDGEMENTS) child.kill('SIGKILL');
     }
@@ -47,7 +47,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
   test('has done everything it acknowledged, once, and its books balance', { timeout: 60_000 }, async () => {
     const lines = await runAndKill();
     expect(lines.length).toBeGreaterThanOrEqual(ACKNOWLEDGEMENTS);
-    const store = await place.open();
+    const store = await testStore.open();
     const rows = new Map((await ledgerRows(store)).map((row) => [row.request_id, row]));
     const logged = (await logRows(store)).map((row) => row.request_id);
     for (const [what, requestId = '', charged] of lines.slice(1)) {

@@ -14,34 +14,34 @@ import { engines, onServer, TestStore } from './engines.ts';
 const wire = (statement: string) => (statement === 'commit' ? 'commit\0' : statement);
 
 describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connections break', () => {
-  let place: TestStore;
+  let testStore: TestStore;
   let proxy: DatabaseProxy;
   let store: Store;
   let token: TokenRecord;
   const told: boolean[] = [];
 
   beforeEach(async () => {
-    place = await TestStore.make('postgres');
+    testStore = await TestStore.make('postgres');
     proxy = await DatabaseProxy.start();
     told.length = 0;
-    store = await place.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
+    store = await testStore.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
     token = await makeToken(store, { remainQuota: 100 });
     await new Ledger(store, 'gateway_1').reserve({ ...request, token, amount: 10 });
   });
   afterEach(async () => {
     proxy.up();
-    await place.remove();
+    await testStore.remove();
     await proxy.close();
   });
 
   const request = { requestId: 'r1', model: 'm', unit: 'characters' as const };
   const settlement = { requestId: 'r1', charged: 4, log: logEntry, now: 5 };
   const impatient = () =>
-    place.open({
+    testStore.open({
       databaseUrl: proxy.url,
       postgres: { ...standardLimits, connections: 2, connectTimeoutMs: 300, statementTimeoutMs: 300 },
     });
-  const lockToken = () => `begin; update ${place.options.schema}.tokens set name = name`;
+  const lockToken = () => `begin; update ${testStore.options.schema}.tokens set name = name`;
 
   async function expectSettledOnce(): Promise<void> {
     expect(await ledgerRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
@@ -89,7 +89,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     const commits = new Commits();
     const planned = commits.next();
     await onServer(async (client) => {
-      await client.query(`set search_path to ${place.options.schema}; begin; ${planned.note}`);
+      await client.query(`set search_path to ${testStore.options.schema}; begin; ${planned.note}`);
       const answer = commits.wasMade(store.read, planned);
       const waits =
         "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";

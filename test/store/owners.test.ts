@@ -8,17 +8,17 @@ import { makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
 
 describe.each(engines)('what a user has, on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let store: Store;
   let owner: TokenRecord;
   let stranger: TokenRecord;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
     owner = await makeToken(store, { unlimitedQuota: true, keyHash: 'of the owner' });
     stranger = await makeToken(store, { unlimitedQuota: true });
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   const keepAsset = (id: string, { userId }: TokenRecord, channel: string, now: number, model = null) =>
     store.run('saveAsset', {

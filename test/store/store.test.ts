@@ -23,38 +23,38 @@ const reservation = (token: { id: number; userId: number }, requestId: string) =
 });
 
 describe.each(engines)('store on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
+    testStore = await TestStore.make(engine);
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   test('keeps what was written, and migrates once, across openings', async () => {
-    const first = await place.open();
+    const first = await testStore.open();
     const { id } = await first.run('createUser', newUser('kept'));
     await first.close();
-    const second = await place.open();
+    const second = await testStore.open();
     const user = await second.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
     expect(user).toEqual({ id, name: 'kept', group_name: 'default', created_at: 1 });
   });
 
   test('refuses a database of a newer version, and leaves it free', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     await store.close();
     const insert = "insert into schema_migrations (name, applied_at) values ('9999-later', 1)";
     if (engine === 'postgres') {
-      await onServer((client) => client.query(insert.replace('into ', `into ${place.options.schema}.`)));
+      await onServer((client) => client.query(insert.replace('into ', `into ${testStore.options.schema}.`)));
     } else {
-      const file = new DatabaseSync(join(place.options.dataDir, 'unigate.db'));
+      const file = new DatabaseSync(join(testStore.options.dataDir, 'unigate.db'));
       file.exec(insert);
       file.close();
     }
-    await expect(openStore(place.options)).rejects.toThrow(/newer version.*9999-later/);
-    await expect(openStore(place.options)).rejects.toThrow(/newer version/);
+    await expect(openStore(testStore.options)).rejects.toThrow(/newer version.*9999-later/);
+    await expect(openStore(testStore.options)).rejects.toThrow(/newer version/);
   });
 
   test('a read sees every command that has resolved', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     for (let index = 0; index < 20; index += 1) {
       const { id } = await store.run('createUser', newUser(`user ${index}`));
       const row = await store.read.selectFrom('users').select('name').where('id', '=', id).executeTakeFirst();
@@ -63,7 +63,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test('reads integers up to 2^53 and their sums as numbers', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     await makeToken(store, { remainQuota: Number.MAX_SAFE_INTEGER - 1 });
     await makeToken(store, { remainQuota: 1 });
     const row = await store.read
@@ -74,7 +74,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test('a command that fails is undone alone', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     const token = await makeToken(store, { remainQuota: 100 });
     await store.run('reserve', reservation(token, 'r1'));
     // Issued together: on SQLite they share a transaction. The middle one fails after its first write.
@@ -102,7 +102,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test("errors are real, with the command's own name and message", async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     const token = await makeToken(store, { remainQuota: 100 });
     await store.run('reserve', reservation(token, 'r1'));
     const broken = undefined as unknown as LogEntry;
@@ -116,7 +116,7 @@ describe.each(engines)('store on %s', (engine) => {
   });
 
   test('arguments that are not plain data fail their own call only', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     const results = await Promise.allSettled([
       store.run('createUser', newUser('one')),
       store.run('createUser', { ...newUser('two'), name: (() => 'two') as unknown as string }),
@@ -127,7 +127,7 @@ describe.each(engines)('store on %s', (engine) => {
 
   test('close finishes the commands given before it and refuses later ones', async () => {
     // So many at once wait for a connection as long as a busy machine makes them.
-    const store = await place.open({ postgres: { ...standardLimits, connectTimeoutMs: 60_000 } });
+    const store = await testStore.open({ postgres: { ...standardLimits, connectTimeoutMs: 60_000 } });
     const given = Array.from({ length: 700 }, (_, index) =>
       store.run('createUser', newUser(`user ${index}`)),
     );
@@ -136,21 +136,26 @@ describe.each(engines)('store on %s', (engine) => {
     await closed;
     await store.close();
     expect(new Set((await Promise.all(given)).map((user) => user.id)).size).toBe(700);
-    const again = await place.open();
+    const again = await testStore.open();
     const names = await again.read.selectFrom('users').select('name').execute();
     expect(names).toHaveLength(700);
   });
 });
 
 describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', () => {
-  let place: TestStore;
+  let testStore: TestStore;
   beforeEach(async () => {
-    place = await TestStore.make('postgres');
+    testStore = await TestStore.make('postgres');
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   test('may migrate at the same time', async () => {
-    const [first, ...others] = await Promise.all([place.open(), place.open(), place.open(), place.open()]);
+    const [first, ...others] = await Promise.all([
+      testStore.open(),
+      testStore.open(),
+      testStore.open(),
+      testStore.open(),
+    ]);
     const { id } = await first.run('createUser', { name: 'shared', group: 'default', now: 1 });
     for (const store of others) {
       const row = await store.read.selectFrom('users').select('name').where('id', '=', id).executeTakeFirst();
@@ -159,9 +164,9 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
   });
 
   test('agree on the one bootstrap key', async () => {
-    const stores = await Promise.all(Array.from({ length: 4 }, () => place.open()));
+    const stores = await Promise.all(Array.from({ length: 4 }, () => testStore.open()));
     await onServer((client) =>
-      client.query(`insert into ${place.options.schema}.users values (1, 'root', 'default', 1)`),
+      client.query(`insert into ${testStore.options.schema}.users values (1, 'root', 'default', 1)`),
     );
     const made = await Promise.all(
       stores.map((store, index) =>
@@ -172,10 +177,10 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
   });
 
   test('a command that a deadlock undid runs again', { timeout: 20_000 }, async () => {
-    const { schema } = place.options;
+    const { schema } = testStore.options;
     // Whoever looks first is undone: the store after two seconds, time enough for the rival; the rival never.
     const options = encodeURIComponent(`-c search_path=${schema} -c deadlock_timeout=2s`);
-    const store = await place.open({
+    const store = await testStore.open({
       databaseUrl: `${databaseUrl}?application_name=${schema}&options=${options}`,
     });
     const token = await makeToken(store, { remainQuota: 100 });
@@ -203,25 +208,25 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
 });
 
 describe('the SQLite data folder', () => {
-  let place: TestStore;
+  let testStore: TestStore;
   beforeEach(async () => {
-    place = await TestStore.make('sqlite');
+    testStore = await TestStore.make('sqlite');
   });
-  afterEach(() => place.remove());
+  afterEach(() => testStore.remove());
 
   test('belongs to one gateway at a time', async () => {
-    const message = `DATA_DIR ${place.options.dataDir} is in use by another gateway.`;
-    const results = await Promise.allSettled([place.open(), place.open(), place.open()]);
+    const message = `DATA_DIR ${testStore.options.dataDir} is in use by another gateway.`;
+    const results = await Promise.allSettled([testStore.open(), testStore.open(), testStore.open()]);
     expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
     for (const result of results) {
       if (result.status === 'rejected') expect(result.reason).toMatchObject({ message });
       else await result.value.close();
     }
-    await place.open();
+    await testStore.open();
   });
 
   test('is written with a commit on the disk before it is told', () => {
-    const writer = openWriter(join(place.options.dataDir, 'unigate.db'));
+    const writer = openWriter(join(testStore.options.dataDir, 'unigate.db'));
     const setting = (name: string) => Object.values(writer.prepare(`pragma ${name}`).get() ?? {})[0];
     const settings = ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout'].map(setting);
     writer.close();
@@ -229,22 +234,22 @@ describe('the SQLite data folder', () => {
   });
 
   test('is made when it is not there', async () => {
-    const dataDir = join(place.options.dataDir, 'deep', 'down');
+    const dataDir = join(testStore.options.dataDir, 'deep', 'down');
     const store = await openStore({ dataDir });
     await store.close();
     await access(join(dataDir, 'unigate.db'));
   });
 
   test('cannot be written through the reading connection', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     await expect(store.read.deleteFrom('users').execute()).rejects.toThrow(/readonly/);
   });
 
   test('closing folds the write-ahead log into the database file', async () => {
-    const store = await place.open();
+    const store = await testStore.open();
     await store.run('createUser', { name: 'someone', group: 'default', now: 1 });
     await store.read.selectFrom('users').select('id').execute();
     await store.close();
-    await expect(access(join(place.options.dataDir, 'unigate.db-wal'))).rejects.toThrow('ENOENT');
+    await expect(access(join(testStore.options.dataDir, 'unigate.db-wal'))).rejects.toThrow('ENOENT');
   });
 });

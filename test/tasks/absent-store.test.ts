@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { CommandName } from '../../server/store/commands/registry.ts';
 import type { Store } from '../../server/store/store.ts';
 import { done, Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -19,18 +19,10 @@ function awayAtFirst(store: Store, ...names: CommandName[]): Store {
 }
 
 describe.each(engines)('tasks on %s, while the store is away', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   test('are refused before anything is asked for them', async () => {
     const tasks = rig.engine({ store: awayAtFirst(rig.store, 'createTask') });

@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Store } from '../../server/store/store.ts';
+import { describe, expect, test } from 'vitest';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import { Outbox } from '../deliveries/outbox.ts';
 import { Receiver } from '../deliveries/receiver.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { now, TaskHarness } from './harness.ts';
 import { TestClock } from './test-clock.ts';
 
@@ -12,18 +11,10 @@ const running: Snapshot = { state: 'in_progress', progress: 1 };
 const done: Snapshot = { state: 'completed', result: {} };
 
 describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? now));
 
@@ -77,16 +68,16 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     // The next process finds the clock an hour back.
     const timers = new TestClock(now - hour);
     const next = rig.engine({ timers });
-    const teller = outbox.another({ timers });
+    const other = outbox.another({ timers });
     rig.driver.onPoll = () => done;
     await next.start();
-    await teller.start();
+    await other.start();
     for (let told = 0; told < 2; told = receiver.seen.length) {
       await timers.advance(1_000, () => rig.settled());
     }
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     await next.stop();
-    await teller.stop();
+    await other.stop();
     await outbox.close();
     await receiver.close();
   });

@@ -28,15 +28,15 @@ const ends: Record<string, [string, string | null]> = {
 };
 
 describe.each(engines)('a gateway killed on %s', (engine) => {
-  let place: TestStore;
+  let testStore: TestStore;
   let upstream: TaskUpstream;
   beforeEach(async () => {
-    place = await TestStore.make(engine);
+    testStore = await TestStore.make(engine);
     upstream = await TaskUpstream.start();
   });
   afterEach(async () => {
     await upstream.close();
-    await place.remove();
+    await testStore.remove();
   });
 
   test.each(points)(
@@ -44,10 +44,10 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     { timeout: 60_000 },
     async (point) => {
       const options = { name: 'first', upstreamUrl: upstream.url };
-      const child = new Child({ ...options, store: place.options, quota: QUOTA, prompts }, point);
+      const child = new Child({ ...options, store: testStore.options, quota: QUOTA, prompts }, point);
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;
-      const store = await place.open();
+      const store = await testStore.open();
       const node = openNode(store, { ...options, name: 'second', token, heart: { intervalMs: 20 } });
       await node.start();
       const finish = async () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
-import { expect } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import type { Channel } from '../../server/channels/channel.ts';
 import { Channels } from '../../server/channels/channels.ts';
 import type { TaskName, TaskRecord } from '../../server/store/queries/tasks.ts';
@@ -12,7 +12,7 @@ import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
-import { onServer, type TestStore } from '../store/engines.ts';
+import { type Engine, onServer, TestStore } from '../store/engines.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ScriptedDriver } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
@@ -26,7 +26,7 @@ const channelNames = ['one', 'two'];
 
 /** A task engine on a real store, with a clock that stands still and an upstream that does as it is told. */
 export class TaskHarness {
-  readonly place: TestStore;
+  readonly testStore: TestStore;
   readonly store: Store;
   readonly clock = new TestClock(now);
   readonly driver = new ScriptedDriver(this.clock.monotonic);
@@ -37,8 +37,8 @@ export class TaskHarness {
   #busy = 0;
   readonly #reading = new Set<unknown>();
 
-  private constructor(place: TestStore, store: Store, token: TokenRecord) {
-    this.place = place;
+  private constructor(testStore: TestStore, store: Store, token: TokenRecord) {
+    this.testStore = testStore;
     this.store = this.watched(store);
     this.token = token;
     this.channels = new Channels(
@@ -48,10 +48,22 @@ export class TaskHarness {
     this.tasks = this.engine();
   }
 
-  /** In an empty store: opening one for every test would take longer than the tests. */
-  static async make(place: TestStore, store: Store): Promise<TaskHarness> {
-    await wipe(place);
-    return new TaskHarness(place, store, await makeToken(store, { remainQuota: QUOTA }));
+  /** Makes one before each test of a suite, all on one store, emptied in between: to open one takes longer than a test. */
+  static eachTest(engine: Engine, use: (made: TaskHarness) => void): void {
+    let testStore: TestStore;
+    let store: Store;
+    let made: TaskHarness;
+    beforeAll(async () => {
+      testStore = await TestStore.make(engine);
+      store = await testStore.open();
+    });
+    beforeEach(async () => {
+      await wipe(testStore);
+      made = new TaskHarness(testStore, store, await makeToken(store, { remainQuota: QUOTA }));
+      use(made);
+    });
+    afterEach(() => made.close());
+    afterAll(() => testStore.remove());
   }
 
   close(): Promise<void> {
@@ -126,7 +138,7 @@ export class TaskHarness {
   }
 
   /** As when those who have something under a lease are found to be gone. Gives how many leases there were. */
-  async bury(): Promise<number> {
+  async freeOrphans(): Promise<number> {
     const { tasks, deliveries } = await this.store.run('freeOrphans', {
       now: this.clock.now(),
       dueNow: this.clock.monotonic(),

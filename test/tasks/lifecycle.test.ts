@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pageTasks } from '../../server/store/queries/tasks.ts';
-import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -10,18 +9,10 @@ const done: Snapshot = { state: 'completed', result: { url: 'https://files.examp
 const day = 86_400_000;
 
 describe.each(engines)('a task and its owner on %s', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   describe('reading', () => {
     test('is for the owner and the format it was made in', async () => {
@@ -371,13 +362,13 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       const newest = [made[4], ...made.slice(2, 4).toSorted().reverse(), made[1], made[0]];
       for (const within of [1, 2, 3, 4, 5, 6]) {
         const query = { ...owner(), offset: 0, limit: 10 };
-        const { tasks, total } = await pageTasks(store.read, query, within);
+        const { tasks, total } = await pageTasks(rig.store.read, query, within);
         expect(tasks.map(({ id }) => id)).toEqual(newest.slice(0, within));
         expect(total).toBe(Math.min(within, 5));
       }
       const oldest = { ...owner(), models: ['model-0'], offset: 0, limit: 10 };
-      expect(await pageTasks(store.read, oldest, 4)).toEqual({ tasks: [], total: 0 });
-      expect(await pageTasks(store.read, oldest, 5)).toMatchObject({ total: 1 });
+      expect(await pageTasks(rig.store.read, oldest, 4)).toEqual({ tasks: [], total: 0 });
+      expect(await pageTasks(rig.store.read, oldest, 5)).toMatchObject({ total: 1 });
     });
   });
 });

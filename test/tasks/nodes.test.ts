@@ -13,15 +13,15 @@ test.runIf(engines.includes('postgres'))(
   'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
   { timeout: 120_000 },
   async () => {
-    const place = await TestStore.make('postgres');
+    const testStore = await TestStore.make('postgres');
     const upstream = await TaskUpstream.start();
-    const store = await place.open();
+    const store = await testStore.open();
     const token = await makeToken(store, { remainQuota: QUOTA });
     const prompts = Array.from({ length: COUNT }, (_, index) => ['ok', 'late', 'fail'][index % 3] ?? 'ok');
     const start = (name: string) =>
       new Child({
         name,
-        store: place.options,
+        store: testStore.options,
         upstreamUrl: upstream.url,
         token: { id: token.id, userId: token.userId },
         quota: 0,
@@ -58,6 +58,6 @@ test.runIf(engines.includes('postgres'))(
     expect(states.filter((state) => state === 'completed')).toHaveLength((2 * COUNT * 2) / 3);
     const shared = [...upstream.tasks.values()].filter(({ polledBy }) => new Set(polledBy).size === 2);
     expect(shared).not.toEqual([]);
-    await place.remove();
+    await testStore.remove();
   },
 );

@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Failure } from '../../server/failure.ts';
-import type { Store } from '../../server/store/store.ts';
 import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
 import { makeToken } from '../store/books.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { now, QUOTA, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -12,18 +11,10 @@ const done: Snapshot = { state: 'completed', result: {}, usage: { units: 5 } };
 const running: Snapshot = { state: 'in_progress', progress: 1 };
 
 describe.each(engines)('polling on %s', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   const pauses = () => rig.driver.polled.map(({ at }, index, all) => at - (all[index - 1]?.at ?? now));
   const submitMany = (count: number, channel = 'one') =>
@@ -299,7 +290,7 @@ describe.each(engines)('polling on %s', (engine) => {
       await rig.settled();
       // However late it is: as long as the other may live, the task is its own.
       expect(await rig.step(3_600_000, right)).toBe(0);
-      expect(await rig.bury()).toBe(1);
+      expect(await rig.freeOrphans()).toBe(1);
       rig.driver.onPoll = () => second;
       expect(await rig.step(0, right)).toBe(1);
       const before = await rig.stored(task);

@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
-import type { Store } from '../../server/store/store.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { now, QUOTA, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -27,18 +26,10 @@ const pollOf = (id: string, attempt: number): TaskPoll => ({
 });
 
 describe.each(engines)('the states of a task on %s', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   const poll = (snapshot: Snapshot) => {
     rig.driver.onPoll = () => snapshot;

@@ -1,26 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Failure, ProviderFailure } from '../../server/failure.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines } from '../store/engines.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 describe.each(engines)('submitting on %s', (engine) => {
-  let place: TestStore;
-  let store: Store;
   let rig: TaskHarness;
-  beforeAll(async () => {
-    place = await TestStore.make(engine);
-    store = await place.open();
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
   });
-  beforeEach(async () => {
-    rig = await TaskHarness.make(place, store);
-  });
-  afterEach(() => rig.close());
-  afterAll(() => place.remove());
 
   const both = () => [rig.channel('one'), rig.channel('two')];
   const rows = () => rig.store.read.selectFrom('tasks').selectAll().execute();
@@ -104,7 +96,7 @@ describe.each(engines)('submitting on %s', (engine) => {
     const cutOff = await begun.promise;
     // However late it is: as long as the other may live, the task is its own.
     expect(await rig.step(3_600_000)).toBe(0);
-    await rig.bury();
+    await rig.freeOrphans();
     await rig.step(0);
     expect(await rig.stored(cutOff)).toMatchObject({ state: 'failed', error_code: 'submission_interrupted' });
     expect(asked()).toHaveLength(1);
@@ -119,7 +111,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       });
     const submitted = rig.engine().submit(rig.order());
     await rig.settled();
-    await rig.bury();
+    await rig.freeOrphans();
     await rig.step(0);
     answer();
     const { task } = await submitted;
@@ -266,7 +258,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       await rig.advance(5_000);
       // The other process may still be at it.
       expect(asked()).toEqual([]);
-      await rig.bury();
+      await rig.freeOrphans();
       await rig.advance(1_000);
       const made = await repeated;
       expect(made.filter(({ replayed }) => replayed)).toHaveLength(1);
@@ -280,7 +272,7 @@ describe.each(engines)('submitting on %s', (engine) => {
 
     test('a poller finds it first, and a repeat makes a new one all the same', async () => {
       await begin('store');
-      await rig.bury();
+      await rig.freeOrphans();
       expect(await rig.step(0)).toBe(1);
       expect(await rows()).toEqual([]);
       expect(await repeat()).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
@@ -291,7 +283,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       'one that may have reached the upstream is told as failed again and again: %s finds it first',
       async (finder) => {
         const lost = await begin('upstream');
-        await rig.bury();
+        await rig.freeOrphans();
         if (finder === 'a poller') expect(await rig.step(0)).toBe(1);
         for (const _ of [1, 2]) {
           expect(await repeat()).toMatchObject({

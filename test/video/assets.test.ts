@@ -373,17 +373,17 @@ describe.each(engines)('assets on %s', (engine) => {
   });
 
   test('assets outlive the gateway', async () => {
-    const place = await TestStore.make(engine);
+    const testStore = await TestStore.make(engine);
     // Makes the tables, and with PostgreSQL the schema of the test's own.
-    await (await place.open()).close();
+    await (await testStore.open()).close();
     const url = new URL(databaseUrl);
-    url.searchParams.set('options', `-csearch_path=${place.options.schema}`);
+    url.searchParams.set('options', `-csearch_path=${testStore.options.schema}`);
     const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
     const start = () =>
       startTestGateway({
         sandbox: false,
         channels: channels(),
-        dataDir: place.options.dataDir,
+        dataDir: testStore.options.dataDir,
         ...stored,
       });
     const before = await start();
@@ -397,7 +397,7 @@ describe.each(engines)('assets on %s', (engine) => {
       Status: 'Active',
     });
     await after.close();
-    await place.remove();
+    await testStore.remove();
   });
 });
 
