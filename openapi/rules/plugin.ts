@@ -1,6 +1,7 @@
 import { bodyLimit } from './body-limit.ts';
 import { decisionWhereOpen } from './decision-where-open.ts';
 import { errorFamily } from './error-family.ts';
+import { eventsNamed } from './events-named.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
 import { fieldDescribed } from './field-described.ts';
 import { messageExamples } from './message-examples.ts';
@@ -32,6 +33,7 @@ export default function housePlugin() {
         'schema-typed': schemaTyped,
         'request-bounded': requestBounded,
         'body-limit': bodyLimit,
+        'events-named': eventsNamed,
         'reply-suffix': replySuffix,
         'request-id-header': requestIdHeader,
         'standard-errors': standardErrors,

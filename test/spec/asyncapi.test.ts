@@ -9,11 +9,14 @@ import {
   type Json,
   type JsonObject,
   objects,
+  operationsOf,
   refName,
+  text,
 } from '../../openapi/tools/document.ts';
 
 const here = (path: string) => new URL(path, import.meta.url);
 const bundle = JSON.parse(readFileSync(here('../../generated/asyncapi.json'), 'utf8')) as JsonObject;
+const openapi = JSON.parse(readFileSync(here('../../generated/openapi.json'), 'utf8')) as JsonObject;
 const components = bundle.components as Record<string, JsonObject>;
 
 const inPlace = ['allOf', 'anyOf', 'oneOf'];
@@ -180,6 +183,31 @@ describe('operations', () => {
     const { messages: events = [] } = operations.find(({ id }) => id === 'receiveRealtimeEvents') ?? {};
     expect(events).toHaveLength(6);
     for (const { payload } of events) expect(payload.required).toContain('event_id');
+  });
+});
+
+describe('event streams of the HTTP routes', () => {
+  const streams = operationsOf(openapi).flatMap(({ id, path, node }) =>
+    objects(node.responses).flatMap(([, response]) => {
+      const { content } = deref(openapi, response);
+      const stream = isObject(content) ? content['text/event-stream'] : undefined;
+      return isObject(stream) ? [{ id, path, events: text(stream['x-events']) }] : [];
+    }),
+  );
+
+  test('are the channels of the streams', () => {
+    const named = streams.map(({ events }) => refName(events));
+    const tagged = objects(bundle.channels).filter(([, { tags }]) =>
+      JSON.stringify(tags).includes('streams'),
+    );
+    expect([...new Set(named)].sort()).toEqual(tagged.map(([name]) => name).sort());
+  });
+
+  test.each(streams)('$id carries the messages of a channel at its own path', ({ path, events }) => {
+    const channel = deref(bundle, { $ref: events.replace('asyncapi.json', '') });
+    const parts = text(channel.address).split(/\{[^}]+\}/);
+    expect(path.startsWith(parts[0] ?? '') && path.endsWith(parts.at(-1) ?? '')).toBe(true);
+    expect(Object.keys(channel.messages ?? {})).not.toEqual([]);
   });
 });
 

@@ -469,6 +469,18 @@ const fixtures: Fixture[] = [
     ),
   },
   {
+    rule: 'events-named',
+    name: 'takes an event stream that names its channel, and no name beside other bodies',
+    says: [],
+    document: withBody('text/event-stream', { schema: json, 'x-events': 'asyncapi.json#/channels/things' }),
+  },
+  ...[undefined, '#/channels/things', 'asyncapi.json#/components/messages/Thing'].map((name) => ({
+    rule: 'events-named',
+    name: `refuses ${name} as the name of what a stream carries`,
+    says: [/must say in x-events what it carries/],
+    document: withBody('text/event-stream', { schema: json, 'x-events': name }),
+  })),
+  {
     rule: 'message-examples',
     name: 'takes an example that is what the schemas say',
     says: [],
