@@ -8,7 +8,6 @@ import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
-import { steadyClock } from './steady-clock.ts';
 import { createVideoUpstream } from './video/video-upstream.ts';
 
 const fileCapacity = 256 * 1024 * 1024;
@@ -99,4 +98,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await services.engine.close();
     },
   };
+}
+
+/** Epoch milliseconds from when the process began, counted by a clock that never steps: tasks go by it. */
+function steadyClock(): number {
+  return Math.floor(performance.timeOrigin + performance.now());
 }

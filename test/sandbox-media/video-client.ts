@@ -72,7 +72,7 @@ function parse(text: string): unknown {
 }
 
 /** Starts the upstream before the file's tests and stops it after them. */
-export function useVideoUpstream(options: VideoUpstreamOptions = {}): VideoClient {
+export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): VideoClient {
   const client = new VideoClient();
   let upstream: VideoUpstream;
   let server: Server;

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import type { Route } from '../http/exchange.ts';
 import { FileStore } from '../http/file-store.ts';
 import { MediaEngine } from '../media/engine.ts';
-import { steadyClock } from '../steady-clock.ts';
 import { assetRoutes } from './assets/asset-routes.ts';
 import { Assets } from './assets/assets.ts';
 import { etaRoutes } from './eta/eta-routes.ts';
@@ -15,7 +14,7 @@ export interface VideoUpstreamOptions {
   /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
   taskTime?: number;
   /** Milliseconds since the epoch. */
-  now?: () => number;
+  now: () => number;
   /** Fetch media from loopback and private networks, too. */
   allowPrivateUrls?: boolean;
   /** Threads that make and read media; they start with the first job. Default: one less than the cores, at most 4. */
@@ -33,8 +32,8 @@ export interface VideoUpstream {
 const fileCapacity = 128 * 1024 * 1024;
 
 /** Makes the routes of video, 3D and asset jobs, with their own state and their own threads. */
-export function createVideoUpstream(options: VideoUpstreamOptions = {}): VideoUpstream {
-  const { taskTime = 3000, now = steadyClock, allowPrivateUrls = false } = options;
+export function createVideoUpstream(options: VideoUpstreamOptions): VideoUpstream {
+  const { taskTime = 3000, now, allowPrivateUrls = false } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
