@@ -62,7 +62,7 @@ function run({ command: [name, ...args], folder = '.' }: Step, shown = false): P
 async function runStatic(): Promise<boolean> {
   const waiting = [...staticSteps];
   const failed: string[] = [];
-  const lane = async () => {
+  const worker = async () => {
     for (let step = waiting.shift(); step !== undefined && failed.length === 0; step = waiting.shift()) {
       const begun = performance.now();
       const { code, output } = await run(step);
@@ -75,7 +75,7 @@ async function runStatic(): Promise<boolean> {
       console.log(`FAILED  ${step.title}: ${step.command.join(' ')}\n${output}`);
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   if (failed.length > 0) console.log(`stopped before the tests: ${failed.join(', ')}`);
   return failed.length === 0;
 }
