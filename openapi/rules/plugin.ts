@@ -1,4 +1,5 @@
 import { bodyLimit } from './body-limit.ts';
+import { decisionNamesProtocol } from './decision-names-protocol.ts';
 import { decisionWhereOpen } from './decision-where-open.ts';
 import { errorFamily } from './error-family.ts';
 import { eventsNamed } from './events-named.ts';
@@ -28,6 +29,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'decision-names-protocol': decisionNamesProtocol,
         'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,
         'schema-typed': schemaTyped,
@@ -43,6 +45,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('events'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'decision-names-protocol': decisionNamesProtocol,
         'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,
         'schema-typed': schemaTyped,

@@ -469,6 +469,24 @@ const fixtures: Fixture[] = [
     ),
   },
   {
+    rule: 'decision-names-protocol',
+    name: 'takes a decision that names its protocol, or rests on none',
+    says: [],
+    document: withSchema({
+      'x-decision': 'The range of the OpenAI Speech API; the ids are public.',
+      properties: { a: { 'x-decision': 'The limit is ours.' } },
+    }),
+  },
+  {
+    rule: 'decision-names-protocol',
+    name: 'refuses one that rests on a protocol without a name, also beside a $ref',
+    says: [/in place of "public protocol"/, /in place of "public native protocol"/],
+    document: withSchema({
+      'x-decision': 'As in the public protocol.',
+      properties: { a: { $ref: 'Titled.yaml', 'x-decision': 'Taken from the public native protocol.' } },
+    }),
+  },
+  {
     rule: 'events-named',
     name: 'takes an event stream that names its channel, and no name beside other bodies',
     says: [],
