@@ -63,7 +63,7 @@ export async function serve(
     dataDir: settings.dataDir,
     ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
     postgres: settings.database,
-    onReach: (away, cause) => {
+    onAvailability: (away, cause) => {
       if (away) logger.error({ err: cause }, 'the store is away');
       else logger.warn('the store is back');
     },

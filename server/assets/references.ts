@@ -48,10 +48,10 @@ const mediaFields: ReadonlyMap<string, AssetType> = new Map([
 
 /**
  * Puts the provider's ids in the place of the caller's own asset and draft ids in an upstream's body. `channels`
- * serve the model to the caller; only the one that what is referred to lives on is left of them, if there is any.
+ * serve the model to the caller; only the one that keeps what is referred to is left of them, if there is any.
  *
  * @throws Failure 400 when something is unknown, another user's, not ready, of the wrong type for its field or of
- *   another region than the model, when things live apart, or when their channel does not serve the model; 503
+ *   another region than the model, when two channels keep them, or when their channel does not serve the model; 503
  *   when that channel is there no more
  */
 export async function resolveReferences(
@@ -68,18 +68,18 @@ export async function resolveReferences(
   const [first] = references;
   if (first === undefined) return plain;
   const found = await lookUp(gateway, caller, references);
-  const homes = new Map<string, Reference>();
+  const byChannel = new Map<string, Reference>();
   const publicIds: Record<string, string> = {};
   const resolved = mapReferences(body, fields, (reference) => {
     const { channel, upstreamId } = find(reference, found, modelId);
-    homes.set(channel, reference);
+    byChannel.set(channel, reference);
     publicIds[upstreamId] = reference.id;
     return reference.kind === 'asset' ? `asset://${upstreamId}` : upstreamId;
   });
-  const [home = '', elsewhere] = homes.keys();
-  if (elsewhere !== undefined) throw livingApart([...homes.values()]);
-  const left = channels.filter(({ name }) => name === home);
-  if (left.length === 0) throw outOfReach(first, modelId, gateway.channels.named(home));
+  const [name = '', other] = byChannel.keys();
+  if (other !== undefined) throw keptApart([...byChannel.values()]);
+  const left = channels.filter((channel) => channel.name === name);
+  if (left.length === 0) throw notServed(first, modelId, gateway.channels.named(name));
   return { body: resolved, channels: left, publicIds, fields };
 }
 
@@ -156,13 +156,13 @@ function usableDraft(
   return { channel, upstreamId };
 }
 
-function livingApart([one, other]: readonly Reference[]): Failure {
+function keptApart([one, other]: readonly Reference[]): Failure {
   const ids = `${quoted(one?.id ?? '')} and ${quoted(other?.id ?? '')}`;
   return invalid(other?.field ?? '', `${ids} are kept by different providers; upload one of them anew.`);
 }
 
-function outOfReach({ id, field }: Reference, modelId: string, home: Channel | undefined): Failure {
-  if (home !== undefined) {
+function notServed({ id, field }: Reference, modelId: string, keeper: Channel | undefined): Failure {
+  if (keeper !== undefined) {
     return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
   }
   return new Failure(503, 'get_channel_failed', `The provider that keeps ${quoted(id)} is not available.`, {

@@ -11,7 +11,7 @@ const addressLife = 12 * hour;
 /** An address is asked for anew when no more than this is left of its life. */
 const addressMargin = hour;
 /** A reader waits so long for the provider, in milliseconds. */
-const patience = 5_000;
+const timeoutMs = 5_000;
 /** A provider may not find a new asset at once, in milliseconds. */
 const unknownAtFirst = 60_000;
 
@@ -46,7 +46,7 @@ async function refresh(gateway: Gateway, asset: AssetsTable): Promise<AssetsTabl
       'ageMs' in reported && reported.ageMs !== undefined ? asset.created_at + reported.ageMs : now;
     await gateway.store.run('settleAsset', { id, end, now: Math.min(now, changedAt) });
   } else {
-    // The same address again tells nothing of its life, so it is asked for again next time.
+    // The same address again says nothing of its life, so it is asked for again next time.
     if (reported.status !== 'Active' || reported.url === asset.url) return asset;
     await gateway.store.run('renewAssetUrl', { id, url: reported.url, urlExpires: now + addressLife });
   }
@@ -63,13 +63,13 @@ function endOf(reported: AssetStatus, now: number): AssetEnd | undefined {
 /** Undefined when the provider reported nothing. */
 async function ask(
   { channels, logger, clock }: Gateway,
-  { id, user_id: user, channel: home, upstream_id: upstreamId, model, created_at }: AssetsTable,
+  { id, user_id: user, channel: name, upstream_id: upstreamId, model, created_at }: AssetsTable,
 ): Promise<AssetStatus | undefined> {
-  const channel = channels.named(home);
+  const channel = channels.named(name);
   if (channel === undefined) return undefined;
   try {
     // Its own limit and not a reader's signal: others may be waiting for the same answer.
-    const upstream = { channel, user, signal: AbortSignal.timeout(patience) };
+    const upstream = { channel, user, signal: AbortSignal.timeout(timeoutMs) };
     const reported = await askForAsset(upstream, { upstreamId, model });
     channel.health.succeeded();
     return reported.status === 'Failed'
@@ -79,7 +79,7 @@ async function ask(
     const refusal = asDriverError(error);
     const { kind, failure, channelFailed } = refusal;
     if (channelFailed) channel.health.failed();
-    logDriverError(logger, refusal, { asset: id, channel: home }, 'an asset could not be asked about');
+    logDriverError(logger, refusal, { asset: id, channel: name }, 'an asset could not be asked about');
     const lost = kind === 'rejected' && failure.status === 404 && clock() - created_at > unknownAtFirst;
     return lost
       ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }

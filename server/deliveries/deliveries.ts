@@ -45,7 +45,7 @@ export class Deliveries {
   /** Goes on with what an earlier run left behind, and delivers from now on. */
   async start(): Promise<void> {
     const { timers, timing, logger } = this.#env;
-    await this.#hasten();
+    await this.#repairDue();
     this.#loop.start();
     this.#housekeeping = timers.alarm(timing.housekeepingMs, () => {
       this.#round = this.runHousekeeping()
@@ -54,15 +54,15 @@ export class Deliveries {
     });
   }
 
-  /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
-  async stop(patience = 1_000): Promise<void> {
+  /** Begins nothing new, waits up to `graceMs` milliseconds for what runs, and leaves the rest to others. */
+  async stop(graceMs = 1_000): Promise<void> {
     const { store, timers, owner } = this.#env;
     this.#housekeeping?.cancel();
     this.#housekeeping = undefined;
     await this.#loop.stop();
-    const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
+    const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
     await Promise.allSettled([...this.#inFlight, this.#round]);
-    impatient.cancel();
+    cutOff.cancel();
     await this.#sender.close();
     await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
   }
@@ -82,7 +82,7 @@ export class Deliveries {
   /** Forgets deliveries that were closed long ago, and says how many. */
   async runHousekeeping(): Promise<number> {
     const { store, timers, timing, stopping } = this.#env;
-    await this.#hasten();
+    await this.#repairDue();
     const closedBy = timers.monotonic() - timing.keepMs;
     let pruned = 0;
     while (!stopping.aborted) {
@@ -94,10 +94,10 @@ export class Deliveries {
   }
 
   /** No try is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
-  async #hasten(): Promise<void> {
+  async #repairDue(): Promise<void> {
     const { store, timers, timing } = this.#env;
     const now = timers.monotonic();
-    await store.run('hastenDeliveries', { now, after: now + Math.max(...timing.pausesMs) });
+    await store.run('repairDueDeliveries', { now, after: now + Math.max(...timing.pausesMs) });
   }
 
   async #claim(): Promise<{ tries: Promise<void>[]; nextDueAt: number }> {

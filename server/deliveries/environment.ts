@@ -19,7 +19,7 @@ export interface DeliveryOptions {
   timing?: Partial<DeliveryTiming>;
   /** Tries at a time. */
   atOnce?: number;
-  /** Tries to one host at a time, so that one that does not answer leaves room for the others. */
+  /** Tries to one host at a time, so that one that does not answer leaves slots for the others. */
   perHost?: number;
   /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
   owner?: string;
@@ -28,7 +28,7 @@ export interface DeliveryOptions {
 /** The same with everything filled in, and what ends it. */
 export interface DeliveryEnvironment extends Required<DeliveryOptions> {
   timing: DeliveryTiming;
-  /** Aborted when the process stops and has no more patience. */
+  /** Aborted when the process stops and its time of grace is over. */
   stopping: AbortSignal;
 }
 

@@ -77,14 +77,14 @@ export class Sender {
   }
 }
 
-/** Names an error without its message, which may tell of the address. */
+/** Names an error without its message, which may hold the address. */
 function codeOf(error: unknown): string {
   if (error instanceof PrivateAddressError) return 'private address';
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown';
 }
 
-/** The task as it was when it had just reached the state that a delivery tells. */
+/** The task as it was when it had just reached the state that a delivery reports. */
 function deliveredTask(task: TaskRecord, { state, changedAt }: DeliveryRecord): TaskRecord {
   if (state === 'completed' || state === 'failed') return task;
   return {

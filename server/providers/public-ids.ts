@@ -33,7 +33,7 @@ const maxLength = { code: 200, message: 2_000 };
 
 /**
  * The provider's code and words about a failed task, as far as clients may read them, without its own ids of the task
- * and of what the request refers to; `failed` stands in for what it does not tell.
+ * and of what the request refers to; `failed` stands in for what it does not say.
  */
 export function reportedError(
   { id, upstreamId, facts }: AcceptedTask,

@@ -9,7 +9,7 @@ export interface ResultFile {
   body: AsyncIterable<Buffer>;
   /** As the provider calls it, without parameters. */
   mediaType: string;
-  /** Bytes of `body`, where the provider tells. */
+  /** Bytes of `body`, where the provider says. */
   length: string | undefined;
   /** Set when `body` is a part of the file. */
   contentRange: string | undefined;

@@ -29,15 +29,15 @@ export class Creations {
     return running;
   }
 
-  /** Waits up to `patience` milliseconds for what runs, and breaks the rest off. */
-  async stop(patience: number): Promise<void> {
-    const impatient = this.#timers.alarm(patience, () => {
+  /** Waits up to `graceMs` milliseconds for what runs, and breaks the rest off. */
+  async stop(graceMs: number): Promise<void> {
+    const cutOff = this.#timers.alarm(graceMs, () => {
       this.#stopped = true;
       for (const controller of this.#running.values()) controller.abort(new StoppedError());
     });
     while (this.#running.size > 0) await Promise.allSettled(this.#running.keys());
     this.#stopped = true;
-    impatient.cancel();
+    cutOff.cancel();
   }
 }
 

@@ -14,12 +14,12 @@ export interface HeartbeatOptions {
   clock: () => number;
   /** Milliseconds between two beats. */
   intervalMs?: number;
-  /** A gateway is gone when it was looked at so many times without a beat in between. */
-  patience?: number;
+  /** A gateway is gone after so many intervals without a beat. */
+  maxMissed?: number;
 }
 
 /**
- * Shows the gateways that share a database that this one lives, and notices when another does not: what that one held
+ * Shows the gateways that share a database that this one runs, and finds out when another does not: what that one held
  * is given back then. It counts its own looks and compares no clocks, so it matters neither what time a machine
  * believes it is nor for how long the store could not be asked. On SQLite there is only one gateway at a time, so
  * whatever earlier ones held is given back at the start.
@@ -34,7 +34,7 @@ export class Heartbeat {
   #freeing: Promise<void> | undefined;
 
   constructor(options: HeartbeatOptions) {
-    this.#options = { intervalMs: 1_000, patience: 5, ...options };
+    this.#options = { intervalMs: 1_000, maxMissed: 5, ...options };
   }
 
   /** To call before this gateway holds anything. Gives what earlier gateways held that was given back. */
@@ -66,19 +66,19 @@ export class Heartbeat {
     try {
       await store.run('removeGateway', { id, beat: null });
     } catch (error) {
-      logger.warn({ err: error }, 'this gateway could not take its leave: the others will miss it');
+      logger.warn({ err: error }, 'this gateway could not sign off: the others will find it gone');
     }
   }
 
   async #look(): Promise<void> {
-    const { store, id, patience, logger } = this.#options;
+    const { store, id, maxMissed, logger } = this.#options;
     this.#beat += 1;
     const { missed, others } = await store.run('beat', { id, beat: this.#beat });
     if (missed) logger.warn({ gateway: id }, 'the others took this gateway for gone');
     const before = this.#others;
     this.#others = new Map(others.map((other) => [other.id, { ...other, silent: silence(other, before) }]));
     for (const other of this.#others.values()) {
-      if (other.silent < patience) continue;
+      if (other.silent < maxMissed) continue;
       if (await store.run('removeGateway', other)) logger.warn({ gateway: other.id }, 'a gateway is gone');
     }
     // Not waited for: what may have to wait for others' locks must not keep this one from beating.

@@ -33,34 +33,34 @@ export async function untilTaken<T>(over: AbortSignal, attempt: () => Promise<T>
 }
 
 /** Called when the store goes away, and why, and when it is back. */
-export type OnReach = (away: boolean, cause?: unknown) => void;
+export type OnAvailability = (away: boolean, cause?: unknown) => void;
 
-/** Knows whether the store is away, and tells each change once. */
-export class Reach {
-  readonly #tell: OnReach;
+/** Knows whether the store is away, and reports each change once. */
+export class Availability {
+  readonly #report: OnAvailability;
   #away = false;
 
-  constructor(tell: OnReach) {
-    this.#tell = tell;
+  constructor(report: OnAvailability) {
+    this.#report = report;
   }
 
   lost(cause: unknown): void {
     if (this.#away) return;
     this.#away = true;
-    this.#tell(true, cause);
+    this.#report(true, cause);
   }
 
   found(): void {
     if (!this.#away) return;
     this.#away = false;
-    this.#tell(false);
+    this.#report(false);
   }
 }
 
 /** The store must answer within so many milliseconds. */
 export const probeLimit = 2_000;
 /** A good answer is believed so long, in milliseconds: anybody may ask, and on SQLite asking is a write. */
-const believed = 500;
+const freshMs = 500;
 
 /** Finds out whether the store works, however many ask at the same time. */
 export class Probe {
@@ -78,7 +78,7 @@ export class Probe {
     this.#asking ??= this.#ask()
       .then(
         () => {
-          this.#goodUntil = performance.now() + believed;
+          this.#goodUntil = performance.now() + freshMs;
         },
         (error: unknown) => {
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);

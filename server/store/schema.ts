@@ -116,7 +116,7 @@ export interface VoicesTable {
   status: string;
   /** The prefix or preferred name it was made with. */
   name: string;
-  /** JSON object of what else a list tells: language, voice_prompt, preview_text. */
+  /** JSON object of what else a list shows: language, voice_prompt, preview_text. */
   facts: string;
   created_at: number;
   updated_at: number;
@@ -222,7 +222,7 @@ export interface TasksTable {
 export interface DeliveriesTable {
   /** Grows with the changes of a task. */
   id: Generated<number>;
-  /** The task has the address; without it, there is nothing to tell any more. */
+  /** The task has the address; without it, there is nothing to deliver any more. */
   task_id: string;
   state: TaskState;
   /** Of the address, with its port. */

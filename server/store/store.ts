@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
-import { type OnReach, untilTaken } from './availability.ts';
+import { type OnAvailability, untilTaken } from './availability.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
 import type { Database } from './schema.ts';
 
@@ -34,8 +34,8 @@ export interface StoreOptions {
   schema?: string;
   /** How a PostgreSQL database is used. */
   postgres?: PostgresLimits;
-  /** Called when the database, or the room on the disk, is gone, and when it is back. */
-  onReach?: OnReach;
+  /** Called when the database, or the space on the disk, is gone, and when it is back. */
+  onAvailability?: OnAvailability;
 }
 
 /**

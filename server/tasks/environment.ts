@@ -37,7 +37,7 @@ export interface TaskChannels {
 /** The same with everything filled in, and what ends it. */
 export interface TaskEnvironment extends Required<TaskOptions> {
   timing: TaskTiming;
-  /** Aborted when the process stops and has no more patience. */
+  /** Aborted when the process stops and its time of grace is over. */
   stopping: AbortSignal;
 }
 

@@ -38,15 +38,15 @@ export class Housekeeping {
   }
 
   async run(): Promise<{ pruned: number; expired: number }> {
-    await this.hasten();
+    await this.repairDue();
     return { expired: await this.#expireStranded(), pruned: await this.#prune() };
   }
 
   /** No poll is put off for longer than the longest pause: what seems so was written by a clock that ran ahead. */
-  async hasten(): Promise<void> {
+  async repairDue(): Promise<void> {
     const { store, timers, timing } = this.#env;
     const now = timers.monotonic();
-    await store.run('hastenTasks', { now, after: now + timing.maxPauseMs });
+    await store.run('repairDueTasks', { now, after: now + timing.maxPauseMs });
   }
 
   async #prune(): Promise<number> {

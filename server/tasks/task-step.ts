@@ -84,7 +84,7 @@ export class TaskStep {
     const { status, code, message, retryAfter } = error.failure;
     if (error.channelFailed) channel.health.failed();
     const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
-    logDriverError(this.#env.logger, error, about, 'upstream did not tell the state of a task');
+    logDriverError(this.#env.logger, error, about, 'upstream did not report the state of a task');
     if (status === 429 && retryAfter !== undefined)
       this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });

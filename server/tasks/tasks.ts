@@ -55,19 +55,19 @@ export class Tasks {
 
   /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
   async start(): Promise<void> {
-    await this.#housekeeping.hasten();
+    await this.#housekeeping.repairDue();
     this.#poller.start();
     this.#housekeeping.start();
   }
 
-  /** Begins nothing new, waits up to `patience` milliseconds for what runs, and leaves the rest to others. */
-  async stop(patience = 5_000): Promise<void> {
+  /** Begins nothing new, waits up to `graceMs` milliseconds for what runs, and leaves the rest to others. */
+  async stop(graceMs = 5_000): Promise<void> {
     const { store, timers, owner } = this.#env;
     await this.#poller.stop();
-    const impatient = timers.alarm(patience, () => this.#stopping.abort(new Error('the gateway stops')));
+    const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
     const running = [...this.#poller.inFlight, ...this.#submitter.running, this.#housekeeping.stop()];
     await Promise.allSettled(running);
-    impatient.cancel();
+    cutOff.cancel();
     await store.run('releaseTasks', { owner, now: timers.monotonic() });
   }
 

@@ -47,7 +47,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
       expect(order.indexOf(body.status)).toBeLessThanOrEqual(order.indexOf(left.get(body.id) ?? ''));
     const before = receiver.seen.length;
     const { token } = child;
-    const node = openNode(store, { ...options, name: 'second', token, heart: { intervalMs: 20 } });
+    const node = openNode(store, { ...options, name: 'second', token, heartbeat: { intervalMs: 20 } });
     await node.start();
     const rows = () => store.read.selectFrom('deliveries').selectAll().orderBy('id').execute();
     const finish = async () => {

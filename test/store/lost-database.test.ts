@@ -24,7 +24,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     testStore = await TestStore.make('postgres');
     proxy = await DatabaseProxy.start();
     told.length = 0;
-    store = await testStore.open({ databaseUrl: proxy.url, onReach: (away) => told.push(away) });
+    store = await testStore.open({ databaseUrl: proxy.url, onAvailability: (away) => told.push(away) });
     token = await makeToken(store, { remainQuota: 100 });
     await new Ledger(store, 'gateway_1').reserve({ ...request, token, amount: 10 });
   });

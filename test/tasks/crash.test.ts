@@ -48,7 +48,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;
       const store = await testStore.open();
-      const node = openNode(store, { ...options, name: 'second', token, heart: { intervalMs: 20 } });
+      const node = openNode(store, { ...options, name: 'second', token, heartbeat: { intervalMs: 20 } });
       await node.start();
       const finish = async () => {
         const open = (await taskRows(store)).filter(({ completed_at }) => completed_at === null);

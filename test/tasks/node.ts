@@ -19,7 +19,7 @@ export interface NodeOptions {
   /** Where changes of its tasks are told. */
   callbackUrl?: string;
   /** How soon it finds out that another is gone. */
-  heart?: Pick<HeartbeatOptions, 'intervalMs' | 'patience'>;
+  heartbeat?: Pick<HeartbeatOptions, 'intervalMs' | 'maxMissed'>;
 }
 
 /** Quota per second. */
@@ -27,12 +27,19 @@ export const rate = 10;
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {
-  const { name, upstreamUrl, token, timing, callbackUrl, heart } = options;
+  const { name, upstreamUrl, token, timing, callbackUrl } = options;
   const clock = Date.now;
   const channels = new Channels([channelTo(upstreamUrl, { name: 'one' })], clock);
   const logger = pino({ level: 'fatal' });
   const owner = `${name}_${randomUUID()}`;
-  const heartbeat = new Heartbeat({ store, id: owner, logger, timers: systemTimers, clock, ...heart });
+  const heartbeat = new Heartbeat({
+    store,
+    id: owner,
+    logger,
+    timers: systemTimers,
+    clock,
+    ...options.heartbeat,
+  });
   const deliveries = new Deliveries({
     store,
     owner,

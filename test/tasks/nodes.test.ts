@@ -28,7 +28,7 @@ test.runIf(engines.includes('postgres'))(
         prompts,
         timing: { maxPollMs: 100 },
         // Soon, but not so soon that one on a busy machine is taken for gone.
-        heart: { intervalMs: 250, patience: 12 },
+        heartbeat: { intervalMs: 250, maxMissed: 12 },
       });
     const [left, right] = [start('left'), start('right')];
     const open = async () => (await taskRows(store)).filter(({ completed_at }) => completed_at === null);

@@ -41,7 +41,7 @@ function parse(data: string): object {
     const event: unknown = JSON.parse(data);
     if (typeof event === 'object' && event !== null && !Array.isArray(event)) return event;
   } catch {
-    // Told below.
+    // Thrown below.
   }
   throw new Failure(502, 'bad_response', 'The provider sent an event that makes no sense.');
 }

@@ -94,7 +94,7 @@ function regionQuery({ channel }: Upstream, model: string | null): string {
 /** How providers write that all is well. */
 const successes: ReadonlySet<number | string> = new Set([0, '0', 'success']);
 
-/** What the envelope holds; its code tells a refusal that came with HTTP 200. */
+/** What the envelope holds; its code shows a refusal that came with HTTP 200. */
 function assetData(answer: unknown, words: ProviderWords): Readonly<Record<string, unknown>> {
   const code = field(answer, 'code');
   if ((typeof code === 'number' || typeof code === 'string') && !successes.has(code)) {

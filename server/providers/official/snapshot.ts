@@ -25,7 +25,7 @@ const flags = ['generate_audio', 'draft'] as const satisfies readonly (keyof Sch
 const maxTextLength = 20_000;
 
 /**
- * What an upstream tells of a task, as far as clients may see it: no ids, and nothing of a type that the contract
+ * What an upstream reports of a task, as far as clients may see it: no ids, and nothing of a type that the contract
  * does not have. The address of the video stands in different places on different channels.
  */
 export function readSnapshot(answer: unknown): VideoResult {
@@ -72,7 +72,7 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What the generic task object tells of the video. */
+/** What the generic task object shows of the video. */
 function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
   const seconds = secondsOf(answer);
   const usage = usageOf(answer);

@@ -7,7 +7,7 @@ import type { Command } from './command.ts';
 export interface DeliveryRecord {
   id: number;
   taskId: string;
-  /** The state it tells, which the task may have left since. */
+  /** The state it reports, which the task may have left since. */
   state: TaskState;
   host: string;
   /** When the task reached the state, epoch milliseconds. */
@@ -167,7 +167,7 @@ export const releaseDeliveries: Command<{ owner: string | null; now: number }, n
 };
 
 /** Makes due what nobody is at work on and is due only later than that. */
-export const hastenDeliveries: Command<{ now: number; after: number }, number> = async (
+export const repairDueDeliveries: Command<{ now: number; after: number }, number> = async (
   trx,
   { now, after },
 ) => {

@@ -3,10 +3,10 @@ import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import type { Command } from './command.ts';
 import {
   claimDeliveries,
-  hastenDeliveries,
   pruneDeliveries,
   recordDelivery,
   releaseDeliveries,
+  repairDueDeliveries,
 } from './deliveries.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
@@ -14,9 +14,9 @@ import {
   claimStrandedTasks,
   claimTask,
   claimTasks,
-  hastenTasks,
   recordPolls,
   releaseTasks,
+  repairDueTasks,
 } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
@@ -52,11 +52,11 @@ export const commands = {
   claimStrandedTasks,
   recordPolls,
   releaseTasks,
-  hastenTasks,
+  repairDueTasks,
   claimDeliveries,
   recordDelivery,
   releaseDeliveries,
-  hastenDeliveries,
+  repairDueDeliveries,
   pruneDeliveries,
 };
 

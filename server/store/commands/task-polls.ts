@@ -275,7 +275,10 @@ export const releaseTasks: Command<{ owner: string | null; now: number }, number
 };
 
 /** Makes due what nobody is at work on and is due only later than that. */
-export const hastenTasks: Command<{ now: number; after: number }, number> = async (trx, { now, after }) => {
+export const repairDueTasks: Command<{ now: number; after: number }, number> = async (
+  trx,
+  { now, after },
+) => {
   const { numUpdatedRows } = await trx
     .updateTable('tasks')
     .set({ next_poll_at: now })

@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
-import { Probe, probeLimit, Reach } from '../availability.ts';
+import { Availability, Probe, probeLimit } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
 import type { Database } from '../schema.ts';
@@ -35,8 +35,8 @@ export async function openPostgresStore(
   {
     schema,
     postgres = standardLimits,
-    onReach = () => {},
-  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onReach'>,
+    onAvailability = () => {},
+  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onAvailability'>,
 ): Promise<Store> {
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
@@ -58,10 +58,10 @@ export async function openPostgresStore(
     opened.push(connections);
     return connections;
   };
-  const reach = new Reach(onReach);
+  const availability = new Availability(onAvailability);
   const kyselyOver = (connections: Connections, readOnly = false) =>
     new Kysely<Database>({
-      dialect: new PostgresDialect({ pool: new SessionPool(connections, reach, { readOnly }) }),
+      dialect: new PostgresDialect({ pool: new SessionPool(connections, availability, { readOnly }) }),
     });
   const end = () => Promise.all(opened.splice(0).map(({ pool }) => pool.end()));
 

@@ -1,6 +1,6 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
-import { type Reach, StoreUnavailable } from '../availability.ts';
+import { type Availability, StoreUnavailable } from '../availability.ts';
 import { failureKind } from './failures.ts';
 
 /** The connection broke, or has to be thrown away. What it was sent last may have been carried out. */
@@ -29,17 +29,17 @@ export function openConnections(config: pg.PoolConfig): Connections {
   return { pool, broken };
 }
 
-/** A pool as Kysely takes it, which tells failures of the database from those of the program. */
+/** A pool as Kysely takes it, which tells failures of the database apart from those of the program. */
 export class SessionPool implements PostgresPool {
   readonly options = {};
   readonly #connections: Connections;
   readonly #repeats: number;
-  readonly #reach: Reach;
+  readonly #availability: Availability;
 
   /** `readOnly`: only single queries that read go over it, so they may be asked twice. */
-  constructor(connections: Connections, reach: Reach, { readOnly = false } = {}) {
+  constructor(connections: Connections, availability: Availability, { readOnly = false } = {}) {
     this.#connections = connections;
-    this.#reach = reach;
+    this.#availability = availability;
     this.#repeats = readOnly ? repeats : 0;
   }
 
@@ -58,10 +58,10 @@ export class SessionPool implements PostgresPool {
   async #open(): Promise<pg.PoolClient> {
     try {
       const client = await this.#connections.pool.connect();
-      this.#reach.found();
+      this.#availability.found();
       return client;
     } catch (error) {
-      this.#reach.lost(error);
+      this.#availability.lost(error);
       throw new StoreUnavailable(error);
     }
   }

@@ -188,7 +188,7 @@ export async function listTasks(
 }
 
 /** A page list looks at no more than a user's latest tasks of a format, as many as its pages can show. */
-const reach = 50_000;
+const maxListed = 50_000;
 
 /**
  * One page, newest first, and how many there are on all pages, both among the user's latest 50,000 of that format. It
@@ -197,7 +197,7 @@ const reach = 50_000;
 export async function pageTasks(
   db: Kysely<Database>,
   { offset, limit, ...filter }: TaskFilter & { offset: number; limit: number },
-  within = reach,
+  within = maxListed,
 ): Promise<{ tasks: TaskRecord[]; total: number }> {
   const { userId, format, createdFrom } = filter;
   const oldest = await matching(db, { userId, format, ...(createdFrom !== undefined && { createdFrom }) })

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { SettingsError } from '../../settings/configuration.ts';
-import { Probe, Reach } from '../availability.ts';
+import { Availability, Probe } from '../availability.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { openReader } from './connection.ts';
@@ -13,13 +13,13 @@ import { startWriter } from './writer-client.ts';
 /** The store in `dataDir/unigate.db`: one writer in a worker thread, reads on the thread that asks. */
 export async function openSqliteStore(
   dataDir: string,
-  { onReach = () => {} }: Pick<StoreOptions, 'onReach'> = {},
+  { onAvailability = () => {} }: Pick<StoreOptions, 'onAvailability'> = {},
 ): Promise<Store> {
   makeFolder(dataDir);
   const lock = lockFolder(dataDir);
   try {
     const file = join(dataDir, 'unigate.db');
-    const writer = await startWriter(file, new Reach(onReach));
+    const writer = await startWriter(file, new Availability(onAvailability));
     const reader = openReader(file);
     const read = new Kysely<Database>({ dialect: nodeSqliteDialect(reader) });
     const probe = new Probe(async () => {

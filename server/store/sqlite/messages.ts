@@ -7,7 +7,7 @@ export interface WriterData {
 }
 
 /**
- * Commands in the order they were given, as one message; the question whether it can write; or the wish to stop after
+ * Commands in the order they were given, as one message; the question whether it can write; or the order to stop after
  * what came before.
  */
 export type ToWriter = CommandCall[] | 'probe' | 'close';

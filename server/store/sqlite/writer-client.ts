@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type Reach, StoreUnavailable } from '../availability.ts';
+import { type Availability, StoreUnavailable } from '../availability.ts';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
 import {
   type CommandCall,
@@ -32,7 +32,7 @@ const BUSY_BATCH = 6;
 const COMMIT_DELAY = 1;
 
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
-export async function startWriter(file: string, reach: Reach): Promise<Writer> {
+export async function startWriter(file: string, availability: Availability): Promise<Writer> {
   const workerData: WriterData = { file };
   const worker = new Worker(new URL('./writer.ts', import.meta.url), { workerData, name: 'store writer' });
   await once(worker, 'message');
@@ -92,8 +92,8 @@ export async function startWriter(file: string, reach: Reach): Promise<Writer> {
         caller?.reject(error);
       } else caller?.resolve(outcome.result);
     }
-    if (reason === undefined) reach.found();
-    else reach.lost(reason.cause);
+    if (reason === undefined) availability.found();
+    else availability.lost(reason.cause);
     // After the callers have gone on, since they may have more to write. Under load it pays to wait for others.
     if (outcomes.length < BUSY_BATCH) setImmediate(flush);
     else setTimeout(flush, COMMIT_DELAY);
