@@ -1,4 +1,4 @@
-import { parseCommandLine, USAGE, UsageError } from './commands/command-line.ts';
+import { parseCommandLine, UsageError, usageText } from './commands/command-line.ts';
 import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { speak } from './commands/speak.ts';
@@ -9,13 +9,13 @@ import { listVoices } from './commands/voices.ts';
 import { APIError, RealtimeError, TaskFailedError } from './errors.ts';
 import { Unigate } from './unigate.ts';
 
-const SIGNALS = { SIGINT: 130, SIGTERM: 143 } as const;
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Runs the command line of this process. The exit code is that of `run`, or 130 or 143 after a signal. */
 export async function main(version: string): Promise<void> {
   const stop = new AbortController();
   let stoppedWith: number | undefined;
-  for (const [signal, code] of Object.entries(SIGNALS)) {
+  for (const [signal, code] of Object.entries(exitCodes)) {
     process.once(signal, () => {
       stoppedWith = code;
       stop.abort();
@@ -44,7 +44,7 @@ export async function run(
     const invocation = parseCommandLine(args);
     const { command, text, options } = invocation;
     key = options.key ?? key;
-    if (command === 'help') terminal.stdout.write(USAGE);
+    if (command === 'help') terminal.stdout.write(usageText);
     else if (command === 'version') terminal.stdout.write(`${version}\n`);
     else {
       if (!key?.trim()) throw new UsageError('Give --key, or set UNIGATE_API_KEY.');

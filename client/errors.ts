@@ -46,7 +46,7 @@ export class APIError extends UnigateError {
 
   /** The error of the class that belongs to the status. */
   static of(facts: APIErrorFacts): APIError {
-    const Class = CLASSES[facts.status] ?? (facts.status >= 500 ? InternalServerError : APIError);
+    const Class = errorClasses[facts.status] ?? (facts.status >= 500 ? InternalServerError : APIError);
     return new Class(facts);
   }
 }
@@ -160,7 +160,7 @@ export class TaskFailedError extends UnigateError {
   }
 }
 
-const CLASSES: Readonly<Record<number, typeof APIError>> = {
+const errorClasses: Readonly<Record<number, typeof APIError>> = {
   400: BadRequestError,
   401: AuthenticationError,
   403: PermissionDeniedError,
@@ -188,7 +188,7 @@ interface ErrorFacts {
   requestId: string | undefined;
 }
 
-const MAX_MESSAGE_CHARACTERS = 500;
+const maxMessageCharacters = 500;
 
 /**
  * Reads the body of every error family:
@@ -201,7 +201,7 @@ function readErrorBody(body: unknown): ErrorFacts {
     const text = body.trim();
     return {
       code: undefined,
-      message: text ? text.slice(0, MAX_MESSAGE_CHARACTERS) : undefined,
+      message: text ? text.slice(0, maxMessageCharacters) : undefined,
       requestId: undefined,
     };
   }

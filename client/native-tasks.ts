@@ -49,7 +49,7 @@ export class Models3d extends NativeTasks<Model3dRequest> {
   }
 }
 
-const ENDINGS: Readonly<Record<string, string>> = {
+const endMessages: Readonly<Record<string, string>> = {
   FAILED: 'The task has failed.',
   CANCELED: 'The task was canceled.',
   UNKNOWN: 'There is no such task, or it is older than a day.',
@@ -57,7 +57,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 function nativeState({ output }: NativeTask): TaskState {
   const status = output.task_status;
-  const ending = ENDINGS[status];
+  const ending = endMessages[status];
   if (ending === undefined) return { status };
   const { code, message } = { code: status, message: ending, ...output };
   return { status, failure: { code, message } };

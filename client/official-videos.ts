@@ -42,13 +42,13 @@ export class OfficialVideos extends TaskFamily<
   }
 }
 
-const ENDINGS: Readonly<Record<string, string>> = {
+const endMessages: Readonly<Record<string, string>> = {
   failed: 'The task has failed.',
   expired: 'The task has expired.',
   cancelled: 'The task was cancelled.',
 };
 
 function officialState({ status, error }: OfficialTask): TaskState {
-  const message = ENDINGS[status];
+  const message = endMessages[status];
   return { status, failure: message === undefined ? undefined : { code: status, message, ...error } };
 }

@@ -1,8 +1,8 @@
 import { AbortError } from './errors.ts';
 
-const FIRST_WAIT_MS = 500;
-const MAX_BACKOFF_MS = 8_000;
-const MAX_RETRY_AFTER_MS = 60_000;
+const firstWaitMs = 500;
+const maxBackoffMs = 8_000;
+const maxRetryAfterMs = 60_000;
 
 /**
  * How long to wait before the request is repeated, in milliseconds; undefined when it must not be repeated.
@@ -14,7 +14,7 @@ export function waitAfter(response: Response, attempt: number): number | undefin
   if (!isRepeatable(response)) return undefined;
   const asked = askedWait(response.headers);
   if (asked === undefined) return backoff(attempt);
-  return asked <= MAX_RETRY_AFTER_MS ? asked : undefined;
+  return asked <= maxRetryAfterMs ? asked : undefined;
 }
 
 /** Whether the answer, or the error made from it, stands for a passing failure. */
@@ -25,7 +25,7 @@ export function isRepeatable({ status, headers }: Pick<Response, 'status' | 'hea
 
 /** Half a second, doubled at each repeat up to 8 s, less up to a quarter by chance. `attempt` counts from 0. */
 export function backoff(attempt: number): number {
-  const max = Math.min(FIRST_WAIT_MS * 2 ** attempt, MAX_BACKOFF_MS);
+  const max = Math.min(firstWaitMs * 2 ** attempt, maxBackoffMs);
   return max * (1 - Math.random() * 0.25);
 }
 

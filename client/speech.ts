@@ -55,7 +55,7 @@ export class Speech {
 
   /** The same as events, with `X-Native-SSE: enable`. */
   synthesizeEvents(body: SynthesizerRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
-    const init = { ...options, ...STREAMED, body };
+    const init = { ...options, ...asStream, body };
     return new EventStream(async () => (await this.#caller.callWithReply('synthesizeSpeech', init)).response);
   }
 
@@ -72,13 +72,13 @@ export class Speech {
 
   /** The same as events, with `X-Native-SSE: enable`. */
   multimodalEvents(body: MultimodalSpeechRequest, options: CallOptions = {}): EventStream<SpeechEvent> {
-    const init = { ...options, ...STREAMED, body };
+    const init = { ...options, ...asStream, body };
     const open = () => this.#caller.callWithReply('generateMultimodalSpeech', init);
     return new EventStream(async () => (await open()).response);
   }
 }
 
-const STREAMED = { params: { header: { 'X-Native-SSE': 'enable' } }, parseAs: 'stream' } as const;
+const asStream = { params: { header: { 'X-Native-SSE': 'enable' } }, parseAs: 'stream' } as const;
 
 /** Spoken audio. */
 export class SpeechAudio extends ByteAnswer {}

@@ -1,16 +1,16 @@
-const LENGTH = 44;
-const UNKNOWN = 0xffffffff;
+const headerLength = 44;
+const unknownLength = 0xffffffff;
 
 /**
  * The 44 bytes that make a WAV file of the 16-bit mono PCM after them. `pcmBytes` is its length; left out, the header
  * says that the length is not known, which most players take.
  */
-export function wavHeader(sampleRate: number, pcmBytes = UNKNOWN): Uint8Array {
-  const header = new Uint8Array(LENGTH);
+export function wavHeader(sampleRate: number, pcmBytes = unknownLength): Uint8Array {
+  const header = new Uint8Array(headerLength);
   const view = new DataView(header.buffer);
   const word = (at: number, text: string) => header.set(new TextEncoder().encode(text), at);
   word(0, 'RIFF');
-  view.setUint32(4, Math.min(pcmBytes + LENGTH - 8, UNKNOWN), true);
+  view.setUint32(4, Math.min(pcmBytes + headerLength - 8, unknownLength), true);
   word(8, 'WAVEfmt ');
   view.setUint32(16, 16, true);
   view.setUint16(20, 1, true);
@@ -20,6 +20,6 @@ export function wavHeader(sampleRate: number, pcmBytes = UNKNOWN): Uint8Array {
   view.setUint16(32, 2, true);
   view.setUint16(34, 16, true);
   word(36, 'data');
-  view.setUint32(40, Math.min(pcmBytes, UNKNOWN), true);
+  view.setUint32(40, Math.min(pcmBytes, unknownLength), true);
   return header;
 }

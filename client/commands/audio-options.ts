@@ -4,7 +4,7 @@ import { type Options, UsageError } from './command-line.ts';
 
 type Format = NonNullable<SpeechRequest['response_format']>;
 
-const FORMATS: Readonly<Record<Format, readonly string[]>> = {
+const knownFormats: Readonly<Record<Format, readonly string[]>> = {
   wav: ['.wav'],
   mp3: ['.mp3'],
   pcm: ['.pcm', '.raw'],
@@ -12,7 +12,7 @@ const FORMATS: Readonly<Record<Format, readonly string[]>> = {
   flac: ['.flac'],
 };
 
-export const allFormats = Object.keys(FORMATS) as Format[];
+export const allFormats = Object.keys(knownFormats) as Format[];
 
 /** The format that was asked for, else that of the file's extension, else undefined. */
 export function readFormat<Known extends Format>(
@@ -21,7 +21,7 @@ export function readFormat<Known extends Format>(
   formats: readonly Known[],
 ): Known | undefined {
   if (asked === undefined)
-    return formats.find((name) => FORMATS[name].includes(extname(output).toLowerCase()));
+    return formats.find((name) => knownFormats[name].includes(extname(output).toLowerCase()));
   const format = formats.find((name) => name === asked);
   if (!format) throw new UsageError(`--format: one of ${formats.join(', ')}.`);
   return format;

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const USAGE = `unigate makes speech, video and 3D objects through a Unigate gateway.
+export const usageText = `unigate makes speech, video and 3D objects through a Unigate gateway.
 
   unigate speak TEXT --voice VOICE [-o FILE]   speak a text; TEXT - reads it from standard input
   unigate video PROMPT [-o FILE]               make a video; PROMPT - reads it from standard input

@@ -1,9 +1,9 @@
 import type { Terminal } from './terminal.ts';
 
-const REDRAW_MS = 100;
-const TICK_MS = 1_000;
+const redrawMs = 100;
+const tickMs = 1_000;
 // With the id of a task in front it fits a line of 80.
-const BAR_WIDTH = 12;
+const barWidth = 12;
 
 /** A line on a terminal that says how far something is; silent where stderr is not a terminal. */
 export class Progress {
@@ -30,7 +30,7 @@ export class Progress {
     this.#since ??= performance.now();
     const seconds = Math.floor((performance.now() - this.#since) / 1_000);
     this.show(`${text} ${seconds} s`, percent);
-    this.#waiting = setTimeout(() => this.wait(text, percent), TICK_MS);
+    this.#waiting = setTimeout(() => this.wait(text, percent), tickMs);
     this.#waiting.unref();
   }
 
@@ -38,7 +38,7 @@ export class Progress {
   received(bytes: number, total?: number): void {
     this.bytes = bytes;
     const now = performance.now();
-    if (now - this.#drawnAt < REDRAW_MS && bytes !== total) return;
+    if (now - this.#drawnAt < redrawMs && bytes !== total) return;
     this.#drawnAt = now;
     if (total) this.show(`${inUnits(bytes)} of ${inUnits(total)}`, (100 * bytes) / total);
     else this.show(`${inUnits(bytes)} received`);
@@ -60,8 +60,8 @@ export class Progress {
 }
 
 function bar(percent: number): string {
-  const full = Math.round((Math.min(Math.max(percent, 0), 100) / 100) * BAR_WIDTH);
-  return `${Math.floor(percent)} % ${'█'.repeat(full)}${'░'.repeat(BAR_WIDTH - full)}`;
+  const full = Math.round((Math.min(Math.max(percent, 0), 100) / 100) * barWidth);
+  return `${Math.floor(percent)} % ${'█'.repeat(full)}${'░'.repeat(barWidth - full)}`;
 }
 
 function inUnits(bytes: number): string {

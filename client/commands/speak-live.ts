@@ -10,12 +10,12 @@ import { type Options, UsageError } from './command-line.ts';
 import { deliverAudio } from './deliver.ts';
 import type { Terminal } from './terminal.ts';
 
-const FORMATS = ['pcm', 'wav', 'mp3', 'opus'] as const;
-const WAV_SAMPLE_RATE = 24_000;
+const knownFormats = ['pcm', 'wav', 'mp3', 'opus'] as const;
+const wavSampleRate = 24_000;
 
 interface Speech {
   voice: string;
-  format: (typeof FORMATS)[number] | undefined;
+  format: (typeof knownFormats)[number] | undefined;
   sampleRate: number | undefined;
   speed: number | undefined;
   instructions: string | undefined;
@@ -31,7 +31,7 @@ export async function speakLive(
 ): Promise<void> {
   if (options.realtime && options.duplex) throw new UsageError('Give --realtime or --duplex.');
   if (text.trim() === '') throw new UsageError('The text is empty.');
-  const format = readFormat(options.format, options.output, FORMATS);
+  const format = readFormat(options.format, options.output, knownFormats);
   const sampleRate = readNumber(options, 'sample-rate');
   const speech: Speech = {
     voice: options.voice,
@@ -41,7 +41,7 @@ export async function speakLive(
     instructions: options.instructions,
   };
   // Each response of a session is a WAV file of its own, so one file of all is made from PCM.
-  const wavRate = format === 'wav' ? (sampleRate ?? WAV_SAMPLE_RATE) : undefined;
+  const wavRate = format === 'wav' ? (sampleRate ?? wavSampleRate) : undefined;
   if (wavRate !== undefined) Object.assign(speech, { format: 'pcm', sampleRate: wavRate });
   const head = wavRate === undefined ? undefined : (bytes?: number) => wavHeader(wavRate, bytes);
 

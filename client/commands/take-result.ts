@@ -6,7 +6,7 @@ import { Progress } from './progress.ts';
 import { checkResume } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
-const LAST_MINUTE_MS = 5_000;
+const lastMinuteMs = 5_000;
 
 /** The command ended before its task did, or before its file was here; the message says how to go on. */
 export class UnfinishedError extends Error {}
@@ -62,7 +62,7 @@ export async function takeResult<Request, Created, Task extends EndedTask, Done 
 /** A signal that follows another one late, so that an answer on its way, and the task id in it, still comes. */
 function lateAfter(signal: AbortSignal): AbortSignal {
   const late = new AbortController();
-  const stop = () => void setTimeout(() => late.abort(signal.reason), LAST_MINUTE_MS).unref();
+  const stop = () => void setTimeout(() => late.abort(signal.reason), lastMinuteMs).unref();
   signal.addEventListener('abort', stop, { once: true });
   if (signal.aborted) late.abort(signal.reason);
   return late.signal;

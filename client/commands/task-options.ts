@@ -5,7 +5,7 @@ import { text as readText } from 'node:stream/consumers';
 import { type Invocation, type Options, UsageError } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 
-const IMAGES: Readonly<Record<string, string>> = {
+const imageTypes: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.jpg': 'image/jpeg',
   '.jpeg': 'image/jpeg',
@@ -40,9 +40,11 @@ export function checkResume({ text, options }: Invocation): void {
 /** An address as it is; an image file as a data URL. */
 export async function readImage(name: string, value: string): Promise<string> {
   if (/^([a-z][a-z0-9+.-]*:\/\/|data:)/i.test(value)) return value;
-  const type = IMAGES[extname(value).toLowerCase()];
+  const type = imageTypes[extname(value).toLowerCase()];
   if (!type)
-    throw new UsageError(`--${name}: an address, or a file that ends in ${Object.keys(IMAGES).join(', ')}.`);
+    throw new UsageError(
+      `--${name}: an address, or a file that ends in ${Object.keys(imageTypes).join(', ')}.`,
+    );
   return `data:${type};base64,${await readFile(value, 'base64')}`;
 }
 

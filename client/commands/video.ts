@@ -27,7 +27,7 @@ interface Names {
   seed?: string;
 }
 
-const NAMES: Readonly<Record<Family, Names>> = {
+const namesByFamily: Readonly<Record<Family, Names>> = {
   gamma: { size: 'size', ratio: 'ratio', audio: 'audio', seed: 'seed' },
   seedance: { size: 'size', ratio: 'ratio', audio: 'generate_audio', seed: 'seed' },
   eta: { size: 'resolution', ratio: 'aspect_ratio' },
@@ -43,7 +43,7 @@ async function readVideoRequest(
   options: Options,
 ): Promise<VideoRequest> {
   const family = familyOf(model);
-  const names = NAMES[family];
+  const names = namesByFamily[family];
   const extras = {
     ...named(model, names.ratio, options.ratio),
     ...named(model, names.audio, options['no-audio'] ? false : undefined, 'no-audio'),

@@ -4,8 +4,8 @@ import type { Socket, SocketListener, SocketTarget } from './socket.ts';
 export type WebSocketClass = typeof WebSocket;
 
 /** Bytes that may wait to be sent before the sender is made to wait. */
-const HIGH_WATER = 1024 * 1024;
-const LOOK_AGAIN_MS = 20;
+const highWater = 1024 * 1024;
+const lookAgainMs = 20;
 
 /**
  * Opens a socket with a browser's WebSocket. The key goes as a subprotocol, because a browser sets no headers, and a
@@ -79,8 +79,8 @@ class BrowserSocket implements Socket {
     if (this.#socket.readyState !== this.#socket.OPEN) throw new ConnectionError('The socket is closed.');
     this.#socket.send(text);
     // There is no event for this.
-    while (this.#socket.bufferedAmount > HIGH_WATER && this.#socket.readyState === this.#socket.OPEN)
-      await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+    while (this.#socket.bufferedAmount > highWater && this.#socket.readyState === this.#socket.OPEN)
+      await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
   }
 
   close(): void {

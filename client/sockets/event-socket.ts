@@ -1,6 +1,6 @@
 import { SocketClosedError, TimeoutError, UnigateError } from '../errors.ts';
 import { aborted } from '../retry.ts';
-import { DEFAULT_TIMEOUT, type SocketOptions } from './open-socket.ts';
+import { defaultTimeout, type SocketOptions } from './open-socket.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import type { Socket } from './socket.ts';
 
@@ -25,7 +25,7 @@ export class EventSocket {
   #error: Error | undefined;
   #over = false;
 
-  constructor(socket: Socket, { signal, timeout = DEFAULT_TIMEOUT }: SocketOptions) {
+  constructor(socket: Socket, { signal, timeout = defaultTimeout }: SocketOptions) {
     this.#socket = socket;
     this.#signal = signal;
     this.requestId = socket.requestId;

@@ -5,8 +5,8 @@ import type { Socket, SocketListener, SocketTarget } from './socket.ts';
 
 type WebSocketClass = typeof WebSocket;
 
-const MAX_FRAME_BYTES = 16 * 1024 * 1024;
-const MAX_REFUSAL_CHARACTERS = 64 * 1024;
+const maxFrameBytes = 16 * 1024 * 1024;
+const maxRefusalCharacters = 64 * 1024;
 
 /** The package `ws`; undefined where it is not installed. */
 export async function importWs(): Promise<unknown> {
@@ -23,7 +23,7 @@ export function openNodeSocket(target: SocketTarget, ws: unknown): Promise<Socke
   const socket = new (ws as WebSocketClass)(url, {
     headers: { ...headers, authorization: `Bearer ${key}` },
     perMessageDeflate: false,
-    maxPayload: MAX_FRAME_BYTES,
+    maxPayload: maxFrameBytes,
   });
   return new Promise((resolve, reject) => {
     let requestId: string | undefined;
@@ -104,7 +104,7 @@ async function refusalOf(response: IncomingMessage): Promise<APIError> {
   try {
     for await (const piece of response) {
       text += piece;
-      if (text.length > MAX_REFUSAL_CHARACTERS) break;
+      if (text.length > maxRefusalCharacters) break;
     }
   } catch {
     // The status is worth more than the rest of a body that broke off.

@@ -24,7 +24,7 @@ export interface SocketGateway {
   webSocket?: WebSocketClass;
 }
 
-export const DEFAULT_TIMEOUT = 60_000;
+export const defaultTimeout = 60_000;
 
 /**
  * Opens a socket of the gateway: with `ws` in Node, with the global WebSocket elsewhere. Throws APIError when the
@@ -36,7 +36,7 @@ export async function openSocket(
   model: string,
   options: SocketOptions & { keyAsSubprotocol: boolean },
 ): Promise<Socket> {
-  const { signal, timeout = DEFAULT_TIMEOUT, headers = {}, keyAsSubprotocol } = options;
+  const { signal, timeout = defaultTimeout, headers = {}, keyAsSubprotocol } = options;
   const handshake = new AbortController();
   const stop = () => signal && handshake.abort(aborted(signal));
   signal?.addEventListener('abort', stop, { once: true });

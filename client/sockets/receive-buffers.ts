@@ -1,9 +1,9 @@
 import { Inbox } from './inbox.ts';
 
 /** Bytes that may wait for a reader before the socket is held back. */
-const MAX_BUFFERED = 1024 * 1024;
+const maxBuffered = 1024 * 1024;
 /** The same for a socket that cannot be held back, and while the end is awaited. */
-const MAX_BUFFERED_AT_END = 64 * 1024 * 1024;
+const maxBufferedAtEnd = 64 * 1024 * 1024;
 
 /** How the buffers hold their socket back. */
 interface FlowControl {
@@ -60,16 +60,16 @@ export class ReceiveBuffers<Event> {
 
   #settle(): void {
     const { events, audio } = this;
-    if (events.size > MAX_BUFFERED && !events.claimed && audio.claimed) events.lose();
-    if (audio.size > MAX_BUFFERED && !audio.claimed && events.claimed) audio.lose();
+    if (events.size > maxBuffered && !events.claimed && audio.claimed) events.lose();
+    if (audio.size > maxBuffered && !audio.claimed && events.claimed) audio.lose();
     // A loop that is left while the end is awaited has no successor.
     if (this.#ending && events.claimed && !events.reading) events.drop();
     if (this.#ending && audio.claimed && !audio.reading) audio.drop();
     // What has ended may stay unread: on the same socket others go on.
     if (this.#ended) return;
     const buffered = Math.max(events.size, audio.size);
-    if (this.#flow.holdable) this.#hold(buffered > (this.#ending ? MAX_BUFFERED_AT_END : MAX_BUFFERED));
-    else if (buffered > MAX_BUFFERED_AT_END) this.#flow.overflow();
+    if (this.#flow.holdable) this.#hold(buffered > (this.#ending ? maxBufferedAtEnd : maxBuffered));
+    else if (buffered > maxBufferedAtEnd) this.#flow.overflow();
   }
 
   #hold(held: boolean): void {

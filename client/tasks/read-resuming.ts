@@ -4,8 +4,8 @@ import { ConnectionError, TimeoutError, UnigateError } from '../errors.ts';
 import { aborted, backoff, wait } from '../retry.ts';
 import { SilenceTimer } from '../sockets/silence-timer.ts';
 
-const MAX_SILENCE_MS = 60_000;
-const DEFAULT_RETRIES = 5;
+const maxSilenceMs = 60_000;
+const defaultRetries = 5;
 
 /** `maxRetries`, 5 when it is left out, also says how often a connection may break without a byte having come. */
 export interface ReceiveOptions extends CallOptions {
@@ -24,7 +24,7 @@ export async function* readResuming(
   open: OpenFile,
   { onBytes, signal, ...call }: ReceiveOptions = {},
 ): AsyncGenerator<Uint8Array, void> {
-  const { maxRetries = DEFAULT_RETRIES } = call;
+  const { maxRetries = defaultRetries } = call;
   const never = new AbortController().signal;
   let bytes = 0;
   let file: FileFacts | undefined;
@@ -89,8 +89,8 @@ function sameFile(known: FileFacts | undefined, { total, etag }: FileFacts): Fil
 async function* heard(response: Response, attempt: AbortController): AsyncGenerator<Uint8Array, void> {
   if (!response.body) return;
   const chunks = readChunks(response.body);
-  const silence = new SilenceTimer(MAX_SILENCE_MS, () =>
-    attempt.abort(new TimeoutError(`Nothing came for ${MAX_SILENCE_MS} ms.`)),
+  const silence = new SilenceTimer(maxSilenceMs, () =>
+    attempt.abort(new TimeoutError(`Nothing came for ${maxSilenceMs} ms.`)),
   );
   try {
     for (;;) {

@@ -11,13 +11,13 @@ import {
 import { askedWait, isRepeatable, wait } from '../retry.ts';
 import type { TaskReader, TaskState } from './task-protocol.ts';
 
-const FIRST_INTERVAL_MS = 1_000;
-const GROWTH = 1.5;
-const MAX_INTERVAL_MS = 15_000;
-const MAX_RETRY_AFTER_MS = 60_000;
-const MAX_TROUBLE_MS = 600_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
-const POLL_TIMEOUT_MS = 60_000;
+const firstIntervalMs = 1_000;
+const growth = 1.5;
+const maxIntervalMs = 15_000;
+const maxRetryAfterMs = 60_000;
+const maxTroubleMs = 600_000;
+const maxTimerMs = 2 ** 31 - 1;
+const pollTimeoutMs = 60_000;
 
 /** A change in a task. */
 export interface TaskProgress<Task> {
@@ -64,17 +64,17 @@ export async function waitForTask<Task extends EndedTask, Done extends Task>(
   const stop = () =>
     finish(new AbortError(`The wait for ${id} was aborted; the task goes on.`, { cause: signal?.reason }));
   const late = () => finish(new TimeoutError(`${id} has not ended within ${timeoutMs} ms; it goes on.`));
-  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(late, timeoutMs) : undefined;
+  const timer = timeoutMs <= maxTimerMs ? setTimeout(late, timeoutMs) : undefined;
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
 
-  const poll = { timeout: POLL_TIMEOUT_MS, ...call, maxRetries: 0, signal: end.signal };
+  const poll = { timeout: pollTimeoutMs, ...call, maxRetries: 0, signal: end.signal };
   const report = onlyChanges(id, onProgress);
-  let interval = Math.min(pollIntervalMs ?? FIRST_INTERVAL_MS, MAX_TIMER_MS);
+  let interval = Math.min(pollIntervalMs ?? firstIntervalMs, maxTimerMs);
   let answeredAt = performance.now();
   try {
     for (;;) {
-      const { asked, seen } = await look(id, reader, poll, performance.now() - answeredAt < MAX_TROUBLE_MS);
+      const { asked, seen } = await look(id, reader, poll, performance.now() - answeredAt < maxTroubleMs);
       if (seen) {
         const { task, state, requestId } = seen;
         answeredAt = performance.now();
@@ -82,8 +82,8 @@ export async function waitForTask<Task extends EndedTask, Done extends Task>(
         if (reader.isDone(task)) return task;
         if (state.failure) throw new TaskFailedError({ ...state.failure, taskId: id, requestId, task });
       }
-      await wait(Math.max(interval, Math.min(asked ?? 0, MAX_RETRY_AFTER_MS)), end.signal);
-      if (pollIntervalMs === undefined) interval = Math.min(interval * GROWTH, MAX_INTERVAL_MS);
+      await wait(Math.max(interval, Math.min(asked ?? 0, maxRetryAfterMs)), end.signal);
+      if (pollIntervalMs === undefined) interval = Math.min(interval * growth, maxIntervalMs);
     }
   } catch (error) {
     if (end.signal.aborted) throw end.signal.reason;

@@ -4,7 +4,7 @@ import { type Engine, migrationContext } from './migrations/migration.ts';
 import type { Database } from './schema.ts';
 
 /** Any fixed number: advisory locks are per database, and nothing else of ours takes one. */
-const MIGRATION_LOCK = 7_236_548_104;
+const migrationLock = 7_236_548_104;
 
 /**
  * Brings the schema up to date, all in one transaction, so that a kill leaves the old schema or the new one.
@@ -17,7 +17,7 @@ export async function migrate(store: Kysely<Database>, engine: Engine, schema?: 
   const transaction = store.transaction().setIsolationLevel('read committed');
   await transaction.execute(async (trx) => {
     const db = trx as unknown as Kysely<unknown>;
-    if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(db);
+    if (engine === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(db);
     if (schema !== undefined) await db.schema.createSchema(schema).ifNotExists().execute();
     await db.schema
       .createTable('schema_migrations')

@@ -96,7 +96,7 @@ function randomness(seed: number) {
   return { below, pick };
 }
 
-const TEXTS = [
+const sampleTexts = [
   '',
   'a',
   ' two',
@@ -125,7 +125,7 @@ function compose(seed: number): { bytes: Uint8Array; events: ServerSentEvent[] }
   };
   for (let count = below(6); count > 0; count--) {
     const comments = Array.from({ length: below(3) }, () => `HTTP_STATUS/${200 + below(300)}`);
-    const data = Array.from({ length: 1 + below(3) }, () => pick(TEXTS));
+    const data = Array.from({ length: 1 + below(3) }, () => pick(sampleTexts));
     const name = pick(['', 'result', 'error', '事件']);
     if (below(2)) {
       id = pick(['1', '42', 'ü']);

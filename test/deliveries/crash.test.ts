@@ -6,7 +6,7 @@ import { openNode } from '../tasks/node.ts';
 import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { Receiver } from './receiver.ts';
 
-const QUOTA = 10_000;
+const startQuota = 10_000;
 const prompts = ['ok', 'fail', 'ok', 'ok'];
 const points = [
   'submit:accepted',
@@ -36,7 +36,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
   test.each(points)('at %s: every change is told in its order', { timeout: 60_000 }, async (point) => {
     const options = { upstreamUrl: upstream.url, callbackUrl: receiver.url() };
     const child = new Child(
-      { ...options, name: 'first', store: testStore.options, quota: QUOTA, prompts },
+      { ...options, name: 'first', store: testStore.options, quota: startQuota, prompts },
       point,
     );
     expect(await child.ended()).toEqual([null, 'SIGKILL']);
@@ -56,7 +56,7 @@ describe.each(engines)('a gateway with an outbox killed on %s', (engine) => {
     };
     await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
     await node.close();
-    await expectAllRight(store, upstream, token, QUOTA);
+    await expectAllRight(store, upstream, token, startQuota);
     const deliveries = await rows();
     expect(new Set(deliveries.map(({ outcome }) => outcome))).toEqual(new Set(['delivered']));
     // A delivery that was answered but not written down comes once more; it has the same id.

@@ -6,7 +6,7 @@ import { TaskUpstream } from '../tasks/task-upstream.ts';
 import { Receiver } from './receiver.ts';
 
 /** Tasks of each node. */
-const COUNT = 40;
+const taskCount = 40;
 
 test.runIf(engines.includes('postgres'))(
   'two gateways on PostgreSQL share the deliveries, and each delivery is delivered once',
@@ -23,7 +23,7 @@ test.runIf(engines.includes('postgres'))(
         upstreamUrl: upstream.url,
         token: { id: token.id, userId: token.userId },
         quota: 0,
-        prompts: Array.from({ length: COUNT }, (_, index) => (index % 2 === 0 ? 'ok' : 'fail')),
+        prompts: Array.from({ length: taskCount }, (_, index) => (index % 2 === 0 ? 'ok' : 'fail')),
         callbackUrl: receiver.url(),
       });
     const nodes = [start('left'), start('right')];
@@ -34,7 +34,7 @@ test.runIf(engines.includes('postgres'))(
         .where('outcome', '=', 'delivered')
         .execute();
       expect(closed.filter(({ state }) => state === 'completed' || state === 'failed')).toHaveLength(
-        2 * COUNT,
+        2 * taskCount,
       );
     };
     try {
@@ -45,7 +45,7 @@ test.runIf(engines.includes('postgres'))(
       await Promise.all([upstream.close(), receiver.close()]);
     }
     const told = Object.values(receiver.told());
-    expect(told).toHaveLength(2 * COUNT);
+    expect(told).toHaveLength(2 * taskCount);
     for (const states of told)
       expect([
         ['queued', 'in_progress', 'completed'],

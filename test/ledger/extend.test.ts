@@ -5,7 +5,7 @@ import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
 
-const NOW = 1_700_000_000_500;
+const fixedNow = 1_700_000_000_500;
 
 describe.each(engines)('a hold that grows on %s', (engine) => {
   let testStore: TestStore;
@@ -15,7 +15,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
   beforeEach(async () => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
-    now = NOW;
+    now = fixedNow;
     ledger = new Ledger(store, 'here', () => now);
   });
   afterEach(() => testStore.remove());
@@ -33,7 +33,7 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
     expect(await row()).toMatchObject({
       reserved: 35,
       state: 'open',
-      opened_at: NOW,
+      opened_at: fixedNow,
     });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 65, used_quota: 0 });
     await ledger.settle({ requestId: 'r', charged: 30, log: logEntry });

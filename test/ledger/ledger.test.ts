@@ -5,7 +5,7 @@ import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
 
-const NOW = 1_700_000_000_500;
+const fixedNow = 1_700_000_000_500;
 
 describe.each(engines)('ledger on %s', (engine) => {
   let testStore: TestStore;
@@ -15,7 +15,7 @@ describe.each(engines)('ledger on %s', (engine) => {
   beforeEach(async () => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
-    now = NOW;
+    now = fixedNow;
     ledger = new Ledger(store, 'here', () => now);
     await store.run('beat', { id: 'here', beat: 0 });
   });
@@ -54,8 +54,8 @@ describe.each(engines)('ledger on %s', (engine) => {
         unlimited: 0,
         state: 'settled',
         kind: 'request',
-        opened_at: NOW,
-        closed_at: NOW + 250,
+        opened_at: fixedNow,
+        closed_at: fixedNow + 250,
         gateway: null,
       },
     ]);

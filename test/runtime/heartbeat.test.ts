@@ -9,7 +9,7 @@ import { type Engine, engines, TestStore } from '../store/engines.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 const second = 1_000;
-const QUOTA = 100;
+const startQuota = 100;
 
 /** A gateway as far as its heart goes, with time of its own: while that stands still, the process is as if paused. */
 class Node {
@@ -61,7 +61,7 @@ let token: TokenRecord;
 const open = async (engine: Engine) => {
   testStore = await TestStore.make(engine);
   store = await testStore.open();
-  token = await makeToken(store, { remainQuota: QUOTA });
+  token = await makeToken(store, { remainQuota: startQuota });
 };
 afterEach(() => testStore.remove());
 
@@ -79,7 +79,7 @@ test.each(engines)('a gateway that is killed on %s leaves no hold behind', async
   await next.hold(token, 'r2');
   await next.live(6 * second);
   expect(await states()).toEqual(['refunded', 'open']);
-  expect(await left()).toBe(QUOTA - 10);
+  expect(await left()).toBe(startQuota - 10);
   await next.heartbeat.stop();
   expect(await store.read.selectFrom('gateways').selectAll().execute()).toEqual([]);
 });
@@ -101,7 +101,7 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     expect(await states()).toEqual(['open']);
     await other.live(second);
     expect(await states()).toEqual(['refunded']);
-    expect(await left()).toBe(QUOTA);
+    expect(await left()).toBe(startQuota);
   });
 
   test('one that beats now and then stays', async () => {
@@ -137,7 +137,7 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     expect(await states()).toEqual(['refunded', 'open']);
     expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(true);
     expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(false);
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: QUOTA - 10 - 7, used_quota: 7 });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: startQuota - 10 - 7, used_quota: 7 });
     await expectBalanced(store, token);
   });
 
@@ -147,6 +147,6 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     await one.hold(token, 'r2');
     await other.live(second);
     expect(await states()).toEqual(['refunded', 'refunded']);
-    expect(await left()).toBe(QUOTA);
+    expect(await left()).toBe(startQuota);
   });
 });

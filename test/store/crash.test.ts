@@ -8,8 +8,8 @@ import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 
-const CHILD = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
-const ACKNOWLEDGEMENTS = 1_000;
+const childFile = fileURLToPath(new URL('./crash-child.ts', import.meta.url));
+const acknowledgements = 1_000;
 
 describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
   let testStore: TestStore;
@@ -23,7 +23,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     const name = testStore.options.schema ?? '';
     const url = `${databaseUrl}?application_name=${name}`;
     const options = { ...testStore.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
-    const child = spawn(process.execPath, [CHILD, JSON.stringify(options)], {
+    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit');
@@ -33,7 +33,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
       if (engine === 'sqlite' && lines.length === 2) {
         await expect(openStore(testStore.options)).rejects.toThrow('in use by another gateway');
       }
-      if (lines.length === ACKNOWLEDGEMENTS) child.kill('SIGKILL');
+      if (lines.length === acknowledgements) child.kill('SIGKILL');
     }
     expect(await exited).toEqual([null, 'SIGKILL']);
     // The server notices a lost client a little later, and may still commit what it was sent.
@@ -46,7 +46,7 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
 
   test('has done everything it acknowledged, once, and its books balance', { timeout: 60_000 }, async () => {
     const lines = await runAndKill();
-    expect(lines.length).toBeGreaterThanOrEqual(ACKNOWLEDGEMENTS);
+    expect(lines.length).toBeGreaterThanOrEqual(acknowledgements);
     const store = await testStore.open();
     const rows = new Map((await ledgerRows(store)).map((row) => [row.request_id, row]));
     const logged = (await logRows(store)).map((row) => row.request_id);

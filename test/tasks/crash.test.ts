@@ -5,7 +5,7 @@ import { Child } from './child.ts';
 import { openNode } from './node.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
-const QUOTA = 10_000;
+const startQuota = 10_000;
 const prompts = ['ok', 'hold', 'fail', 'ok'];
 /** Before the provider's answer is on disk: such a submission is not repeated. */
 const cutOff = ['submit:reserved', 'submit:answered'];
@@ -44,7 +44,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
     { timeout: 60_000 },
     async (point) => {
       const options = { name: 'first', upstreamUrl: upstream.url };
-      const child = new Child({ ...options, store: testStore.options, quota: QUOTA, prompts }, point);
+      const child = new Child({ ...options, store: testStore.options, quota: startQuota, prompts }, point);
       expect(await child.ended()).toEqual([null, 'SIGKILL']);
       const { token } = child;
       const store = await testStore.open();
@@ -61,7 +61,7 @@ describe.each(engines)('a gateway killed on %s', (engine) => {
       };
       await vi.waitFor(finish, { timeout: 30_000, interval: 20 });
       await node.close();
-      await expectAllRight(store, upstream, token, QUOTA);
+      await expectAllRight(store, upstream, token, startQuota);
       const tasks = await taskRows(store);
       expect(tasks.length).toBeGreaterThan(0);
       const [interrupted, others] = [

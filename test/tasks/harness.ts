@@ -18,9 +18,9 @@ import { ScriptedDriver } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
 
 export const now = 1_800_000_000_000;
-export const QUOTA = 100_000;
+export const startQuota = 100_000;
 /** Quota per unit. */
-export const RATE = 10;
+export const quotaRate = 10;
 
 const channelNames = ['one', 'two'];
 
@@ -59,7 +59,7 @@ export class TaskHarness {
     });
     beforeEach(async () => {
       await wipe(testStore);
-      made = new TaskHarness(testStore, store, await makeToken(store, { remainQuota: QUOTA }));
+      made = new TaskHarness(testStore, store, await makeToken(store, { remainQuota: startQuota }));
       use(made);
     });
     afterEach(() => made.close());
@@ -76,7 +76,7 @@ export class TaskHarness {
       store: this.store,
       drivers: new Map([['scripted', this.driver]]),
       channels: { names: channelNames, named: (name) => this.channels.named(name) },
-      rate: () => RATE,
+      rate: () => quotaRate,
       logger: pino({ level: 'silent' }),
       onChange: ({ id, state, progress }) => this.changes.push({ id, state, progress }),
       clock: this.clock.now,
@@ -161,7 +161,7 @@ export class TaskHarness {
   async expectBooks({ held = 0, charged = 0 }: { held?: number; charged?: number }): Promise<void> {
     await expectBalanced(this.store, this.token);
     expect(await balanceOf(this.store, this.token)).toEqual({
-      remain_quota: QUOTA - held - charged,
+      remain_quota: startQuota - held - charged,
       used_quota: charged,
     });
   }

@@ -5,9 +5,9 @@ import { expectAllRight, taskRows } from './accounts-of-tasks.ts';
 import { Child } from './child.ts';
 import { TaskUpstream } from './task-upstream.ts';
 
-const QUOTA = 1_000_000;
+const startQuota = 1_000_000;
 /** Of each node. */
-const COUNT = 60;
+const taskCount = 60;
 
 test.runIf(engines.includes('postgres'))(
   'two gateways share the work on PostgreSQL, and one goes on alone when the other is killed',
@@ -16,8 +16,11 @@ test.runIf(engines.includes('postgres'))(
     const testStore = await TestStore.make('postgres');
     const upstream = await TaskUpstream.start();
     const store = await testStore.open();
-    const token = await makeToken(store, { remainQuota: QUOTA });
-    const prompts = Array.from({ length: COUNT }, (_, index) => ['ok', 'late', 'fail'][index % 3] ?? 'ok');
+    const token = await makeToken(store, { remainQuota: startQuota });
+    const prompts = Array.from(
+      { length: taskCount },
+      (_, index) => ['ok', 'late', 'fail'][index % 3] ?? 'ok',
+    );
     const start = (name: string) =>
       new Child({
         name,
@@ -34,10 +37,10 @@ test.runIf(engines.includes('postgres'))(
     const open = async () => (await taskRows(store)).filter(({ completed_at }) => completed_at === null);
     // All is made and both have worked at it; what is left open is polled by both all the time.
     const halfDone = async () => {
-      expect([...left.named('submitted'), ...right.named('submitted')]).toHaveLength(2 * COUNT);
+      expect([...left.named('submitted'), ...right.named('submitted')]).toHaveLength(2 * taskCount);
       const polls = [...upstream.tasks.values()].flatMap(({ polledBy }) => polledBy);
       expect(new Set(polls)).toEqual(new Set(['left', 'right']));
-      expect(await open()).toHaveLength((2 * COUNT) / 3);
+      expect(await open()).toHaveLength((2 * taskCount) / 3);
     };
     try {
       await vi.waitFor(halfDone, { timeout: 60_000, interval: 50 });
@@ -53,9 +56,9 @@ test.runIf(engines.includes('postgres'))(
       await right.ended();
       await upstream.close();
     }
-    await expectAllRight(store, upstream, token, QUOTA);
+    await expectAllRight(store, upstream, token, startQuota);
     const states = (await taskRows(store)).map(({ state }) => state);
-    expect(states.filter((state) => state === 'completed')).toHaveLength((2 * COUNT * 2) / 3);
+    expect(states.filter((state) => state === 'completed')).toHaveLength((2 * taskCount * 2) / 3);
     const shared = [...upstream.tasks.values()].filter(({ polledBy }) => new Set(polledBy).size === 2);
     expect(shared).not.toEqual([]);
     await testStore.remove();

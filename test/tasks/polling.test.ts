@@ -4,7 +4,7 @@ import { refusedBy, type Snapshot } from '../../server/tasks/driver.ts';
 import type { Tasks } from '../../server/tasks/tasks.ts';
 import { makeToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
-import { now, QUOTA, TaskHarness } from './harness.ts';
+import { now, startQuota, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done: Snapshot = { state: 'completed', result: {}, usage: { units: 5 } };
@@ -217,7 +217,7 @@ describe.each(engines)('polling on %s', (engine) => {
   });
 
   test('the hanging tasks of one user keep nobody else from theirs', async () => {
-    const other = await makeToken(rig.store, { remainQuota: QUOTA });
+    const other = await makeToken(rig.store, { remainQuota: startQuota });
     const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
     const crowded = rig.engine({ pollsPerChannel: 8, timing: { claimGapMs: 0 } });
     await submitMany(20);
@@ -240,7 +240,7 @@ describe.each(engines)('polling on %s', (engine) => {
   });
 
   test('two users share the places of a channel, the second getting half of what the first left', async () => {
-    const other = await makeToken(rig.store, { remainQuota: QUOTA });
+    const other = await makeToken(rig.store, { remainQuota: startQuota });
     const caller = { ...rig.order().caller, tokenId: other.id, userId: other.userId };
     const engine = rig.engine({ pollsPerChannel: 16 });
     const submitted = await submitMany(20);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import { engines } from '../store/engines.ts';
-import { now, QUOTA, TaskHarness } from './harness.ts';
+import { now, startQuota, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 const done = (seconds: number): Snapshot => ({
@@ -59,7 +59,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   });
 
   test('without enough quota nothing is written and nobody is asked', async () => {
-    const refused = rig.submit({ expectedUnits: QUOTA / 10 + 1 });
+    const refused = rig.submit({ expectedUnits: startQuota / 10 + 1 });
     await expect(refused).rejects.toMatchObject({ status: 403, code: 'insufficient_user_quota' });
     expect(rig.driver.submitted).toEqual([]);
     expect(await rig.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
 import type { Command } from './command.ts';
 
-const ROOT_USER = 1;
+const rootUser = 1;
 
 export const createUser: Command<{ name: string; group: string; now: number }, { id: number }> = (
   trx,
@@ -81,7 +81,7 @@ export const ensureBootstrap: Command<Bootstrap, { created: boolean; anyKeyExist
 ) => {
   // The do-nothing update locks the row, so that two processes starting at once agree on what is there.
   await sql`
-    insert into users (id, name, group_name, created_at) values (${ROOT_USER}, 'root', 'default', ${now})
+    insert into users (id, name, group_name, created_at) values (${rootUser}, 'root', 'default', ${now})
     on conflict (id) do update set name = users.name`.execute(trx);
   const existing = await trx
     .selectFrom('tokens')
@@ -92,7 +92,7 @@ export const ensureBootstrap: Command<Bootstrap, { created: boolean; anyKeyExist
   const anyKeyExisted = any.length > 0;
   if (existing.length > 0 || (onlyFirst && anyKeyExisted)) return { created: false, anyKeyExisted };
   await createToken(trx, {
-    userId: ROOT_USER,
+    userId: rootUser,
     name: 'bootstrap',
     keyHash,
     keyHint,

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite';
 
 /** Milliseconds to wait for a lock, which only a checkpoint or an outside tool can hold. */
-const BUSY_TIMEOUT = 5_000;
+const busyTimeout = 5_000;
 
 /** The one writing connection. FULL: a commit is on the disk before anybody hears of it. */
 export function openWriter(file: string): DatabaseSync {
-  const connection = new DatabaseSync(file, { timeout: BUSY_TIMEOUT });
+  const connection = new DatabaseSync(file, { timeout: busyTimeout });
   connection.exec(`
     pragma journal_mode = wal;
     pragma synchronous = full;
@@ -16,5 +16,5 @@ export function openWriter(file: string): DatabaseSync {
 
 /** A connection that sees what is committed and cannot write. */
 export function openReader(file: string): DatabaseSync {
-  return new DatabaseSync(file, { timeout: BUSY_TIMEOUT, readOnly: true });
+  return new DatabaseSync(file, { timeout: busyTimeout, readOnly: true });
 }

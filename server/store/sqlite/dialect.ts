@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SqliteDialect, type SqliteStatement } from 'kysely';
 import { StoreUnavailable } from '../availability.ts';
 
-const MAX_STATEMENTS = 500;
+const maxStatements = 500;
 
 /** Kysely over a `node:sqlite` connection, which prepares each SQL text once and keeps the latest ones. */
 export function nodeSqliteDialect(connection: DatabaseSync): SqliteDialect {
@@ -14,7 +14,7 @@ export function nodeSqliteDialect(connection: DatabaseSync): SqliteDialect {
         if (statement === undefined) {
           statement = prepare(connection, text);
           const [oldest] = prepared.keys();
-          if (prepared.size >= MAX_STATEMENTS && oldest !== undefined) prepared.delete(oldest);
+          if (prepared.size >= maxStatements && oldest !== undefined) prepared.delete(oldest);
           prepared.set(text, statement);
         }
         return statement;

@@ -27,9 +27,9 @@ interface Caller {
 }
 
 /** From so many commands in one commit on, the next commit waits for more: a commit costs as much as several commands. */
-const BUSY_BATCH = 6;
+const busyBatch = 6;
 /** Milliseconds. */
-const COMMIT_DELAY = 1;
+const commitDelay = 1;
 
 /** Starts the writer thread on a database file and waits until its schema is up to date. */
 export async function startWriter(file: string, availability: Availability): Promise<Writer> {
@@ -95,8 +95,8 @@ export async function startWriter(file: string, availability: Availability): Pro
     if (reason === undefined) availability.found();
     else availability.lost(reason.cause);
     // After the callers have gone on, since they may have more to write. Under load it pays to wait for others.
-    if (outcomes.length < BUSY_BATCH) setImmediate(flush);
-    else setTimeout(flush, COMMIT_DELAY);
+    if (outcomes.length < busyBatch) setImmediate(flush);
+    else setTimeout(flush, commitDelay);
   };
   worker.on('error', (cause) => fail(new Error('the store writer failed', { cause })));
   worker.on('exit', () => fail(new Error('the store writer has stopped')));
