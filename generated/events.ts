@@ -1694,25 +1694,31 @@ export interface components {
             type: "error";
         } & WithRequired<components["schemas"]["MessagesError"], "type">;
         /**
+         * WebhookId
+         * @description Id of the notice, the same in every try; a receiver that has seen it can drop the repeat.
+         * @example msg_2f9c41d07b
+         */
+        WebhookId: string;
+        /**
+         * WebhookTimestamp
+         * @description When this try was made. Unix time in seconds.
+         * @example 1925000000
+         */
+        WebhookTimestamp: string;
+        /**
+         * WebhookSignature
+         * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        WebhookSignature: string;
+        /**
          * CallbackHeaders
          * @description Headers of every call to a callback address.
          */
         CallbackHeaders: {
-            /**
-             * @description Id of the notice, the same in every try; a receiver that has seen it can drop the repeat.
-             * @example msg_2f9c41d07b
-             */
-            "webhook-id": string;
-            /**
-             * @description When this try was made. Unix time in seconds.
-             * @example 1795000000
-             */
-            "webhook-timestamp": string;
-            /**
-             * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
-             * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-             */
-            "webhook-signature"?: string;
+            "webhook-id": components["schemas"]["WebhookId"];
+            "webhook-timestamp": components["schemas"]["WebhookTimestamp"];
+            "webhook-signature"?: components["schemas"]["WebhookSignature"];
         };
         /**
          * OfficialTaskStatus
@@ -2323,6 +2329,9 @@ export type MessageStopEvent = components['schemas']['MessageStopEvent'];
 export type PingEvent = components['schemas']['PingEvent'];
 export type MessagesError = components['schemas']['MessagesError'];
 export type MessageErrorEvent = components['schemas']['MessageErrorEvent'];
+export type WebhookId = components['schemas']['WebhookId'];
+export type WebhookTimestamp = components['schemas']['WebhookTimestamp'];
+export type WebhookSignature = components['schemas']['WebhookSignature'];
 export type CallbackHeaders = components['schemas']['CallbackHeaders'];
 export type OfficialTaskStatus = components['schemas']['OfficialTaskStatus'];
 export type OfficialTaskError = components['schemas']['OfficialTaskError'];

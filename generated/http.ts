@@ -3287,11 +3287,23 @@ export interface components {
             error?: components["schemas"]["VideoTaskError"] | null;
         } & (unknown & unknown);
         /**
-         * FamilyRecordStatus
-         * @description Goes forward only; `SUCCESS` and `FAILURE` are final.
-         * @enum {string}
+         * WebhookId
+         * @description Id of the notice, the same in every try; a receiver that has seen it can drop the repeat.
+         * @example msg_2f9c41d07b
          */
-        FamilyRecordStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
+        WebhookId: string;
+        /**
+         * WebhookTimestamp
+         * @description When this try was made. Unix time in seconds.
+         * @example 1925000000
+         */
+        WebhookTimestamp: string;
+        /**
+         * WebhookSignature
+         * @description Present when the gateway has a callback secret: `v1,` and the Base64 HMAC-SHA256 of id, timestamp and body joined by dots. The key is the secret itself, or when it begins with `whsec_`, the bytes whose Base64 follows.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        WebhookSignature: string;
         /**
          * OfficialTaskStatus
          * @description `queued`, `running`, then `succeeded`, `failed` or `expired`; a queued task can become `cancelled`.
@@ -3433,6 +3445,23 @@ export interface components {
              */
             output_format?: string;
         } & (unknown & unknown);
+        /**
+         * OfficialTaskCallback
+         * @description The task as the official poll shows it.
+         */
+        OfficialTaskCallback: components["schemas"]["OfficialTask"] & {
+            /**
+             * @description The state just reached. A cancelled task is not reported; its owner cancelled it.
+             * @enum {string}
+             */
+            status?: "queued" | "running" | "succeeded" | "failed" | "expired";
+        };
+        /**
+         * FamilyRecordStatus
+         * @description Goes forward only; `SUCCESS` and `FAILURE` are final.
+         * @enum {string}
+         */
+        FamilyRecordStatus: "NOT_START" | "SUBMITTED" | "QUEUED" | "IN_PROGRESS" | "SUCCESS" | "FAILURE" | "UNKNOWN";
         /**
          * FamilyRecordData
          * @description The task of the record.
@@ -4274,35 +4303,6 @@ export interface components {
             exec_time?: number;
         };
         /**
-         * SubmitLyricsRequest
-         * @description What the lyrics are to be about.
-         */
-        SubmitLyricsRequest: {
-            /**
-             * @description What to write about, up to 3,000 characters.
-             * @example A lullaby for a lighthouse
-             */
-            prompt: string;
-        };
-        /**
-         * LyricsSubmitReply
-         * @description The task was accepted. Poll its id.
-         */
-        LyricsSubmitReply: {
-            /** @description 200 or `success`; both mean accepted. */
-            code: 200 | "success";
-            /** @description A word for people. */
-            msg: string;
-            /** @description Id of the task. */
-            data: string;
-            /** @description The same as `msg`. */
-            message?: string;
-            /** @description How long the call took in seconds. */
-            exec_time?: number;
-            /** @description The caller's address. */
-            ip?: string;
-        };
-        /**
          * MusicTaskStatus
          * @description `SUCCESS` and `FAILURE` are final. The others come before them, in the order written; `UNKNOWN` when the provider cannot say.
          * @enum {string}
@@ -4472,6 +4472,46 @@ export interface components {
             /** @description The songs, usually two; empty until the first is known. */
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
+        /**
+         * MusicTaskCallback
+         * @description The record of the music task, in its final state.
+         */
+        MusicTaskCallback: components["schemas"]["MusicTask"] & {
+            /**
+             * @description The final state.
+             * @enum {string}
+             */
+            status?: "SUCCESS" | "FAILURE";
+        };
+        /**
+         * SubmitLyricsRequest
+         * @description What the lyrics are to be about.
+         */
+        SubmitLyricsRequest: {
+            /**
+             * @description What to write about, up to 3,000 characters.
+             * @example A lullaby for a lighthouse
+             */
+            prompt: string;
+        };
+        /**
+         * LyricsSubmitReply
+         * @description The task was accepted. Poll its id.
+         */
+        LyricsSubmitReply: {
+            /** @description 200 or `success`; both mean accepted. */
+            code: 200 | "success";
+            /** @description A word for people. */
+            msg: string;
+            /** @description Id of the task. */
+            data: string;
+            /** @description The same as `msg`. */
+            message?: string;
+            /** @description How long the call took in seconds. */
+            exec_time?: number;
+            /** @description The caller's address. */
+            ip?: string;
+        };
         /**
          * Lyrics
          * @description The lyrics; null until they are written.
@@ -4712,24 +4752,6 @@ export interface components {
             };
         };
         /**
-         * ImageActionRequest
-         * @description Presses a button of a finished job. Unknown keys are passed to the provider.
-         */
-        ImageActionRequest: {
-            /**
-             * @description The finished job that has the button.
-             * @example 1795000000123456
-             */
-            taskId: string;
-            /**
-             * @description `customId` of the button, exactly as the job shows it.
-             * @example IJ::JOB::upsample::1::9f2c
-             */
-            customId: string;
-            notifyHook?: components["schemas"]["ImageNotifyHook"];
-            state?: components["schemas"]["ImageState"];
-        };
-        /**
          * ImageTime
          * @description When the job was submitted, was begun or ended. Unix time in milliseconds; null or 0 before.
          * @example 1795000000123
@@ -4817,6 +4839,24 @@ export interface components {
             };
             /** @description Inpainting. The mask as a PNG data URL. */
             maskBase64?: string | null;
+        };
+        /**
+         * ImageActionRequest
+         * @description Presses a button of a finished job. Unknown keys are passed to the provider.
+         */
+        ImageActionRequest: {
+            /**
+             * @description The finished job that has the button.
+             * @example 1795000000123456
+             */
+            taskId: string;
+            /**
+             * @description `customId` of the button, exactly as the job shows it.
+             * @example IJ::JOB::upsample::1::9f2c
+             */
+            customId: string;
+            notifyHook?: components["schemas"]["ImageNotifyHook"];
+            state?: components["schemas"]["ImageState"];
         };
         /**
          * ImageJobQuery
@@ -6405,6 +6445,12 @@ export interface components {
          *     try takes another name.
          */
         IdempotencyKey: string;
+        /** @description Id of the notice, the same in every try. */
+        WebhookId: components["schemas"]["WebhookId"];
+        /** @description When this try was made. */
+        WebhookTimestamp: components["schemas"]["WebhookTimestamp"];
+        /** @description Signature of id, timestamp and body, when the gateway has a callback secret. */
+        WebhookSignature: components["schemas"]["WebhookSignature"];
         /** @description The public task id that the create call of the same path family returned. */
         TaskId: string;
         /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */

@@ -1,4 +1,4 @@
-import type { Context, Node } from './visit.ts';
+import { type Context, inCallback, type Node } from './visit.ts';
 
 /**
  * An operation that takes a body says how large it may be: `x-body-limit-mb`, and where media stand in it,
@@ -7,6 +7,7 @@ import type { Context, Node } from './visit.ts';
 export function bodyLimit() {
   return {
     Operation(operation: Node, ctx: Context) {
+      if (inCallback(ctx)) return;
       const { 'x-body-limit-mb': body, 'x-text-limit-mb': text } = operation;
       const report = (message: string) => ctx.report({ message, location: ctx.location.key() });
       if (operation.requestBody === undefined) {

@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { type Context, child, children, type Node, text } from './visit.ts';
+import { type Context, child, children, inCallback, type Node, text } from './visit.ts';
 
 /** x-error-family and the schema file that every 4xx and 5xx body of the operation must be. */
 export const errorFamilies: Record<string, string> = {
@@ -13,6 +13,7 @@ export const errorFamilies: Record<string, string> = {
 export function errorFamily() {
   return {
     Operation(node: Node, ctx: Context) {
+      if (inCallback(ctx)) return;
       const operation = { node, location: ctx.location };
       const expected = errorFamilies[String(node['x-error-family'])];
       if (!expected) {

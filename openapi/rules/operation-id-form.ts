@@ -1,4 +1,4 @@
-import type { Context, Node } from './visit.ts';
+import { type Context, inCallback, type Node } from './visit.ts';
 
 /** The verbs an operationId may begin with. */
 export const verbs = [
@@ -26,6 +26,7 @@ const form = new RegExp(`^(${verbs.join('|')})([A-Z0-9][a-z0-9]*)+$`);
 export function operationIdForm() {
   return {
     Operation(operation: Node, ctx: Context) {
+      if (inCallback(ctx)) return;
       const id = operation.operationId;
       if (typeof id === 'string' && form.test(id)) return;
       ctx.report({

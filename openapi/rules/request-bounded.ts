@@ -1,4 +1,4 @@
-import { type Context, child, children, follow, type Node, type Resolved } from './visit.ts';
+import { type Context, child, children, follow, inCallback, type Node, type Resolved } from './visit.ts';
 
 /** Where the schemas inside a schema stand: alone, in a map or in a list; `allOf` apart, whose lists are bounded already. */
 const alone = ['items', 'additionalProperties'];
@@ -31,6 +31,7 @@ export function requestBounded() {
   };
   return {
     RequestBody(node: Node, ctx: Context) {
+      if (inCallback(ctx)) return;
       const body = follow(ctx, node, ctx.location);
       const media = body === undefined ? [] : children(ctx, body, 'content');
       for (const [, type] of media) {
@@ -39,6 +40,7 @@ export function requestBounded() {
       }
     },
     Parameter(node: Node, ctx: Context) {
+      if (inCallback(ctx)) return;
       const schema = child(ctx, { node, location: ctx.location }, 'schema');
       if (schema !== undefined) check(ctx, schema);
     },

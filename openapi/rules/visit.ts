@@ -30,6 +30,9 @@ export const isNode = (value: unknown): value is Node =>
 /** Matches the pointer of a schema inside a conditional, which limits only what is described elsewhere. */
 export const conditional = /\/(if|then|else|not|contains)(\/|$)/;
 
+/** What the gateway calls: no operation of its own, with other rules. */
+export const inCallback = ({ location }: Context) => location.source.absoluteRef.includes('/callbacks/');
+
 /** A string as it is; anything else is no text. */
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -52,7 +52,10 @@ export const events: Limits = {
   'MessageDeltaEvent.type': { const: 'message_delta' },
   'MessageStopEvent.type': { const: 'message_stop' },
   'PingEvent.type': { const: 'ping' },
-  'CallbackHeaders.webhook-timestamp': { pattern: '^[0-9]+$' },
+  WebhookTimestamp: { pattern: '^[0-9]+$' },
+  'createVerificationSession verification/{$request.body#/callback_url}/get/parameters/1/schema': {
+    pattern: '^[0-9]+$',
+  },
   'OfficialTaskCallback/allOf/1.status': { enum: ['queued', 'running', 'succeeded', 'failed', 'expired'] },
   'MusicTaskCallback/allOf/1.status': { enum: ['SUCCESS', 'FAILURE'] },
   'VerificationCallback.resultCode': { pattern: '^[0-9]+$' },

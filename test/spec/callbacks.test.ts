@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { isObject, type JsonObject, objects, operationsOf } from '../../openapi/tools/document.ts';
+import { bundle, documented } from '../support/documented.ts';
+import { limitSites } from '../support/limit-sites.ts';
+
+/** What fields are called that take the address of a callback. */
+const addresses = ['callback_url', 'notify_hook', 'notifyHook'];
+
+const operations = operationsOf(bundle).filter(({ aliasOf }) => aliasOf === undefined);
+const callbacksOf = (node: JsonObject) =>
+  objects(node.callbacks).flatMap(([, callback]) =>
+    Object.entries(callback).map(([expression, item]) => [expression, item] as const),
+  );
+
+describe('callbacks', () => {
+  test('every address that a request takes has its callback, and no other', () => {
+    for (const { id, node } of operations) {
+      const paths = documented(id).requests.flatMap(({ pointer, mediaType }) =>
+        mediaType === 'application/json' ? limitSites(bundle, { $ref: pointer }) : [],
+      );
+      const asked = paths
+        .map(({ path }) => path.map(({ key }) => key))
+        .filter((path) => addresses.includes(String(path.at(-1))))
+        .map((path) => `{$request.body#/${path.join('/')}}`);
+      expect(
+        callbacksOf(node)
+          .map(([expression]) => expression)
+          .toSorted(),
+        id,
+      ).toEqual([...new Set(asked)].toSorted());
+    }
+  });
+
+  test('what is posted has the headers of Standard Webhooks', () => {
+    const posts = operations.flatMap(({ node }) =>
+      callbacksOf(node).flatMap(([, item]) => (isObject(item) && isObject(item.post) ? [item.post] : [])),
+    );
+    expect(posts.length).toBeGreaterThan(0);
+    for (const post of posts) {
+      const names = (post.parameters as JsonObject[]).map((parameter) => parameter.$ref);
+      expect(names).toEqual(
+        ['WebhookId', 'WebhookTimestamp', 'WebhookSignature'].map(
+          (name) => `#/components/parameters/${name}`,
+        ),
+      );
+    }
+  });
+});
