@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
-import type { Database, TaskState, TasksTable } from '../schema.ts';
+import type { TaskRecord } from '../queries/tasks.ts';
+import type { Database, TaskState } from '../schema.ts';
 import { isPostgres, statement } from '../statement.ts';
 import type { Command } from './command.ts';
 
@@ -195,17 +196,10 @@ export const pruneDeliveries: Command<{ closedBy: number; limit: number }, numbe
 };
 
 /** What has to be known of a task to deliver a change, and when that is due. */
-type DeliveredTask = Pick<TasksTable, (typeof deliveredColumns)[number]> & { due: number };
-
-export const deliveredColumns = [
-  'id',
-  'format',
-  'driver',
-  'state',
-  'error_code',
-  'callback_url',
-  'updated_at',
-] as const satisfies readonly (keyof TasksTable)[];
+export type DeliveredTask = Pick<
+  TaskRecord,
+  'id' | 'format' | 'driver' | 'state' | 'error' | 'callbackUrl' | 'updatedAt'
+> & { due: number };
 
 /** The error code of tasks that their owner canceled, which are not delivered. */
 const canceled = 'task_canceled';
@@ -216,7 +210,7 @@ const canceled = 'task_canceled';
  */
 export async function addDeliveries(trx: Kysely<Database>, tasks: readonly DeliveredTask[]): Promise<void> {
   const due = tasks.flatMap((task) => {
-    const host = task.callback_url === null ? undefined : URL.parse(task.callback_url)?.host;
+    const host = task.callbackUrl === null ? undefined : URL.parse(task.callbackUrl)?.host;
     return host === undefined || !delivers(task) ? [] : [{ ...task, host }];
   });
   if (due.length === 0) return;
@@ -228,11 +222,11 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
     .where('closed_at', 'is', null)
     .execute();
   const waiting = new Set(open.map(({ task_id }) => task_id));
-  const rows = due.map(({ id, state, host, updated_at, due }) => ({
+  const rows = due.map(({ id, state, host, updatedAt, due }) => ({
     task_id: id,
     state,
     host,
-    changed_at: updated_at,
+    changed_at: updatedAt,
     tries: 0,
     next_try_at: waiting.has(id) ? null : due,
     lease_owner: null,
@@ -248,8 +242,8 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
 }
 
 /** Official tasks, whatever format they were made in, deliver every change; music its end; others nothing. */
-function delivers({ format, driver, state, error_code }: DeliveredTask): boolean {
-  if (error_code === canceled) return false;
+function delivers({ format, driver, state, error }: DeliveredTask): boolean {
+  if (error?.code === canceled) return false;
   if (format === 'music') return state === 'completed' || state === 'failed';
   return format === 'official' || driver === 'official';
 }

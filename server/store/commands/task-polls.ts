@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import type { Database, TasksTable } from '../schema.ts';
+import type { Database } from '../schema.ts';
 import { isPostgres, statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import { addDeliveries, deliveredColumns } from './deliveries.ts';
+import { addDeliveries, type DeliveredTask } from './deliveries.ts';
 
 /**
  * A lease lasts until its gateway ends it or is gone, whatever any clock says; only to that gateway itself does
@@ -218,16 +218,10 @@ function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilde
   return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
 }
 
-type WrittenTask = Pick<TasksTable, (typeof deliveredColumns)[number] | 'started_at'>;
-
-const writtenColumns = sql.join(
-  [...deliveredColumns, 'started_at'].map((column) => sql.ref(`tasks.${column}`)),
-);
-
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
   // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
-  const { rows } = await sql<WrittenTask>`
+  const { rows } = await sql<Omit<DeliveredTask, 'error' | 'due'> & { startedAt: number | null }>`
     update tasks set
       updated_at = case when tasks.progress < poll.progress
         or (tasks.state = 'queued' and poll.state = 'in_progress') then poll.now else tasks.updated_at end,
@@ -243,13 +237,14 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
       lease_owner = null
     from ${pollTable(trx, polls)}
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
-    returning ${writtenColumns}`.execute(trx);
+    returning tasks.id, tasks.format, tasks.driver, tasks.state, tasks.callback_url as "callbackUrl",
+      tasks.updated_at as "updatedAt", tasks.started_at as "startedAt"`.execute(trx);
   const written = new Map(rows.map((row) => [row.id, row]));
   // Only the poll that began it set this time.
   const begun = polls.flatMap(({ id, now, polledAt, nextPollAt }) => {
     const row = written.get(id);
-    const first = row?.state === 'in_progress' && row.started_at === now;
-    return first ? [{ ...row, due: polledAt ?? nextPollAt }] : [];
+    const first = row?.state === 'in_progress' && row.startedAt === now;
+    return first ? [{ ...row, error: null, due: polledAt ?? nextPollAt }] : [];
   });
   await addDeliveries(trx, begun);
   return polls.map(({ id }) => written.has(id));

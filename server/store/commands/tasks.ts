@@ -56,8 +56,9 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
       .where('idempotency_key', '=', task.idempotencyKey)
       .executeTakeFirst();
     if (earlier !== undefined) {
-      if (earlier.fingerprint !== task.fingerprint) return { outcome: 'other_request' };
-      return { outcome: 'replayed', task: taskRecord(earlier) };
+      const { fingerprint, ...row } = earlier;
+      if (fingerprint !== task.fingerprint) return { outcome: 'other_request' };
+      return { outcome: 'replayed', task: taskRecord(row) };
     }
   }
   const { requestId, tokenId, userId, model, unit, amount, now } = task;
@@ -165,8 +166,9 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addDeliveries(trx, [{ ...row, due: task.dueNow }]);
-  return taskRecord(row);
+  const accepted = taskRecord(row);
+  await addDeliveries(trx, [{ ...accepted, due: task.dueNow }]);
+  return accepted;
 };
 
 export interface RefusedTask {
@@ -253,23 +255,25 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  await addDeliveries(trx, [{ ...row, due: dueNow }]);
+  const task = taskRecord(row);
+  await addDeliveries(trx, [{ ...task, due: dueNow }]);
   fault('settle:between');
+  const { requestId } = task;
   const log = {
-    operation: row.operation,
-    channel: row.channel,
+    operation: task.operation,
+    channel: task.channel,
     status: 200,
     errorCode: error?.code ?? null,
     units: charge?.units ?? 0,
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
-    durationMs: Math.max(0, now - row.created_at),
+    durationMs: Math.max(0, now - task.createdAt),
   };
   const booked =
     charge === null
-      ? await refund(trx, { requestId: row.request_id, log, now })
-      : (await settle(trx, { requestId: row.request_id, charged: charge.quota, log, now })) !== undefined;
-  return { task: taskRecord(row), booked };
+      ? await refund(trx, { requestId, log, now })
+      : (await settle(trx, { requestId, charged: charge.quota, log, now })) !== undefined;
+  return { task, booked };
 };
 
 export type RemoveResult = 'removed' | 'not_final' | 'not_found';

@@ -1,5 +1,5 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
-import type { Database, TaskFormat, TaskState, TasksTable } from '../schema.ts';
+import { type Kysely, sql } from 'kysely';
+import type { Database, TaskFormat, TaskState } from '../schema.ts';
 
 /** A task. Times are epoch milliseconds. */
 export interface TaskRecord {
@@ -41,79 +41,56 @@ export interface TaskRecord {
   attempt: number;
 }
 
-/** Every column but what lists and the idempotency key need. */
+/** What a `TaskRecord` is made of. */
 export const taskColumns = [
   'id',
-  'request_id',
-  'user_id',
-  'token_id',
+  'request_id as requestId',
+  'user_id as userId',
+  'token_id as tokenId',
   'operation',
   'format',
   'driver',
   'model',
   'unit',
   'channel',
-  'upstream_id',
+  'upstream_id as upstreamId',
   'state',
   'progress',
   'facts',
   'result',
-  'error_code',
-  'error_message',
-  'expected_units',
+  'error_code as errorCode',
+  'error_message as errorMessage',
+  'expected_units as expectedUnits',
   'rate',
-  'callback_url',
-  'created_at',
-  'updated_at',
-  'started_at',
-  'completed_at',
-  'expires_at',
-  'asked_at',
-  'deadline_at',
-  'polled_at',
-  'next_poll_at',
-  'poll_interval',
+  'callback_url as callbackUrl',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
+  'started_at as startedAt',
+  'completed_at as completedAt',
+  'expires_at as expiresAt',
+  'asked_at as askedAt',
+  'deadline_at as deadlineAt',
+  'polled_at as polledAt',
+  'next_poll_at as nextPollAt',
+  'poll_interval as pollInterval',
   'failures',
-  'lease_owner',
+  'lease_owner as leaseOwner',
   'attempt',
-] as const satisfies readonly (keyof TasksTable)[];
+] as const;
 
-type TaskRow = Pick<Selectable<TasksTable>, (typeof taskColumns)[number]>;
+type TaskRow = Omit<TaskRecord, 'facts' | 'result' | 'error'> & {
+  facts: string;
+  result: string | null;
+  errorCode: string | null;
+  errorMessage: string | null;
+};
 
-export function taskRecord(row: TaskRow): TaskRecord {
+export function taskRecord({ facts, result, errorCode, errorMessage, ...row }: TaskRow): TaskRecord {
   return {
-    id: row.id,
-    requestId: row.request_id,
-    userId: row.user_id,
-    tokenId: row.token_id,
-    operation: row.operation,
-    format: row.format,
-    driver: row.driver,
-    model: row.model,
-    unit: row.unit,
-    channel: row.channel,
-    upstreamId: row.upstream_id,
-    state: row.state,
-    progress: row.progress,
-    facts: JSON.parse(row.facts) as Record<string, unknown>,
-    result: row.result === null ? null : (JSON.parse(row.result) as Record<string, unknown>),
-    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
-    expectedUnits: row.expected_units,
-    rate: row.rate,
-    callbackUrl: row.callback_url,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    startedAt: row.started_at,
-    completedAt: row.completed_at,
-    expiresAt: row.expires_at,
-    askedAt: row.asked_at,
-    deadlineAt: row.deadline_at,
-    polledAt: row.polled_at,
-    nextPollAt: row.next_poll_at,
-    pollInterval: row.poll_interval,
-    failures: row.failures,
-    leaseOwner: row.lease_owner,
-    attempt: row.attempt,
+    ...row,
+    facts: JSON.parse(facts) as Record<string, unknown>,
+    result: result === null ? null : (JSON.parse(result) as Record<string, unknown>),
+    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
   };
 }
 
