@@ -5946,8 +5946,8 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description What the request names does not exist for this caller: an unknown model, or an id that is unknown or belongs to someone else. */
-        GenericNotFound: {
+        /** @description The model that the request names does not exist. */
+        GenericModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -6058,8 +6058,8 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description What the request names does not exist for this caller: an unknown model, or an id that is unknown or belongs to someone else. */
-        NativeNotFound: {
+        /** @description The model that the request names does not exist. */
+        NativeModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -6140,6 +6140,16 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
+        /** @description The model does not exist, or the caller has no voice of this id. */
+        NativeVoiceNotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NativeRouteError"];
+            };
+        };
         /** @description This path is a WebSocket and was called as plain HTTP. Repeat it as a WebSocket handshake. */
         GenericUpgradeRequired: {
             headers: {
@@ -6148,6 +6158,36 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The request does not match the contract, or its media or lengths exclude each other. The message names the field and the limit. Send a corrected request. */
+        GenericMediaBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The id is unknown, or belongs to someone else. */
+        GenericNotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The id is unknown, or belongs to someone else. */
+        NativeNotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NativeRouteError"];
             };
         };
         /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
@@ -6399,7 +6439,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description What the request names does not exist for this caller: an unknown model, or an id that is unknown or belongs to someone else. */
+        /** @description The id is unknown, or belongs to someone else. */
         ManagementNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6529,7 +6569,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -6570,7 +6610,7 @@ export interface operations {
             400: components["responses"]["NativeBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             403: components["responses"]["NativeForbidden"];
-            404: components["responses"]["NativeNotFound"];
+            404: components["responses"]["NativeModelNotFound"];
             413: components["responses"]["NativePayloadTooLarge"];
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
@@ -6611,7 +6651,7 @@ export interface operations {
             400: components["responses"]["NativeBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             403: components["responses"]["NativeForbidden"];
-            404: components["responses"]["NativeNotFound"];
+            404: components["responses"]["NativeModelNotFound"];
             413: components["responses"]["NativePayloadTooLarge"];
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
@@ -6648,7 +6688,7 @@ export interface operations {
             400: components["responses"]["NativeBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             403: components["responses"]["NativeForbidden"];
-            404: components["responses"]["NativeNotFound"];
+            404: components["responses"]["NativeVoiceNotFound"];
             413: components["responses"]["NativePayloadTooLarge"];
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
@@ -6680,7 +6720,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
@@ -6709,7 +6749,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
@@ -6738,7 +6778,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             426: components["responses"]["GenericUpgradeRequired"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
@@ -6779,10 +6819,10 @@ export interface operations {
                     "application/json": components["schemas"]["VideoTask"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericMediaBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -6889,10 +6929,10 @@ export interface operations {
                     "application/json": components["schemas"]["VideoTask"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericMediaBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7062,7 +7102,7 @@ export interface operations {
             400: components["responses"]["NativeBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             403: components["responses"]["NativeForbidden"];
-            404: components["responses"]["NativeNotFound"];
+            404: components["responses"]["NativeModelNotFound"];
             413: components["responses"]["NativePayloadTooLarge"];
             415: components["responses"]["NativeUnsupportedMediaType"];
             429: components["responses"]["NativeTooManyRequests"];
@@ -7205,10 +7245,10 @@ export interface operations {
                     "application/json": components["schemas"]["OfficialTaskCreatedReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericMediaBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7316,7 +7356,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7356,7 +7396,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7426,7 +7466,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7464,7 +7504,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7502,7 +7542,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7540,7 +7580,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7578,7 +7618,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7616,7 +7656,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -8146,7 +8186,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -8184,7 +8224,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -8425,7 +8465,7 @@ export interface operations {
             400: components["responses"]["GenericBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericNotFound"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
