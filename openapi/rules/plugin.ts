@@ -1,6 +1,7 @@
 import { bodyLimit } from './body-limit.ts';
 import { decisionNamesProtocol } from './decision-names-protocol.ts';
 import { decisionWhereOpen } from './decision-where-open.ts';
+import { errorCode } from './error-code.ts';
 import { errorFamily } from './error-family.ts';
 import { eventsNamed } from './events-named.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
@@ -26,6 +27,7 @@ export default function housePlugin() {
         'operation-id-form': operationIdForm,
         'operation-has-examples': operationHasExamples,
         'error-family': errorFamily,
+        'error-code': errorCode,
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,

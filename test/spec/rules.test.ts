@@ -34,6 +34,15 @@ const withError = (family: string | undefined, schema: object) =>
     'x-error-family': family,
     responses: { ...ok, '404': { description: 'x', content: { 'application/json': { schema } } } },
   });
+const withErrorExamples = (family: string, examples: object) =>
+  openapi({
+    operationId: 'getThing',
+    'x-error-family': family,
+    responses: {
+      ...ok,
+      '404': { description: 'x', content: { 'application/json': { schema: { type: 'object' }, examples } } },
+    },
+  });
 const withSchema = (schema: object) =>
   openapi({ operationId: 'getThing', responses: ok }, { schemas: { Thing: schema } });
 const withPlaces = (places: object, operation: object, schema: object = { type: 'object' }) => ({
@@ -145,6 +154,25 @@ const fixtures: Fixture[] = [
       operationId: 'getThing',
       'x-error-family': 'generic',
       responses: { '500': { description: 'x' } },
+    }),
+  },
+  {
+    rule: 'error-code',
+    name: 'takes a code of the status and the family, and what a provider says',
+    says: [],
+    document: withErrorExamples('native', {
+      ours: { value: { error: { code: 'resource_not_found' } } },
+      theirs: { value: { code: 'ModelNotFound' } },
+    }),
+  },
+  {
+    rule: 'error-code',
+    name: 'refuses an unknown code, and a code of another status or family',
+    says: [/no task_gone of 404/, /no access_denied of 404/, /no path_not_found of 404 in family native/],
+    document: withErrorExamples('native', {
+      unknown: { value: { error: { code: 'task_gone' } } },
+      otherStatus: { value: { error: { code: 'access_denied' } } },
+      otherFamily: { value: { error: { code: 'path_not_found' } } },
     }),
   },
   {
