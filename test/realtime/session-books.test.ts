@@ -192,6 +192,22 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await row()).toBeUndefined();
   });
 
+  test('an error that nobody thought of ends the session with 1011, and its text does not go upstream', async () => {
+    await open();
+    await configure();
+    const sent = upstream.connections[0]?.received.length;
+    vi.spyOn(target.gateway.store, 'run').mockRejectedValueOnce(new Error('the store is broken'));
+    send('input_text_buffer.append', { text: 'Good morning.' });
+    expect((await ofType('error')).error).toMatchObject({
+      type: 'api_error',
+      code: 'internal_error',
+      message: 'The gateway failed.',
+    });
+    expect((await client.closed).code).toBe(1011);
+    expect(upstream.connections[0]?.received).toHaveLength(sent ?? 0);
+    vi.restoreAllMocks();
+  });
+
   test('near the end of the quota exactly what is needed is held', async () => {
     await open(flash, realtimeScript(), 30);
     await configure();

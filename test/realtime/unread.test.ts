@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { WebSocket } from 'ws';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { noteEvent } from '../support/told-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { realtimeScript } from './realtime-script.ts';
@@ -120,7 +121,9 @@ describe('a client that sends and never reads', () => {
     });
     client.socket.resume();
     expect((await client.closed).code).toBe(1008);
-    expect(JSON.parse(last)).toMatchObject({ type: 'error', error: { code: 'client_too_slow' } });
+    const error = JSON.parse(last) as { error: { code: string } };
+    noteEvent(error);
+    expect(error).toMatchObject({ type: 'error', error: { code: 'client_too_slow' } });
     expect(most).toBeLessThan(bound);
     await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
   });

@@ -1,5 +1,6 @@
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { TestGateway } from '../support/gateway.ts';
+import { noteResponse } from '../support/told-errors.ts';
 
 export interface BookRow {
   state: string;
@@ -50,8 +51,9 @@ export async function remainingQuota({ gateway }: TestGateway, id: number): Prom
   return row.remain_quota;
 }
 
-export function post(url: string, key: string, path: string, body: unknown, init: RequestInit = {}) {
-  return fetch(url + path, {
+/** Asks a gateway. */
+export async function post(url: string, key: string, path: string, body: unknown, init: RequestInit = {}) {
+  const response = await fetch(url + path, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${key}`,
@@ -61,4 +63,5 @@ export function post(url: string, key: string, path: string, body: unknown, init
     body: typeof body === 'string' ? body : JSON.stringify(body),
     ...(init.signal ? { signal: init.signal } : {}),
   });
+  return noteResponse({ method: 'post', path }, response);
 }

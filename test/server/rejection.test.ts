@@ -1,5 +1,8 @@
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { betaFailure, rejectionFailure } from '../../server/providers/rejection.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { post } from './books.ts';
 
 const words = { text: (text: string) => text, json: (bytes: Buffer) => bytes };
 
@@ -29,4 +32,49 @@ test.each([
 ])('the verdict %i of a beta model is %s', (status_code, status) => {
   const failure = betaFailure({ base_resp: { status_code, status_msg: 'Words.' } }, words as never);
   expect(failure?.status).toBe(status);
+});
+
+describe('a provider that refuses without a code', () => {
+  let upstream: RecordingUpstream;
+  let target: TestGateway;
+  let refused = 400;
+  beforeAll(async () => {
+    upstream = await startUpstream(
+      (_request, response) => void response.writeHead(refused).end('{"message":"Too blue."}'),
+    );
+    target = await startTestGateway({
+      sandbox: false,
+      channels: [channelTo(upstream.url, { models: [{ id: '*-v2', upstream: undefined }] })],
+    });
+  });
+  afterAll(async () => {
+    await target.close();
+    await upstream.close();
+  });
+
+  const spoken = { model: 'voxa-v2', input: { text: 'x', voice: 'v' } };
+  test.each(
+    [400, 404, 413, 415, 422].flatMap((status) => [
+      [status, '/v1/audio/speech', { model: 'voxa-v2', input: 'x', voice: 'v' }] as const,
+      [status, '/api/v1/services/audio/tts/SpeechSynthesizer', spoken] as const,
+    ]),
+  )('%i at %s is told as bad_request, in its words', async (status, path, body) => {
+    refused = status;
+    const reply = await post(target.url, target.key, path, body);
+    const { error } = (await reply.json()) as { error: object };
+    expect([reply.status, error]).toMatchObject([
+      status === 422 ? 400 : status,
+      { code: 'bad_request', message: 'Too blue.' },
+    ]);
+  });
+
+  test('a model that no channel serves is told as that, to be asked for later', async () => {
+    const path = '/api/v1/services/audio/tts/SpeechSynthesizer';
+    const reply = await post(target.url, target.key, path, { ...spoken, model: 'voxa-v3-flash' });
+    expect([reply.status, reply.headers.get('retry-after'), await reply.json()]).toMatchObject([
+      503,
+      '60',
+      { error: { code: 'model_not_found' } },
+    ]);
+  });
 });

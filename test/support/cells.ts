@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Answer, Target } from './answer.ts';
 import type { DocumentedOperation } from './documented.ts';
+import { noteAnswer } from './told-errors.ts';
 import { unseenCells } from './unseen-cells.ts';
+import { knownErrors } from './untold-errors.ts';
 import { mediaTypeOf } from './wire.ts';
 
 /** What gateways have answered with so far, by operation: a status and a media type each. */
@@ -24,9 +26,28 @@ export function noteExample(
 
 export const wasTaken = ({ id }: DocumentedOperation, name: string): boolean => taken.has(`${id} ${name}`);
 
-/** Keeps in mind how a gateway answered. What the mock says proves nothing of it. */
-export function noteCell({ isGateway }: Target, { id }: DocumentedOperation, answer: Answer): void {
+/** Codes that the providers of the contract tests refuse with. */
+const providersCodes: ReadonlySet<string> = new Set([
+  'DataInspectionFailed',
+  'InputTextSensitiveContentDetected',
+  'invalid_argument',
+]);
+
+/**
+ * Keeps in mind how a gateway answered. What the mock says proves nothing of it.
+ *
+ * @throws Error when it answered with an error that the catalogue does not have
+ */
+export function noteCell(
+  { isGateway }: Target,
+  { id }: DocumentedOperation,
+  request: { method: string; path: string },
+  answer: Answer,
+): void {
   if (isGateway !== true) return;
+  const error = noteAnswer(request, answer.status, answer.body.toString('utf8'));
+  if (error !== undefined && !knownErrors.has(error) && !providersCodes.has(error.split(' ').at(-1) ?? ''))
+    throw new Error(`errors.yaml has no ${error}`);
   const mediaType = answer.body.length === 0 ? '' : mediaTypeOf(answer);
   seen.getOrInsertComputed(id, () => new Set()).add(cell(answer.status, mediaType));
 }

@@ -40,8 +40,10 @@ export async function exchange(
     if (value === undefined) headers.delete(name);
     else headers.set(name, value);
   }
-  const response = await fetch(target.url + pathOf(operation, variation), {
-    method: variation.method ?? operation.method.toUpperCase(),
+  const method = variation.method ?? operation.method.toUpperCase();
+  const path = pathOf(operation, variation);
+  const response = await fetch(target.url + path, {
+    method,
     headers,
     body,
     redirect: 'manual',
@@ -51,7 +53,7 @@ export async function exchange(
     headers: response.headers,
     body: Buffer.from(await response.arrayBuffer()),
   };
-  noteCell(target, operation, answer);
+  noteCell(target, operation, { method, path }, answer);
   const example = exampleName(operation, variation);
   if (example !== undefined) noteExample(target, operation, example, answer);
   return answer;

@@ -55,7 +55,7 @@ async function sendHead(
     request.on('error', reject);
     request.flushHeaders();
   });
-  noteCell(target, operation, answer);
+  noteCell(target, operation, { method: operation.method, path }, answer);
   return answer;
 }
 

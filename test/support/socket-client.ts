@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Frame } from './socket-upstream.ts';
+import { noteAnswer, noteEvent } from './told-errors.ts';
 
 export interface SocketClient {
   socket: WebSocket;
@@ -79,9 +80,15 @@ export function connect(address: string, options: ConnectOptions = {}): Promise<
       });
     }),
   };
+  // The ids of providers and mocks have another form.
+  const ofGateway = () => /^req_[0-9a-f]{32}$/.test(String(client.headers['x-request-id']));
   socket.on('message', (data: Buffer, binary: boolean) => {
     if (binary) client.audio.push(data);
-    else client.events.push(JSON.parse(data.toString()) as Frame);
+    else {
+      const frame = JSON.parse(data.toString()) as Frame;
+      if (ofGateway()) noteEvent(frame);
+      client.events.push(frame);
+    }
     woken();
   });
   return new Promise((resolve, reject) => {
@@ -93,11 +100,12 @@ export function connect(address: string, options: ConnectOptions = {}): Promise<
     socket.on('unexpected-response', (_request, response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () =>
-        reject(
-          new HandshakeRefused(response.statusCode ?? 0, response.headers, Buffer.concat(chunks).toString()),
-        ),
-      );
+      response.on('end', () => {
+        const { statusCode = 0, headers: heads } = response;
+        const text = Buffer.concat(chunks).toString();
+        noteAnswer({ method: 'get', path: new URL(address).pathname }, statusCode, text);
+        reject(new HandshakeRefused(statusCode, heads, text));
+      });
     });
   });
 }

@@ -1,10 +1,37 @@
 import { expect, test } from 'vitest';
 import { type Report, tally } from './tally.ts';
+import { errorProblems } from './untold-errors.ts';
 
 const report = (...results: [status: string, fullName: string][]): Report => ({
   numPassedTests: results.filter(([status]) => status === 'passed').length,
   numFailedTests: results.filter(([status]) => status === 'failed').length,
   testResults: results.map(([status, fullName]) => ({ assertionResults: [{ status, fullName }] })),
+});
+
+const none = () => [];
+
+test('errors that no test brought about are named, and the run does not count', () => {
+  const known = new Set(['generic 400 bad', 'task gone', 'task lost', 'realtime shut']);
+  const excused = new Map([
+    ['task lost', 'it cannot be'],
+    ['realtime shut', 'it cannot be'],
+    ['realtime open', 'it cannot be'],
+  ]);
+  const result = {
+    status: 'passed',
+    fullName: 'x',
+    meta: { errors: ['task gone', 'realtime shut', 'task own'] },
+  };
+  const run = { numPassedTests: 1, numFailedTests: 0, testResults: [{ assertionResults: [result] }] };
+  expect(tally(run, 1, (told) => errorProblems(told, known, excused))).toEqual({
+    lines: [
+      'no test brings about the error generic 400 bad',
+      'untold-errors.ts excuses realtime shut, which is told or does not exist',
+      'untold-errors.ts excuses realtime open, which is told or does not exist',
+      '1 passed, 0 failed',
+    ],
+    counts: false,
+  });
 });
 
 test('a whole run is told in one line', () => {
@@ -13,7 +40,7 @@ test('a whole run is told in one line', () => {
     ['passed', 'books on postgres balance'],
     ['failed', 'x'],
   );
-  expect(tally(whole, 3)).toEqual({ lines: ['2 passed, 1 failed'], counts: true });
+  expect(tally(whole, 3, none)).toEqual({ lines: ['2 passed, 1 failed'], counts: true });
 });
 
 test('the half that did not run is counted, and what was skipped is named', () => {
@@ -23,7 +50,7 @@ test('the half that did not run is counted, and what was skipped is named', () =
     ['skipped', 'several gateways on PostgreSQL agree'],
     ['passed', 'words of no engine'],
   );
-  expect(tally(half, 6)).toEqual({
+  expect(tally(half, 6, none)).toEqual({
     lines: [
       'skipped: several gateways on PostgreSQL agree',
       'not run: 2 tests on PostgreSQL, which did not answer; they ran on SQLite only',
@@ -34,14 +61,14 @@ test('the half that did not run is counted, and what was skipped is named', () =
 });
 
 test('a run with fewer tests than there must be does not count', () => {
-  const { lines, counts } = tally(report(['passed', 'the only one']), 2);
+  const { lines, counts } = tally(report(['passed', 'the only one']), 2, none);
   expect(counts).toBe(false);
   expect(lines).toEqual(['there are 1 tests, and there must be 2: some were lost', '1 passed, 0 failed']);
 });
 
 test('a long list of skipped tests is cut', () => {
   const many = Array.from({ length: 25 }, (_, index): [string, string] => ['pending', `test ${index}`]);
-  const { lines } = tally(report(...many), 25);
+  const { lines } = tally(report(...many), 25, none);
   expect(lines.slice(-2)).toEqual(['skipped: 5 more', '0 passed, 0 failed, 25 skipped']);
   expect(lines).toHaveLength(22);
 });

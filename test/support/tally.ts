@@ -1,8 +1,12 @@
+import { errorProblems } from './untold-errors.ts';
+
 /** What the runner reports, as far as it is counted here. */
 export interface Report {
   numPassedTests: number;
   numFailedTests: number;
-  testResults: readonly { assertionResults: readonly { status: string; fullName: string }[] }[];
+  testResults: readonly {
+    assertionResults: readonly { status: string; fullName: string; meta?: { errors?: readonly string[] } }[];
+  }[];
 }
 
 /** Fewer tests than this mean that some were lost, whoever counts: raise it when there are many more. */
@@ -16,9 +20,14 @@ const onSqlite = / on sqlite\b/;
 
 /**
  * The closing lines of a run, the last one with its numbers, and whether the run counts: not when there are fewer
- * tests than there must be, those included that were skipped and the twins of tests that ran on one engine only.
+ * tests than there must be, those included that were skipped and the twins of tests that ran on one engine only, or when an error
+ * of the contract was not brought about.
  */
-export function tally(report: Report, fewest = minTests): { lines: string[]; counts: boolean } {
+export function tally(
+  report: Report,
+  fewest = minTests,
+  problemsOf: (told: ReadonlySet<string>) => string[] = errorProblems,
+): { lines: string[]; counts: boolean } {
   const all = report.testResults.flatMap(({ assertionResults }) => assertionResults);
   const names = new Set(all.map(({ fullName }) => fullName));
   const skipped = all
@@ -35,11 +44,13 @@ export function tally(report: Report, fewest = minTests): { lines: string[]; cou
     );
   const known = all.length + missing.length;
   if (known < fewest) lines.push(`there are ${known} tests, and there must be ${fewest}: some were lost`);
+  const problems = problemsOf(new Set(all.flatMap(({ meta }) => meta?.errors ?? [])));
+  lines.push(...problems);
   const numbers = [
     `${report.numPassedTests} passed`,
     `${report.numFailedTests} failed`,
     ...(skipped.length > 0 ? [`${skipped.length} skipped`] : []),
     ...(missing.length > 0 ? [`${missing.length} not run`] : []),
   ];
-  return { lines: [...lines, numbers.join(', ')], counts: known >= fewest };
+  return { lines: [...lines, numbers.join(', ')], counts: known >= fewest && problems.length === 0 };
 }

@@ -13,6 +13,7 @@ import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
 import { type Engine, onServer, TestStore } from '../store/engines.ts';
+import { noteTaskCode } from '../support/told-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ScriptedDriver } from './scripted-driver.ts';
 import { TestClock } from './test-clock.ts';
@@ -123,6 +124,7 @@ export class TaskHarness {
   async stored({ id }: { id: string }) {
     const row = await this.store.read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirst();
     if (row === undefined) throw new Error(`there is no task ${id}`);
+    noteTaskCode(row.error_code);
     return row;
   }
 

@@ -1,6 +1,7 @@
 import { expect, vi } from 'vitest';
 import type { components } from '../../generated/http.ts';
 import { schemaProblems } from '../support/schemas.ts';
+import { noteResponse } from '../support/told-errors.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
 
@@ -39,11 +40,12 @@ export class GenericClient {
     return { status: response.status, headers: response.headers, body: (await response.json()) as Body };
   }
 
-  fetch(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
-    return fetch(this.#url + path, {
+  async fetch(path: string, { headers, ...init }: RequestInit = {}): Promise<Response> {
+    const response = await fetch(this.#url + path, {
       ...init,
       headers: { authorization: `Bearer ${this.#key}`, ...(headers as Record<string, string> | undefined) },
     });
+    return noteResponse({ method: init.method ?? 'get', path }, response);
   }
 
   /** Starts a task that must be taken. */

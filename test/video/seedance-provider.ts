@@ -4,6 +4,7 @@ import { systemTimers } from '../../server/runtime/timers.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { schemaProblems } from '../support/schemas.ts';
+import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
 
 export const officialPath = '/api/v3/contents/generations/tasks';
@@ -135,6 +136,7 @@ export class SeedanceRig {
   async send(method: string, path: string, key = this.gateway.key): Promise<{ status: number; body: Json }> {
     const headers = { authorization: `Bearer ${key}` };
     const response = await fetch(this.gateway.url + path, { method, headers });
+    await noteResponse({ method, path }, response);
     const words = await response.text();
     return { status: response.status, body: words === '' ? {} : (JSON.parse(words) as Json) };
   }

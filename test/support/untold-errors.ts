@@ -1,0 +1,54 @@
+import { type ErrorFacts, errors } from '../../generated/errors.ts';
+
+/** All that errors.yaml says is told, in the form of the notes; a management error has no code. */
+export const knownErrors: ReadonlySet<string> = new Set(
+  (errors as readonly ErrorFacts[]).flatMap(({ code, statuses, families }) =>
+    families.flatMap((family) => {
+      if (['task', 'realtime', 'inference'].includes(family)) return [`${family} ${code}`];
+      return statuses.map((status) => `${family} ${status}${family === 'management' ? '' : ` ${code}`}`);
+    }),
+  ),
+);
+
+const notCarriedOut = 'No operation of the family that could fail so is carried out yet.';
+const untold = (reason: string, ...errors: readonly string[]) =>
+  errors.map((error) => [error, reason] as const);
+
+/** Errors of errors.yaml that no test brings about, in the form of the notes, each with its reason. */
+export const untoldErrors: ReadonlyMap<string, string> = new Map([
+  ...untold(
+    notCarriedOut,
+    'messages 403 access_denied',
+    'messages 404 model_not_found',
+    'messages 429 rate_limit_exceeded',
+    'messages 500 internal_error',
+    'messages 502 bad_response',
+    'messages 503 get_channel_failed',
+    'messages 503 store_unavailable',
+    'messages 504 upstream_timeout',
+    'management 429',
+    'management 500',
+    'management 503',
+    'generic 409 task_not_completed',
+  ),
+  ...untold(
+    'The models of a key would have to change while its socket is open, and nothing changes them yet.',
+    'realtime access_denied',
+  ),
+]);
+
+/** What is wrong with a whole run: errors that no test brought about, and reasons that hold no more. */
+export function errorProblems(
+  told: ReadonlySet<string>,
+  known: ReadonlySet<string> = knownErrors,
+  excused: ReadonlyMap<string, string> = untoldErrors,
+): string[] {
+  return [
+    ...[...known]
+      .filter((error) => !told.has(error) && !excused.has(error))
+      .map((error) => `no test brings about the error ${error}`),
+    ...[...excused.keys()]
+      .filter((error) => told.has(error) || !known.has(error))
+      .map((error) => `untold-errors.ts excuses ${error}, which is told or does not exist`),
+  ];
+}
