@@ -1861,7 +1861,7 @@ export interface components {
             parameters?: {
                 [key: string]: unknown;
             };
-        } & (unknown & unknown & unknown);
+        } & (unknown & unknown & unknown & unknown);
         /**
          * BetaSpeechFacts
          * @description Measured facts of the whole audio.

@@ -6,6 +6,7 @@ import { errorFamily } from './error-family.ts';
 import { eventsNamed } from './events-named.ts';
 import { expandPrefixes } from './expand-prefixes.ts';
 import { fieldDescribed } from './field-described.ts';
+import { limitForm } from './limit-form.ts';
 import { messageExamples } from './message-examples.ts';
 import { noBooleanSchema } from './no-boolean-schema.ts';
 import { noOrphanFile } from './no-orphan-file.ts';
@@ -31,6 +32,7 @@ export default function housePlugin() {
         'decision-where-open': decisionWhereOpen('gateway'),
         'field-described': fieldDescribed,
         'no-boolean-schema': noBooleanSchema,
+        'limit-form': limitForm,
         'decision-names-protocol': decisionNamesProtocol,
         'no-orphan-file': noOrphanFile,
         'schema-title': schemaTitle,

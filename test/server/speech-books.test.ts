@@ -391,7 +391,7 @@ describe.each(engines)('on %s', (engine) => {
         'a model of another route',
         { ...sentence, model: 'voxa-v1' },
         400,
-        /model: voxa-v1 is not served on this route/,
+        /model: must be another model; voxa-v1 speaks at/,
       ],
       [
         'a blank text',

@@ -71,6 +71,35 @@ const jsonBody = (schema: object) => ({ content: { 'application/json': { schema 
 
 const fixtures: Fixture[] = [
   {
+    rule: 'limit-form',
+    name: 'takes notes with and without models',
+    says: [],
+    document: withSchema({
+      type: 'string',
+      'x-limit': [{ limit: 'At most 3 in all.' }, { models: '^voxa-', limit: 'At most 2.' }],
+    }),
+  },
+  {
+    rule: 'limit-form',
+    name: 'refuses what is no list',
+    says: [/must be a list/],
+    document: withSchema({ type: 'string', 'x-limit': 'At most 3.' }),
+  },
+  {
+    rule: 'limit-form',
+    name: 'refuses notes that say nothing, of no model, or something else',
+    says: [/limit must be a sentence/, /models must match/, /models must match/, /there is no max/],
+    document: withSchema({
+      type: 'string',
+      'x-limit': [
+        { limit: 'three' },
+        { models: '^none-', limit: 'At most 2.' },
+        { models: '(', limit: 'At most 2.' },
+        { limit: 'At most 2.', max: 2 },
+      ],
+    }),
+  },
+  {
     rule: 'operation-id-form',
     name: 'takes a verb and a noun',
     says: [],

@@ -31,6 +31,8 @@ const oddTexts = [
   '1',
   '9'.repeat(11),
   'x'.repeat(40),
+  'alpha3-tts-flash-realtime',
+  'voxa-v1',
   'ftp:a',
   address,
   dataUrl,

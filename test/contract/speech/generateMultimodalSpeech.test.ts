@@ -23,6 +23,12 @@ interface Spoken {
 
 describeOperation('generateMultimodalSpeech', {
   invalid: {
+    'a realtime model': { change: { model: 'alpha3-tts-flash-realtime' }, names: 'model' },
+    'instructions to a model that is no instruct model': {
+      example: 'instruct',
+      change: { model: 'alpha3-tts-flash' },
+      names: 'input.instructions',
+    },
     'without a model': { change: { model: undefined }, names: 'model' },
     'without an input': { change: { input: undefined }, names: 'input' },
     'without a text': { change: { input: { text: undefined } }, names: 'input.text' },
@@ -128,7 +134,7 @@ describeOperation('generateMultimodalSpeech', {
         'instructions to a model that takes none',
         spoken({ instructions: 'Whisper.' }),
         'input.instructions',
-        'alpha3-tts-flash',
+        'instruct models only',
       ],
       ['a synthesizer model', spoken({ voice: 'voxanna' }, 'voxa-v2'), 'model', 'SpeechSynthesizer'],
       ['a realtime model', spoken({}, 'alpha3-tts-flash-realtime'), 'model', 'realtime'],

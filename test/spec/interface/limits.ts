@@ -5,6 +5,11 @@ export const limits: Limits = {
   // Native speech: alpha3 600 characters. The 512 tokens of legacy models are counted, not written in a schema.
   'MultimodalSpeechRequest/allOf/2/if.model': { pattern: '^alpha3-' },
   'MultimodalSpeechRequest/allOf/2/then.input.text': { maxLength: 600 },
+  // No realtime model and no instructions for others than instruct models; voxa-v1 has no native HTTP synthesis.
+  'MultimodalSpeechRequest.model': { pattern: '^(?!alpha.*-realtime)' },
+  'MultimodalSpeechRequest/allOf/3/if.model': { pattern: '^(alpha|beta/)(?!.*-instruct)' },
+  'MultimodalSpeechRequest/allOf/3/then.input.optimize_instructions/not': { const: true },
+  'SynthesizerRequest.model': { pattern: '^(?!voxa-v1$)' },
   // optimize_instructions requires instructions.
   'MultimodalSpeechInput/if.optimize_instructions': { const: true },
 
