@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
 import { RateLimit } from './accounts/rate-limit.ts';
 import { createApp } from './app.ts';
@@ -51,6 +52,8 @@ export interface RunningGateway {
 const storePatience = 5_000;
 /** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
+/** SQLite's SQLITE_BUSY: another process has the database open. */
+const sqliteBusy = 5;
 
 /** Starts everything in the order in which it depends on each other. */
 export async function serve(
@@ -81,6 +84,7 @@ export async function serve(
     const newKey = await ensureKey(settings, store, clock());
     const sandbox = settings.sandbox
       ? await startEmbeddedSandbox({
+          folder: join(settings.dataDir, 'sandbox'),
           key: generateKey(),
           logger,
           allowPrivateUrls: settings.callbacks.allowPrivate,
@@ -185,7 +189,11 @@ async function startEmbeddedSandbox(options: SandboxOptions): Promise<Sandbox> {
     const { startSandbox } = await import('@unigate/sandbox');
     return await startSandbox(options);
   } catch (cause) {
-    if ((cause as { code?: unknown }).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
+    const { code, errcode, syscall, message } = cause as NodeJS.ErrnoException & { errcode?: number };
+    if (errcode === sqliteBusy)
+      throw new SettingsError(`DATA_DIR: ${options.folder} is in use by another gateway.`, { cause });
+    if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be made: ${message}.`, { cause });
+    if (code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new SettingsError(
       'the sandbox is not installed: run "npm ci" with its workspace, or name your channels in CONFIG and leave sandbox out',
       { cause },

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { CustomVoices } from './custom-voices/custom-voices.ts';
@@ -8,14 +8,21 @@ import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
+import { Storage } from './storage.ts';
 import { createVideoUpstream } from './video/video-upstream.ts';
 
-const fileCapacity = 256 * 1024 * 1024;
+/** Bytes on disk. */
+const fileCapacity = 1024 ** 3;
 
 export type { SandboxLogger };
 
 export interface SandboxOptions {
-  /** Default: any free port. */
+  /**
+   * Where tasks, assets, voices and files are kept for the next start, of one sandbox at a time. Default: a temporary
+   * folder, gone when the sandbox closes.
+   */
+  folder?: string;
+  /** Default: the one of the last start in the same folder while it is free, since file URLs name it; else any. */
   port?: number;
   /** The one API key that the upstream accepts. */
   key: string;
@@ -50,12 +57,23 @@ export interface Sandbox {
 /** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with audio, video and 3D made offline. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { key, logger, slowness = 2000, now = steadyClock, allowPrivateUrls = true } = options;
+  const storage = new Storage(options.folder);
+  const server = createServer(
+    { shouldUpgradeCallback: (request) => sockets.accepts(request) },
+    (request: IncomingMessage, response: ServerResponse) => void routeRequest(context, request, response),
+  );
+  const port = await listen(server, storage, options.port).catch((error: unknown) => {
+    storage.close();
+    throw error;
+  });
+  const url = `http://127.0.0.1:${port}`;
+
   const services: Services = {
     engine: new SpeechEngine({
       module: options.engine ?? '@echogarden/espeak-ng-emscripten',
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
-    files: new FileStore({ folder: 'files', capacity: fileCapacity, now }),
+    files: new FileStore({ folder: 'files', storage, capacity: fileCapacity, now }),
     voices: new CustomVoices({ now, deployment: options.voiceDeployment ?? 1000 }),
     prompts: new PromptLoader({ allowPrivateUrls }),
     now,
@@ -63,29 +81,21 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },
   };
   const video = createVideoUpstream({
+    storage,
     now,
     allowPrivateUrls,
     ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
   });
+  services.files.baseUrl = url;
+  video.setAddress(url);
   const context = { services, key, logger, routes: video.routes };
   const sockets = new SocketServer(context);
-  const server = createServer(
-    { shouldUpgradeCallback: (request) => sockets.accepts(request) },
-    (request: IncomingMessage, response: ServerResponse) => void routeRequest(context, request, response),
-  );
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  services.files.baseUrl = `http://127.0.0.1:${port}`;
-  video.setAddress(services.files.baseUrl);
 
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     wsUrl: `ws://127.0.0.1:${port}`,
     key,
     async close() {
@@ -93,11 +103,33 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       sockets.close();
       server.closeAllConnections();
       await closed;
+      // Before the engines: a task that they leave unfinished is begun again at the next start.
+      storage.close();
       await video.close();
       await services.prompts.close();
       await services.engine.close();
     },
   };
+}
+
+/** Resolves with the port, in the turn in which the first request cannot have come yet. */
+async function listen(server: Server, storage: Storage, wanted: number | undefined): Promise<number> {
+  const known = storage.records<number>('port');
+  const attempt = (port: number) =>
+    new Promise<number>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, '127.0.0.1', () => {
+        server.off('error', reject);
+        resolve((server.address() as AddressInfo).port);
+      });
+    });
+  const last = wanted ?? known.get('http') ?? 0;
+  const port = await attempt(last).catch((error: NodeJS.ErrnoException) => {
+    if (wanted !== undefined || last === 0 || error.code !== 'EADDRINUSE') throw error;
+    return attempt(0);
+  });
+  known.put('http', port);
+  return port;
 }
 
 /** Epoch milliseconds from when the process began, counted by a clock that never steps: tasks go by it. */

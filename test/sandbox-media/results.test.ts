@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { MediaEngine } from '../../server/sandbox/media/engine.ts';
+import { Storage } from '../../server/sandbox/storage.ts';
 import { plainClip, png } from './media-files.ts';
 import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
 
@@ -53,13 +54,15 @@ describe('result file', () => {
   });
 
   test('is made once for all who download it, and again when it had to make room', async () => {
-    const results = new FileStore({ folder: 'media', now: () => 0, capacity: 15 });
+    const storage = new Storage();
+    onTestFinished(() => storage.close());
     let made = 0;
-    const add = () =>
-      results.add('png', 1_000_000, async () => {
-        made++;
-        return Buffer.alloc(10);
-      });
+    const make = async (size: number) => {
+      made++;
+      return Buffer.alloc(size);
+    };
+    const results = new FileStore({ folder: 'media', storage, now: () => 0, capacity: 15, make });
+    const add = () => results.add('png', 1_000_000, 10);
     const [first, second] = [add(), add()];
     const get = async (url: string) => {
       const answer = {

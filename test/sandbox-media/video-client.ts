@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, vi } from 'vitest';
 import { type Exchange, sendJson } from '../../server/sandbox/http/exchange.ts';
 import { internalError, NativeError } from '../../server/sandbox/http/native-error.ts';
+import { Storage } from '../../server/sandbox/storage.ts';
 import {
   createVideoUpstream,
   type VideoUpstream,
@@ -76,12 +77,14 @@ export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): V
   const client = new VideoClient();
   let upstream: VideoUpstream;
   let server: Server;
+  const storage = new Storage();
   beforeAll(async () => {
     const { url: address, server: started } = await listen((request, response) => {
       void answer(upstream, request, response);
     });
     server = started;
     upstream = createVideoUpstream({
+      storage,
       taskTime,
       now: () => client.time,
       allowPrivateUrls: true,
@@ -94,6 +97,7 @@ export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): V
   afterAll(async () => {
     server.closeAllConnections();
     server.close();
+    storage.close();
     await upstream.close();
   });
   return client;

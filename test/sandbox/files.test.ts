@@ -1,6 +1,7 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Exchange } from '../../server/sandbox/http/exchange.ts';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
+import { Storage } from '../../server/sandbox/storage.ts';
 import { multimodalPath, useSandbox } from './sandbox-client.ts';
 
 const day = 24 * 60 * 60 * 1000;
@@ -89,7 +90,9 @@ describe('download', () => {
 });
 
 test('the file used longest ago makes room for another', async () => {
-  const store = new FileStore({ folder: 'files', capacity: 25, now: () => time });
+  const storage = new Storage();
+  onTestFinished(() => storage.close());
+  const store = new FileStore({ folder: 'files', storage, capacity: 25, now: () => time });
   const put = () => new URL(store.put(Buffer.alloc(10), 'wav'), 'http://sandbox');
   const get = async (url: URL): Promise<number> => {
     const response = { writeHead: (status: number) => ({ end: () => status }), end: () => {} };

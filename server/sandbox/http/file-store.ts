@@ -1,5 +1,9 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import type { Records, Storage } from '../storage.ts';
 import { NativeError } from './native-error.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -24,12 +28,13 @@ const contentTypes: Readonly<Record<string, string>> = {
 
 const defaultLifetime = 24 * 60 * 60 * 1000;
 const cleaningInterval = 60_000;
+/** Ending of a file that is being written. */
+const unfinished = '.part';
 
 interface StoredFile {
   extension: string;
   /** Milliseconds since the epoch. */
   expiresAt: number;
-  make: () => Promise<Uint8Array>;
 }
 
 interface FileRequest {
@@ -38,30 +43,49 @@ interface FileRequest {
   url: URL;
 }
 
-export interface FileStoreOptions {
-  /** Folder of the URLs, without slashes. */
+export interface FileStoreOptions<Recipe> {
+  /** Folder of the URLs, without slashes, and of the files in the storage. */
   folder: string;
+  storage: Storage;
   /** Most bytes that are kept; the file used longest ago makes room. */
   capacity: number;
   /** Milliseconds since the epoch. */
   now: () => number;
+  /** Makes a file that was only promised: from the same recipe always the same one. */
+  make?: (recipe: Recipe) => Promise<Uint8Array>;
 }
 
-/** Files in memory behind signed URLs that run out. */
-export class FileStore {
-  readonly #options: FileStoreOptions;
-  readonly #secret = randomBytes(32);
+/** Files on disk behind signed URLs that run out. The time at which a file was changed is the one when it runs out. */
+export class FileStore<Recipe = never> {
+  readonly #options: FileStoreOptions<Recipe>;
+  readonly #directory: string;
+  readonly #secret: Uint8Array;
+  readonly #recipes: Records<StoredFile & { recipe: Recipe }>;
   readonly #files = new Map<string, StoredFile>();
-  readonly #making = new Map<string, Promise<Uint8Array>>();
-  /** In order of use, the longest unused first. */
-  readonly #made = new Map<string, Uint8Array>();
+  readonly #making = new Map<string, Promise<void>>();
+  /** Sizes of those on disk in order of use, the longest unused first. */
+  readonly #kept = new Map<string, number>();
   #size = 0;
   #cleanedAt = 0;
   /** Address of the server, without a slash at the end; set as soon as it knows its port. */
   baseUrl = '';
 
-  constructor(options: FileStoreOptions) {
+  constructor(options: FileStoreOptions<Recipe>) {
+    const { storage, folder } = options;
     this.#options = options;
+    this.#secret = storage.fact('secret', () => randomBytes(32));
+    this.#recipes = storage.records(`recipe in ${folder}`);
+    this.#directory = join(storage.folder, folder);
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    for (const [id, { extension, expiresAt }] of this.#recipes.all())
+      this.#files.set(id, { extension, expiresAt });
+    for (const { name, size, expiresAt } of filesIn(this.#directory)) {
+      const [id = '', extension = ''] = name.split('.');
+      this.#files.set(id, { extension, expiresAt });
+      this.#kept.set(id, size);
+      this.#size += size;
+    }
+    this.#dropExpired();
   }
 
   /** When a file that is stored now runs out, in Unix seconds. */
@@ -72,17 +96,16 @@ export class FileStore {
   /** Keeps the bytes for as long as there is room, and returns their URL. `expiresAt` is in milliseconds. */
   put(bytes: Uint8Array, extension: string, expiresAt = this.#options.now() + defaultLifetime): string {
     const id = randomUUID();
-    const url = this.#add(id, { extension, expiresAt, make: () => Promise.reject(notFound()) });
-    this.#keep(id, bytes);
+    const url = this.#add(id, { extension, expiresAt });
+    this.#keep(id, bytes, { extension, expiresAt });
     return url;
   }
 
-  /**
-   * Returns the URL of a file that is made when it is first downloaded, so that one nobody looks at costs nothing.
-   * `make` must always give the same file, since one that had to make room is made again.
-   */
-  add(extension: string, expiresAt: number, make: () => Promise<Uint8Array>): string {
-    return this.#add(randomUUID(), { extension, expiresAt, make });
+  /** Returns the URL of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
+  add(extension: string, expiresAt: number, recipe: Recipe): string {
+    const id = randomUUID();
+    this.#recipes.put(id, { extension, expiresAt, recipe });
+    return this.#add(id, { extension, expiresAt });
   }
 
   /** GET and HEAD of a file, whole or one byte range. Needs no key: the signature is the permission. */
@@ -97,21 +120,27 @@ export class FileStore {
     if (file?.extension !== extension) throw notFound();
     if (!isSame(signature, this.#sign(name, expires))) throw forbidden();
 
-    const bytes = await this.#bytesOf(id, file);
-    const size = bytes.length;
-    const range = parseRange(request.headers.range, size);
-    if (range === 'unsatisfiable') {
-      response.writeHead(416, { 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
-      return;
+    const opened = await this.#open(id, file);
+    try {
+      const { size } = await opened.stat();
+      const range = parseRange(request.headers.range, size);
+      if (range === 'unsatisfiable') {
+        response.writeHead(416, { 'content-range': `bytes */${size}`, 'content-length': 0 }).end();
+        return;
+      }
+      const [start, end] = range ?? [0, size];
+      const bytes = Buffer.alloc(request.method === 'HEAD' ? 0 : end - start);
+      await opened.read(bytes, 0, bytes.length, start);
+      response.writeHead(range ? 206 : 200, {
+        'content-type': contentTypes[extension] ?? 'application/octet-stream',
+        'content-length': end - start,
+        'accept-ranges': 'bytes',
+        ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
+      });
+      response.end(bytes);
+    } finally {
+      await opened.close();
     }
-    const [start, end] = range ?? [0, size];
-    response.writeHead(range ? 206 : 200, {
-      'content-type': contentTypes[extension] ?? 'application/octet-stream',
-      'content-length': end - start,
-      'accept-ranges': 'bytes',
-      ...(range && { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
-    });
-    response.end(request.method === 'HEAD' ? undefined : bytes.subarray(start, end));
   };
 
   #add(id: string, file: StoredFile): string {
@@ -123,50 +152,76 @@ export class FileStore {
     return `${this.baseUrl}/${folder}/${name}?expires=${expires}&signature=${this.#sign(name, expires)}`;
   }
 
-  async #bytesOf(id: string, { make }: StoredFile): Promise<Uint8Array> {
-    const made = this.#made.get(id);
-    if (made) {
-      this.#made.delete(id);
-      this.#made.set(id, made);
-      return made;
-    }
-    let making = this.#making.get(id);
-    if (!making) {
-      making = make().finally(() => this.#making.delete(id));
+  async #open(id: string, file: StoredFile): Promise<FileHandle> {
+    const size = this.#kept.get(id);
+    if (size === undefined) {
+      const making = this.#making.get(id) ?? this.#make(id, file).finally(() => this.#making.delete(id));
       this.#making.set(id, making);
-      this.#keep(id, await making);
+      await making;
+    } else {
+      this.#kept.delete(id);
+      this.#kept.set(id, size);
     }
-    return await making;
+    return await open(this.#path(id, file.extension));
   }
 
-  #keep(id: string, bytes: Uint8Array): void {
-    this.#made.set(id, bytes);
+  async #make(id: string, file: StoredFile): Promise<void> {
+    const made = this.#recipes.get(id);
+    if (made === undefined || this.#options.make === undefined) throw notFound();
+    this.#keep(id, await this.#options.make(made.recipe), file);
+  }
+
+  #keep(id: string, bytes: Uint8Array, { extension, expiresAt }: StoredFile): void {
+    const path = this.#path(id, extension);
+    writeFileSync(path + unfinished, bytes, { mode: 0o600 });
+    utimesSync(path + unfinished, expiresAt / 1000, expiresAt / 1000);
+    renameSync(path + unfinished, path);
+    this.#kept.set(id, bytes.length);
     this.#size += bytes.length;
-    for (const oldest of this.#made.keys()) {
+    for (const oldest of this.#kept.keys()) {
       if (this.#size <= this.#options.capacity || oldest === id) break;
       this.#forget(oldest);
     }
   }
 
   #forget(id: string): void {
-    this.#size -= this.#made.get(id)?.length ?? 0;
-    this.#made.delete(id);
+    this.#size -= this.#kept.get(id) ?? 0;
+    if (this.#kept.delete(id)) rmSync(this.#path(id, this.#files.get(id)?.extension ?? ''), { force: true });
   }
 
   #dropExpired(): void {
     const now = this.#options.now();
     if (now - this.#cleanedAt < cleaningInterval) return;
     this.#cleanedAt = now;
-    for (const [id, { expiresAt }] of this.#files) {
-      if (expiresAt > now) continue;
-      this.#files.delete(id);
+    const expired = Array.from(this.#files).flatMap(([id, { expiresAt }]) => (expiresAt > now ? [] : [id]));
+    for (const id of expired) {
       this.#forget(id);
+      this.#files.delete(id);
     }
+    this.#recipes.delete(expired);
+  }
+
+  #path(id: string, extension: string): string {
+    return join(this.#directory, `${id}.${extension}`);
   }
 
   #sign(name: string, expires: string): string {
     return createHmac('sha256', this.#secret).update(`${name}\n${expires}`).digest('hex');
   }
+}
+
+/** The finished files of a folder, the one that runs out first before the others; unfinished ones are deleted. */
+function filesIn(directory: string): { name: string; size: number; expiresAt: number }[] {
+  const files = readdirSync(directory).flatMap((name) => {
+    const path = join(directory, name);
+    if (name.endsWith(unfinished)) {
+      rmSync(path, { force: true });
+      return [];
+    }
+    const { size, mtimeMs } = statSync(path);
+    return [{ name, size, expiresAt: Math.round(mtimeMs) }];
+  });
+  return files.sort((first, second) => first.expiresAt - second.expiresAt);
 }
 
 function isSame(given: string, right: string): boolean {

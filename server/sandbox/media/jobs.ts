@@ -42,6 +42,11 @@ export interface Jobs {
 
 export type JobName = keyof Jobs;
 
+/** A file that is drawn: from the same plan always the same one. */
+export type Drawing =
+  | { job: 'renderClip' | 'renderLastFrame'; plan: ClipPlan }
+  | { job: 'renderModel' | 'renderModelPreview'; plan: ModelPlan };
+
 export interface Command<Name extends JobName = JobName> {
   name: Name;
   input: Jobs[Name]['input'];

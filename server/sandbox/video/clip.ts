@@ -13,15 +13,15 @@ const lifetime = 24 * hour;
 
 /** Promises the files of a clip; they are made when they are downloaded. `endedAt` is in milliseconds. */
 export function publishClip(
-  { engine, results }: VideoServices,
+  { results }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
   endedAt: number,
 ): ClipUrls {
   const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
   return {
-    video: results.add(plan.container, expiresAt, () => engine.run('renderClip', plan)),
-    lastFrame: results.add('png', expiresAt, () => engine.run('renderLastFrame', plan)),
+    video: results.add(plan.container, expiresAt, { job: 'renderClip', plan }),
+    lastFrame: results.add('png', expiresAt, { job: 'renderLastFrame', plan }),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Exchange, type Handler, sendJson, sendText } from '../http/exchange.ts';
 import type { FileStore } from '../http/file-store.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import type { MediaEngine } from '../media/engine.ts';
+import type { Drawing } from '../media/jobs.ts';
 import { dropConnection, throttled } from '../refusals.ts';
 import type { Triggers } from '../triggers.ts';
 import type { Assets } from './assets/assets.ts';
@@ -9,8 +9,7 @@ import type { MediaLoader } from './media-loader.ts';
 
 /** What the video, 3D and asset routes share. */
 export interface VideoServices {
-  engine: MediaEngine;
-  results: FileStore;
+  results: FileStore<Drawing>;
   media: MediaLoader;
   assets: Assets;
   /** Milliseconds since the epoch. */

@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import type { Route } from '../http/exchange.ts';
 import { FileStore } from '../http/file-store.ts';
 import { MediaEngine } from '../media/engine.ts';
+import type { Drawing } from '../media/jobs.ts';
+import type { Storage } from '../storage.ts';
 import { assetRoutes } from './assets/asset-routes.ts';
 import { Assets } from './assets/assets.ts';
 import { etaRoutes } from './eta/eta-routes.ts';
@@ -11,6 +13,7 @@ import { officialRoutes } from './official/official-tasks.ts';
 import type { VideoServices } from './protocol.ts';
 
 export interface VideoUpstreamOptions {
+  storage: Storage;
   /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
   taskTime?: number;
   /** Milliseconds since the epoch. */
@@ -29,18 +32,25 @@ export interface VideoUpstream {
   close(): Promise<void>;
 }
 
-const fileCapacity = 128 * 1024 * 1024;
+/** Bytes on disk. */
+const fileCapacity = 1024 ** 3;
 
 /** Makes the routes of video, 3D and asset jobs, with their own state and their own threads. */
 export function createVideoUpstream(options: VideoUpstreamOptions): VideoUpstream {
-  const { taskTime = 3000, now, allowPrivateUrls = false } = options;
+  const { storage, taskTime = 3000, now, allowPrivateUrls = false } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
-  const results = new FileStore({ folder: 'media', now, capacity: fileCapacity });
+  const results = new FileStore<Drawing>({
+    folder: 'media',
+    storage,
+    now,
+    capacity: fileCapacity,
+    make: ({ job, plan }) => engine.run(job, plan),
+  });
   const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
   const assets = new Assets({ media, results, now, taskTime });
-  const services: VideoServices = { engine, results, media, assets, now, taskTime };
+  const services: VideoServices = { results, media, assets, now, taskTime };
   return {
     routes: [
       ...nativeRoutes(services),

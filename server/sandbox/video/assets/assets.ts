@@ -1,5 +1,6 @@
 import type { FileStore } from '../../http/file-store.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
+import type { Drawing } from '../../media/jobs.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
 import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
@@ -25,7 +26,7 @@ export type Asset = Task<AssetRequest, AssetOutput>;
 
 interface AssetsOptions {
   media: MediaLoader;
-  results: FileStore;
+  results: FileStore<Drawing>;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that the checks take. */
@@ -91,7 +92,7 @@ export class Assets {
     return () => {
       if (current.expiresAt <= now()) {
         const expiresAt = now() + urlLifetime;
-        current = { expiresAt, url: results.add(facts.format, expiresAt, async () => bytes) };
+        current = { expiresAt, url: results.put(bytes, facts.format, expiresAt) };
       }
       return current.url;
     };

@@ -65,7 +65,7 @@ function readViews(input: Parameters): (string | undefined)[] {
 
 /** Fetches the pictures of a request and plans its model. Throws a `TaskFailure` where one breaks a limit. */
 export async function workOnModel3d(
-  { engine, media, results }: VideoServices,
+  { media, results }: VideoServices,
   request: Model3dRequest,
   triggers: Triggers,
 ): Promise<Finish<NativeOutput>> {
@@ -78,13 +78,13 @@ export async function workOnModel3d(
   const plan: ModelPlan = { prompt, views, textureSize, pbr, fine };
   return (endedAt) => {
     const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
-    const model = results.add('glb', expiresAt, () => engine.run('renderModel', plan));
+    const model = results.add('glb', expiresAt, { job: 'renderModel', plan });
     return {
       output: {
         ...(prompt !== '' && { orig_prompt: prompt }),
         results: {
           ...(pbr ? { pbr_model_url: model } : { base_model_url: model }),
-          rendered_image_url: results.add('webp', expiresAt, () => engine.run('renderModelPreview', plan)),
+          rendered_image_url: results.add('webp', expiresAt, { job: 'renderModelPreview', plan }),
         },
       },
     };
