@@ -22,46 +22,24 @@ export interface TokenRecord {
   createdTime: number;
 }
 
-interface TokenRow {
-  id: number;
-  user_id: number;
-  name: string;
-  key_hint: string;
-  group_name: string;
-  status: TokenStatus;
-  unlimited_quota: number;
-  remain_quota: number;
-  used_quota: number;
-  expired_time: number;
-  model_limits: string | null;
-  created_time: number;
-}
+type TokenRow = Omit<TokenRecord, 'unlimitedQuota' | 'modelLimits'> & {
+  unlimited: number;
+  limits: string | null;
+};
 
 const byHash = statement<{ hash: string }, TokenRow>()`
-  select t.id, t.user_id, t.name, t.key_hint, coalesce(t.group_name, u.group_name) as group_name, t.status,
-    t.unlimited_quota, t.remain_quota, t.used_quota, t.expired_time, t.model_limits, t.created_time
+  select t.id, t.user_id as "userId", t.name, t.key_hint as "keyHint",
+    coalesce(t.group_name, u.group_name) as "group", t.status, t.unlimited_quota as unlimited,
+    t.remain_quota as "remainQuota", t.used_quota as "usedQuota", t.expired_time as "expiredTime",
+    t.model_limits as limits, t.created_time as "createdTime"
   from tokens t join users u on u.id = t.user_id
   where t.key_hash = ${'hash'}`;
 
 /** The token of a key, given the key's hash. Status and expiry are for the caller to judge. */
 export async function findTokenByHash(db: Kysely<Database>, hash: string): Promise<TokenRecord | undefined> {
   const row = (await byHash(db, { hash })).rows[0];
-  return row === undefined ? undefined : tokenRecord(row);
-}
-
-function tokenRecord(row: TokenRow): TokenRecord {
-  return {
-    id: row.id,
-    userId: row.user_id,
-    name: row.name,
-    keyHint: row.key_hint,
-    group: row.group_name,
-    status: row.status,
-    unlimitedQuota: row.unlimited_quota === 1,
-    remainQuota: row.remain_quota,
-    usedQuota: row.used_quota,
-    expiredTime: row.expired_time,
-    modelLimits: row.model_limits === null ? null : (JSON.parse(row.model_limits) as string[]),
-    createdTime: row.created_time,
-  };
+  if (row === undefined) return undefined;
+  const { unlimited, limits, ...token } = row;
+  const modelLimits = limits === null ? null : (JSON.parse(limits) as string[]);
+  return { ...token, unlimitedQuota: unlimited === 1, modelLimits };
 }
