@@ -1,0 +1,160 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { JsonObject } from '../../openapi/tools/document.ts';
+import { httpTypesSource } from '../../openapi/tools/http-types.ts';
+
+const run = promisify(execFile);
+
+/** Writes the types of a document, kept in a file and read from it, into a folder; returns the file they stand in. */
+type Generator = (document: { file: string; json: JsonObject }, folder: string) => Promise<string>;
+
+// Only what is used of each: their own declarations want other versions of TypeScript than the one here.
+interface Packages {
+  'swagger-typescript-api': {
+    generateApi(options: {
+      spec: JsonObject;
+      output: string;
+      fileName: string;
+      generateClient: boolean;
+      extractRequestBody: boolean;
+      generateUnionEnums: boolean;
+      silent: boolean;
+    }): Promise<unknown>;
+  };
+  '@hey-api/openapi-ts': {
+    createClient(options: {
+      input: string;
+      output: string;
+      plugins: string[];
+      logs: { level: 'silent' };
+    }): Promise<unknown>;
+  };
+  orval: {
+    generate(options: {
+      input: { target: string };
+      output: { target: string; mode: 'single'; client: 'fetch' };
+    }): Promise<unknown>;
+  };
+  '@kubb/core': {
+    build(options: {
+      config: {
+        root: string;
+        input: { path: string };
+        output: { path: string; write: false };
+        plugins: unknown[];
+      };
+    }): Promise<{ error?: Error | undefined; sources: Map<string, string> }>;
+  };
+  '@kubb/plugin-oas': { pluginOas(options: { generators: [] }): unknown };
+  '@kubb/plugin-ts': {
+    pluginTs(options: { output: { path: string }; emptySchemaType: 'void' }): unknown;
+  };
+}
+
+const load = <Name extends keyof Packages>(name: Name) => import(name) as Promise<Packages[Name]>;
+
+/** The generators that client teams use, each with the options nearest to its defaults that make no calls. */
+export const generators: Readonly<Record<string, Generator>> = {
+  'openapi-typescript': async ({ json }, folder) => {
+    const file = join(folder, 'openapi-typescript.ts');
+    const schemas = Object.keys((json.components as { schemas: JsonObject }).schemas);
+    const named = schemas.map((name) => `export type ${name} = components['schemas']['${name}'];\n`);
+    await writeFile(file, (await httpTypesSource(json)) + named.join(''));
+    return file;
+  },
+  'swagger-typescript-api': async ({ json }, folder) => {
+    const { generateApi } = await load('swagger-typescript-api');
+    // Enums would make never of a state that a callback narrows.
+    const options = {
+      generateClient: false,
+      extractRequestBody: true,
+      generateUnionEnums: true,
+      silent: true,
+    };
+    await generateApi({ spec: json, output: folder, fileName: 'swagger-typescript-api.ts', ...options });
+    return join(folder, 'swagger-typescript-api.ts');
+  },
+  'hey-api': async ({ file }, folder) => {
+    const { createClient } = await load('@hey-api/openapi-ts');
+    const output = join(folder, 'hey-api');
+    await createClient({ input: file, output, plugins: ['@hey-api/typescript'], logs: { level: 'silent' } });
+    return join(output, 'types.gen.ts');
+  },
+  orval: async ({ file }, folder) => {
+    const { generate } = await load('orval');
+    const target = join(folder, 'orval.ts');
+    await generate({ input: { target: file }, output: { target, mode: 'single', client: 'fetch' } });
+    return target;
+  },
+  kubb: async ({ file }, folder) => {
+    const [{ build }, { pluginOas }, { pluginTs }] = await Promise.all([
+      load('@kubb/core'),
+      load('@kubb/plugin-oas'),
+      load('@kubb/plugin-ts'),
+    ]);
+    const types = pluginTs({ output: { path: 'types.ts' }, emptySchemaType: 'void' });
+    const plugins = [pluginOas({ generators: [] }), types];
+    // What it writes by itself would go below the current folder too.
+    const output = { path: 'kubb', write: false } as const;
+    const { error, sources } = await build({
+      config: { root: folder, input: { path: file }, output, plugins },
+    });
+    if (error) throw error;
+    const target = join(folder, 'kubb.ts');
+    await writeFile(target, sources.get(join(folder, 'kubb/types.ts')) ?? '');
+    return target;
+  },
+};
+
+/** Where a type is `any` or `unknown`, down to the fifth field; an open object's further fields are not looked at. */
+const collapsed = `
+type Collapsed<T, Depth extends 0[] = []> = unknown extends T ? ''
+  : Depth['length'] extends 5 ? never
+  : T extends readonly (infer Item)[] ? \`[]\${Collapsed<Item, [...Depth, 0]>}\`
+  : T extends Blob | ((...args: never[]) => unknown) ? never
+  : T extends object ? { [Key in keyof T & string]:
+      string extends Key ? never : \`.\${Key}\${Collapsed<T[Key], [...Depth, 0]>}\` }[keyof T & string]
+  : never;
+type Whole<Places extends never> = Places;
+`;
+
+/** The names of the types without parameters that a source exports. */
+export const exportedTypes = (source: string): string[] =>
+  [...source.matchAll(/^export (?:type|interface) (\w+)(?= *[={]| extends)/gm)].flatMap(
+    ([, name]) => name ?? [],
+  );
+
+/** What is wrong with the types of a file: errors of the compiler, and each name with the places that collapsed. */
+export async function problemsOf(file: string, folder: string): Promise<string[]> {
+  const names = exportedTypes(await readFile(file, 'utf8'));
+  const project = join(folder, 'check');
+  await mkdir(project, { recursive: true });
+  const head = `import type * as Api from ${JSON.stringify(file)};${collapsed}`;
+  const probes = names.map((name) => `export type ${name} = Whole<Collapsed<Api.${name}>>;\n`);
+  await writeFile(join(project, 'probe.ts'), head + probes.join(''));
+  const options = {
+    strict: true,
+    noEmit: true,
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    target: 'es2024',
+    lib: ['es2024', 'dom', 'dom.iterable'],
+    types: [],
+    allowImportingTsExtensions: true,
+  };
+  const files = [join(project, 'probe.ts')];
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
+  const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
+  const { stdout } = await run(process.execPath, [tsc, '--project', project]).catch(
+    (error: { stdout: string }) => error,
+  );
+  const before = head.split('\n').length;
+  return stdout.split('\n').flatMap((line) => {
+    const [, at, places] = /probe\.ts\((\d+),\d+\): error TS2344: Type '(.*)' does not/.exec(line) ?? [];
+    if (places !== undefined) return `${names[Number(at) - before]} at ${places}`;
+    return line.includes('error') ? line : [];
+  });
+}
