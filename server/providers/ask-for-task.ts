@@ -1,6 +1,6 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
 import { Failure, ProviderFailure, type TaskError } from '../failure.ts';
-import { DriverError, refusedBy, type Upstream } from '../tasks/driver.ts';
+import { DriverError, refusedBy, type Snapshot, type Upstream } from '../tasks/driver.ts';
 import { ProviderWords } from './provider-words.ts';
 import { providerFailure, type Rejection, readRejection, readUpTo, rejectionFailure } from './rejection.ts';
 
@@ -42,24 +42,28 @@ export async function askForTask(
   }
 }
 
-/** What a poll found: the upstream's answer, or that it knows the task no more. */
-export type Polled = { answer: unknown } | 'lost';
-
 /**
- * Polls a task at its path. A refusal other than "not found" says nothing of the task: it is asked about again.
+ * Polls a task at its path, and has the answer read. A task that is not found has failed; any other refusal says
+ * nothing of it: it is asked about again.
  *
  * @throws DriverError that is never `rejected`
  */
-export async function pollForTask(upstream: Upstream, path: string): Promise<Polled> {
+export async function pollForTask(
+  upstream: Upstream,
+  path: string,
+  read: (answer: unknown) => Snapshot,
+): Promise<Snapshot> {
+  let answer: unknown;
   try {
-    return { answer: await askForTask(upstream, { method: 'GET', path }) };
+    answer = await askForTask(upstream, { method: 'GET', path });
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
     const { failure } = error;
     const status = failure instanceof ProviderRefusal ? failure.rejection.status : failure.status;
-    if (status === 404 || status === 410) return 'lost';
+    if (status === 404 || status === 410) return { state: 'failed', error: taskLost };
     throw new DriverError('unknown', failure, { channelFailed: true });
   }
+  return read(answer);
 }
 
 /** How a task ends that its provider knows no more. */

@@ -8,7 +8,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
 export interface TaskDriver {
   /** Makes the upstream task. `request` is what the task was made with. A call of unknown outcome is never repeated. */
-  submit(task: TaskRecord, request: unknown, upstream: Upstream): Promise<Submission>;
+  submit(task: TaskRecord, request: object, upstream: Upstream): Promise<Submission>;
   /** Asks for the upstream task's state. A `DriverError` of kind `rejected` fails the task. */
   poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot>;
   /** Stops the upstream task. Kind `rejected`: it cannot be stopped any more. Absent: it never can. */

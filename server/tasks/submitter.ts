@@ -115,7 +115,7 @@ export class Submitter {
    */
   async #place(
     made: TaskRecord,
-    request: unknown,
+    request: object,
     driver: TaskDriver,
     channels: readonly Channel[],
   ): Promise<TaskRecord> {
@@ -143,7 +143,7 @@ export class Submitter {
 
   async #ask(
     task: TaskRecord,
-    request: unknown,
+    request: object,
     driver: TaskDriver,
     channel: Channel,
     lateAt: number,

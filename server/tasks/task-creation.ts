@@ -22,7 +22,7 @@ export interface TaskCreation {
   /** In the order in which they are to be asked. */
   channels: readonly Channel[];
   /** JSON value that the driver submits. It is not stored. */
-  request: unknown;
+  request: object;
   /** Small JSON object that drivers and renderers find in the task as long as it lives. */
   facts: Readonly<Record<string, unknown>>;
   /** For lists, which can be narrowed to one. */

@@ -6,7 +6,7 @@ import {
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { askForTask, badAnswer, pollForTask } from '../ask-for-task.ts';
 import { field, idField, numberField, textField } from '../json.ts';
 import { reportedError } from '../public-ids.ts';
 import type { VideoResult } from '../video.ts';
@@ -22,7 +22,7 @@ export const etaDriver: TaskDriver = {
     const answer = await askForTask(upstream, {
       method: 'POST',
       path: `/v1/videos/${action}`,
-      body: { ...asObject(request), model },
+      body: { ...request, model },
     });
     const upstreamId = idField(answer, 'request_id');
     // Errors have such an id, too.
@@ -31,9 +31,9 @@ export const etaDriver: TaskDriver = {
     return { upstreamId };
   },
 
-  async poll(task, upstream) {
-    const polled = await pollForTask(upstream, `/v1/videos/${encodeURIComponent(task.upstreamId)}`);
-    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer, upstream);
+  poll(task, upstream) {
+    const path = `/v1/videos/${encodeURIComponent(task.upstreamId)}`;
+    return pollForTask(upstream, path, (answer) => snapshot(task, answer, upstream));
   },
 };
 
@@ -76,8 +76,4 @@ function resultOf(
 
 function positive(number: number | undefined): number | undefined {
   return number !== undefined && number > 0 ? number : undefined;
-}
-
-function asObject(value: unknown): object {
-  return typeof value === 'object' && value !== null ? value : {};
 }

@@ -43,18 +43,15 @@ const failed: TaskError = { code: 'InternalError', message: 'The provider could 
 export function nativeDriver({ path, finished }: NativeWork): TaskDriver {
   return {
     async submit(task, request, upstream): Promise<Submission> {
-      const body = { model: upstream.channel.upstreamModel(task.model), ...asObject(request) };
+      const body = { model: upstream.channel.upstreamModel(task.model), ...request };
       const answer = await askForTask(upstream, { method: 'POST', path, headers: asynchronous, body });
       const upstreamId = idField(objectField(answer, 'output'), 'task_id');
       if (upstreamId === undefined) throw badAnswer();
       return { upstreamId };
     },
 
-    async poll(task, upstream) {
-      const polled = await pollForTask(upstream, taskPath(task));
-      return polled === 'lost'
-        ? { state: 'failed', error: taskLost }
-        : snapshot(task, polled.answer, upstream, finished);
+    poll(task, upstream) {
+      return pollForTask(upstream, taskPath(task), (answer) => snapshot(task, answer, upstream, finished));
     },
 
     async cancel(task, upstream) {
@@ -95,8 +92,4 @@ function snapshot(
 
 function taskPath({ upstreamId }: AcceptedTask): string {
   return `/api/v1/tasks/${encodeURIComponent(upstreamId)}`;
-}
-
-function asObject(request: unknown): object {
-  return typeof request === 'object' && request !== null ? request : {};
 }

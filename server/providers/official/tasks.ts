@@ -8,7 +8,7 @@ import {
   taskExpired,
   type Upstream,
 } from '../../tasks/driver.ts';
-import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { askForTask, badAnswer, pollForTask } from '../ask-for-task.ts';
 import { field, idField } from '../json.ts';
 import { reportedError } from '../public-ids.ts';
 import { count, readSnapshot, secondsOf } from './snapshot.ts';
@@ -22,22 +22,20 @@ const failed: TaskError = { code: 'video_generation_failed', message: 'The provi
 export const officialDriver: TaskDriver = {
   async submit(task, request, upstream) {
     const model = upstream.channel.upstreamModel(task.model);
-    const body = { model, ...(typeof request === 'object' && request) };
+    const body = { model, ...request };
     const upstreamId = idField(await askForTask(upstream, { method: 'POST', path, body }), 'id');
     if (upstreamId === undefined) throw badAnswer();
     return { upstreamId };
   },
 
-  async poll(task, upstream) {
-    const polled = await pollForTask(upstream, pathOf(task));
-    return polled === 'lost' ? { state: 'failed', error: taskLost } : snapshot(task, polled.answer, upstream);
+  poll(task, upstream) {
+    return pollForTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
   },
 
   async cancel(task, upstream) {
     // The same call removes a finished task, and with it a result that was paid for.
-    const polled = await pollForTask(upstream, pathOf(task));
-    const status = polled === 'lost' ? undefined : field(polled.answer, 'status');
-    if (status === 'succeeded') throw tooLate();
+    const { state } = await pollForTask(upstream, pathOf(task), (answer) => snapshot(task, answer, upstream));
+    if (state === 'completed') throw tooLate();
     await askForTask(upstream, { method: 'DELETE', path: pathOf(task) });
   },
 };
