@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { secretsIn } from '../../server/settings/settings.ts';
@@ -20,6 +20,8 @@ const native = '/api/v1/services/audio/tts/SpeechSynthesizer';
 const multimodal = '/api/v1/services/aigc/multimodal-generation/generation';
 const customization = '/api/v1/services/audio/tts/customization';
 const synthesis = '/api/v1/services/aigc/video-generation/video-synthesis';
+const model3d = '/api/v1/services/aigc/video-generation/3d-generation';
+const generations = '/v1/video/generations';
 const official = '/api/v3/contents/generations/tasks';
 const speech = { model: 'voxa-v2', input: { text: `Read ${mine}`, voice: 'v1' } };
 const standard = { model: 'voxa-v2', input: `Read ${mine}`, voice: 'v1' };
@@ -110,6 +112,9 @@ describe('a refusal', () => {
     ['streamed standard speech', '/v1/audio/speech', { ...standard, stream: true }],
     ['the official route', official, seedance],
     ['the generic route', '/v1/videos', { model: gamma.model, prompt: 'A boat.', image: mine }],
+    ['its other path', generations, { model: seedance.model, prompt: 'A boat.', image: mine }],
+    ['the eta family', '/v1/videos', { model: 'eta-imagine-video', prompt: 'A boat.', image: mine }],
+    ['a 3D object', model3d, { model: 'theta-3d', input: { image: mine } }],
     ['an upload', '/api/assets/upload', { url: mine, asset_type: 'Image' }],
   ])('of %s is told in words that are fit', async (_what, path, body) => {
     json(400, { error: refusal() });
@@ -177,6 +182,42 @@ describe('a refusal', () => {
     expect([reply.status, await reply.json()]).toMatchObject([400, { error: { message: told } }]);
   });
 
+  test('in an event of a native route passes unchanged but for what is the provider’s own', async () => {
+    const event = (message: string) =>
+      `id:1\nevent:error\n:HTTP_STATUS/400\ndata:${JSON.stringify({ code: 'InvalidParameter', message, request_id: 'r' })}\n\n`;
+    answer = (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(event(said(upstream.url)));
+    };
+    for (const [path, body] of [
+      [native, speech],
+      [multimodal, beta],
+    ] as const) {
+      const headers = { 'X-Native-SSE': 'enable' };
+      const reply = await post(target.url, target.key, path, body, { headers });
+      expect([reply.status, await reply.text()]).toEqual([200, event(told)]);
+    }
+  });
+
+  test.each([
+    ['native', () => post(target.url, target.key, synthesis, gamma), 'POST', '/api/v1/tasks/', '/cancel'],
+    ['official', () => post(target.url, target.key, official, seedance), 'DELETE', `${official}/`, ''],
+  ] as const)('to cancel a task of the %s route is not told', async (_what, create, method, path, suffix) => {
+    json(200, { id: 'up-c', status: 'queued', output: { task_id: 'up-c', task_status: 'PENDING' } });
+    const made = (await (await create()).json()) as { id?: string; output?: { task_id: string } };
+    answer = (request, response) => {
+      const refused = request.method === method;
+      response.writeHead(refused ? 400 : 200, { 'content-type': 'application/json' });
+      const state = { id: 'up-c', status: 'queued', output: { task_id: 'up-c', task_status: 'PENDING' } };
+      response.end(JSON.stringify(refused ? refusal() : state));
+    };
+    const id = made.id ?? made.output?.task_id ?? '';
+    const reply = await client.fetch(`${path}${id}${suffix}`, { method });
+    const text = await reply.text();
+    expect([reply.status, text]).toEqual([400, expect.stringContaining('task_id: ')]);
+    expectClean(text);
+  });
+
   test('over a bridged socket is told in words that are fit', async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     server.on('connection', (socket) =>
@@ -233,6 +274,44 @@ describe('a task that fails later', () => {
     failingAs({ request_id: 'up-3' }, { status: 'failed', error });
     const etaTask = await client.create({ model: 'eta-imagine-video', prompt: 'A boat.', image: mine });
     expect((await client.until(etaTask.id, 'failed')).error).toEqual({ code: 'Bad', message: told });
+  });
+
+  test.each([
+    ['the gamma native', synthesis, gamma, '/api/v1/tasks/'],
+    ['the official', official, seedance, `${official}/`],
+    ['the 3D', model3d, { model: 'theta-3d', input: { image: mine } }, '/api/v1/tasks/'],
+    [
+      'the generic Seedance',
+      generations,
+      { model: seedance.model, prompt: 'A boat.', image: mine },
+      `${generations}/`,
+    ],
+  ])('of %s route, too, wherever it is shown', async (_what, path, body, shownAt) => {
+    const failure = { code: 'Bad', message: said(upstream.url) };
+    failingAs(
+      { id: 'up-9', output: { task_id: 'up-9', task_status: 'PENDING' } },
+      {
+        id: 'up-9',
+        status: 'failed',
+        error: failure,
+        output: { task_id: 'up-9', task_status: 'FAILED', ...failure },
+      },
+    );
+    const made = (await (await post(target.url, target.key, path, body)).json()) as {
+      id?: string;
+      output?: { task_id: string };
+    };
+    const id = made.id ?? made.output?.task_id ?? '';
+    const text = await vi.waitFor(
+      async () => {
+        const shown = await (await client.fetch(shownAt + id)).text();
+        expect(shown).toMatch(/failed|FAIL/i);
+        return shown;
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+    expect(text).toContain(told);
+    expectClean(text);
   });
 
   test('over the operator’s account says nothing of it', async () => {
