@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { type ErrorFacts, errors } from '../../generated/errors.ts';
 import {
   deref,
   isObject,
@@ -53,6 +54,24 @@ const at = (id: string, node: Json | undefined) => `${id}${(node as { $ref: stri
 const openSchema = (node: Json | undefined) => ajv.compile({ $ref: at('open', node) });
 const closedSchema = (node: Json | undefined) =>
   ajv.compile({ $ref: at('closed', node), unevaluatedProperties: false });
+/** The codes that the examples of a message tell. */
+const codesOf = (message: string, code: (payload: JsonObject) => Json | undefined) => {
+  const { examples } = new Map(objects(components.messages)).get(message) ?? {};
+  return (examples as { payload: JsonObject }[]).map(({ payload }) => text(code(payload)));
+};
+
+test('the examples of errors on sockets have codes of errors.yaml', () => {
+  const known = (family: ErrorFacts['families'][number]) =>
+    (errors as readonly ErrorFacts[])
+      .filter(({ families }) => families.includes(family))
+      .map(({ code }) => code);
+  const realtime = codesOf('RealtimeError', ({ error }) => (error as JsonObject).code);
+  expect(known('realtime')).toEqual(expect.arrayContaining(realtime));
+  const inference = codesOf('TaskFailed', ({ header }) => (header as JsonObject).error_code);
+  expect(known('inference')).toEqual(expect.arrayContaining(inference));
+  expect([realtime.length, inference.length]).not.toContain(0);
+});
+
 const problems = (validate: ValidateFunction, data: unknown) =>
   validate(data)
     ? []
