@@ -4,7 +4,7 @@ import type { DocumentedOperation } from './documented.ts';
 import { noteAnswer } from './told-errors.ts';
 import { unseenCells } from './unseen-cells.ts';
 import { knownErrors } from './untold-errors.ts';
-import { mediaTypeOf } from './wire.ts';
+import { excerpt, mediaTypeOf } from './wire.ts';
 
 /** What gateways have answered with so far, by operation: a status and a media type each. */
 const seen = new Map<string, Set<string>>();
@@ -26,6 +26,10 @@ export function noteExample(
 
 export const wasTaken = ({ id }: DocumentedOperation, name: string): boolean => taken.has(`${id} ${name}`);
 
+/** Addresses, paths, statements, system errors and stacks: what an error may not tell a client. */
+const ofTheInside =
+  /127\.0\.0\.1|localhost|node_modules|\.ts\b|\/(?:tmp|home|usr)\/|\b(?:ECONN|ENOTFOUND|EPIPE|EAI_)|\bselect .* from |\n\s+at /;
+
 /** Codes that the providers of the contract tests refuse with. */
 const providersCodes: ReadonlySet<string> = new Set([
   'DataInspectionFailed',
@@ -36,7 +40,7 @@ const providersCodes: ReadonlySet<string> = new Set([
 /**
  * Keeps in mind how a gateway answered. What the mock says proves nothing of it.
  *
- * @throws Error when it answered with an error that the catalogue does not have
+ * @throws Error when it answered with an error that the catalogue does not have, or that tells of the inside
  */
 export function noteCell(
   { isGateway }: Target,
@@ -48,6 +52,8 @@ export function noteCell(
   const error = noteAnswer(request, answer.status, answer.body.toString('utf8'));
   if (error !== undefined && !knownErrors.has(error) && !providersCodes.has(error.split(' ').at(-1) ?? ''))
     throw new Error(`errors.yaml has no ${error}`);
+  if (error !== undefined && ofTheInside.test(answer.body.toString('utf8')))
+    throw new Error(`an error tells of the inside: ${excerpt(answer)}`);
   const mediaType = answer.body.length === 0 ? '' : mediaTypeOf(answer);
   seen.getOrInsertComputed(id, () => new Set()).add(cell(answer.status, mediaType));
 }
