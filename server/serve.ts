@@ -42,14 +42,14 @@ export interface RunningGateway {
   /** Resolves with the reason if the process has to end, since its store failed for good. */
   failed: Promise<Error>;
   /**
-   * Takes no more requests and sockets, lets running ones finish for up to `patience` milliseconds, and closes the
+   * Takes no more requests and sockets, lets running ones finish for up to `graceMs` milliseconds, and closes the
    * books.
    */
-  close(patience?: number): Promise<void>;
+  close(graceMs?: number): Promise<void>;
 }
 
-/** After the patience with clients, books may wait so much longer for a store that is away, in milliseconds. */
-const storePatience = 5_000;
+/** After the grace period of clients, books may wait so much longer for a store that is away, in milliseconds. */
+const storeGraceMs = 5_000;
 /** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
 /** SQLite's SQLITE_BUSY: another process has the database open. */
@@ -162,12 +162,12 @@ export async function serve(
       gateway,
       sockets,
       failed: store.failed,
-      async close(patience = 30_000) {
+      async close(graceMs = 30_000) {
         gateway.draining = true;
         // What waits for a store that is away must not keep the process for ever.
-        const impatient = setTimeout(() => store.giveUp(), patience + storePatience);
-        const until = timers.monotonic() + patience;
-        await Promise.all([sockets.drain(patience), drain(server, patience)]);
+        const impatient = setTimeout(() => store.giveUp(), graceMs + storeGraceMs);
+        const until = timers.monotonic() + graceMs;
+        await Promise.all([sockets.drain(graceMs), drain(server, graceMs)]);
         // Of clients that have left; nobody is there any more to begin another.
         await creations.stop(Math.max(0, until - timers.monotonic()));
         clearTimeout(impatient);
@@ -217,10 +217,10 @@ async function ensureKey(
   return created && onlyFirst ? key : undefined;
 }
 
-async function drain(server: Server, patience: number): Promise<void> {
+async function drain(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const force = setTimeout(() => server.closeAllConnections(), patience);
+  const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearTimeout(force);
 }

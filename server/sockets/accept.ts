@@ -126,11 +126,11 @@ export class OpenSockets {
     });
   }
 
-  /** Lets running work finish for up to `patience` milliseconds, then closes. Resolves when all have ended. */
-  async drain(patience: number): Promise<void> {
+  /** Lets running work finish for up to `graceMs` milliseconds, then closes. Resolves when all have ended. */
+  async drain(graceMs: number): Promise<void> {
     this.#draining = true;
     for (const socket of this.#live) socket.drain();
-    await this.#allEnded(patience);
+    await this.#allEnded(graceMs);
     for (const socket of this.#live) socket.shutDown();
     await this.#allEnded(grace);
     for (const socket of this.#live) socket.terminate();

@@ -25,7 +25,7 @@ export interface LiveSocket {
   readonly ended: Promise<void>;
   /** The gateway is about to stop: what runs may finish, nothing new begins. */
   drain(): void;
-  /** The patience is at an end: tells the client and closes with 1001. */
+  /** The grace period is over: tells the client and closes with 1001. */
   shutDown(): void;
   /** Breaks the connection. */
   terminate(): void;

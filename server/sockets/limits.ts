@@ -24,4 +24,4 @@ export const maxTextLength = 20_000;
 export const maxTaskLength = 200_000;
 
 /** A client hears of a failure after so many milliseconds, though the books may not be closed then. */
-export const booksPatience = 1_000;
+export const booksGraceMs = 1_000;

@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts';
 import type { Alarm } from '../runtime/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { Connection, LiveSocket } from './connection.ts';
-import { booksPatience, idleLimit, recheckEvery } from './limits.ts';
+import { booksGraceMs, idleLimit, recheckEvery } from './limits.ts';
 import { Relay } from './relay.ts';
 
 /** How a socket ended, for the log: an HTTP status and, when it failed, a code. */
@@ -99,9 +99,9 @@ export abstract class SocketSession implements LiveSocket {
     });
     this.relay.stop();
     // Books wait for a store that is away. A client that is to hear of a failure does not wait with them.
-    const patience = Promise.withResolvers<void>();
-    const alarm = timers.alarm(booksPatience, patience.resolve);
-    await (outcome.errorCode === undefined ? books : Promise.race([books, patience.promise]));
+    const timeUp = Promise.withResolvers<void>();
+    const alarm = timers.alarm(booksGraceMs, timeUp.resolve);
+    await (outcome.errorCode === undefined ? books : Promise.race([books, timeUp.promise]));
     alarm.cancel();
     notifyClient();
     await books;
