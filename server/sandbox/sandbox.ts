@@ -74,7 +74,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
     files: new FileStore({ folder: 'files', storage, capacity: fileCapacity, now }),
-    voices: new CustomVoices({ now, deployment: options.voiceDeployment ?? 1000 }),
+    voices: new CustomVoices({ storage, now, deployment: options.voiceDeployment ?? 1000 }),
     prompts: new PromptLoader({ allowPrivateUrls }),
     now,
     slowness,

@@ -6,9 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createLogger } from '../../server/runtime/logger.ts';
 import { startFailure } from '../../server/runtime/start-failure.ts';
+import { Storage } from '../../server/sandbox/storage.ts';
+import { serve } from '../../server/serve.ts';
 import { SettingsError } from '../../server/settings/configuration.ts';
+import { readSettings } from '../../server/settings/settings.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 
@@ -43,6 +47,15 @@ describe('a start that fails says why in a line', () => {
     expect(stderr).toBe(`DATA_DIR ${join(folder, 'taken')} is in use by another gateway.\n`);
     expect(code).toBe(1);
   }, 60_000);
+
+  test('on a data folder whose sandbox is in use', async () => {
+    const dataDir = join(folder, 'shared');
+    const storage = new Storage(join(dataDir, 'sandbox'));
+    onTestFinished(() => storage.close());
+    const settings = readSettings({ PORT: '0', DATA_DIR: dataDir });
+    const failure = await failureOf(() => serve(settings, createLogger('silent')));
+    expect(failure).toBe(`DATA_DIR: ${storage.folder} is in use by another gateway.`);
+  });
 
   test('on a file in the place of the data folder', async () => {
     const failure = await failureOf(() => openStore({ dataDir: join(folder, 'file', 'data') }));

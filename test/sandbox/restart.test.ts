@@ -2,20 +2,27 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../server/sandbox/sandbox.ts';
 import { multimodalPath, SandboxClient } from './sandbox-client.ts';
+import { VoiceClient } from './voice-client.ts';
 
 const client = new SandboxClient();
+const authorization = { authorization: 'Bearer k', 'content-type': 'application/json' };
+/** Milliseconds that a task takes by the test's own clock. */
+const taskTime = 10_000;
+const video = { resolution: '480P', duration: 2, audio: false };
 let folder: string;
 let time: number;
 
 const start = async (options: Partial<SandboxOptions> = {}) => {
-  client.sandbox = await startSandbox({ key: 'k', folder, now: () => time, taskTime: 10, ...options });
+  client.sandbox = await startSandbox({ key: 'k', folder, now: () => time, taskTime, ...options });
 };
 const restart = async () => {
   await client.sandbox.close();
   await start();
+  // The first call may meet a connection that was closed a moment ago.
+  await vi.waitFor(() => fetch(client.sandbox.url));
 };
 
 beforeEach(async () => {
@@ -33,6 +40,34 @@ async function speak(): Promise<{ url: string; file: Buffer }> {
   const { reply, file } = await client.speak(multimodalPath, body);
   return { url: reply.output.audio.url, file };
 }
+
+interface NativeTask {
+  output: { task_id: string; task_status: string; video_url?: string };
+}
+
+async function createVideo(prompt: string): Promise<string> {
+  const request = { model: 'gamma3.0-video', input: { prompt }, parameters: video };
+  const headers = { ...authorization, 'X-Native-Async': 'enable' };
+  const path = '/api/v1/services/aigc/video-generation/video-synthesis';
+  const answer = await fetch(client.sandbox.url + path, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(request),
+  });
+  return ((await answer.json()) as NativeTask).output.task_id;
+}
+
+async function get<Body>(path: string): Promise<Body> {
+  return (await (await fetch(client.sandbox.url + path, { headers: authorization })).json()) as Body;
+}
+
+const poll = async (id: string) => (await get<NativeTask>(`/api/v1/tasks/${id}`)).output;
+const succeeded = (id: string) =>
+  vi.waitFor(async () => {
+    const task = await poll(id);
+    expect(task).toMatchObject({ task_status: 'SUCCEEDED' });
+    return task.video_url ?? '';
+  }, 10_000);
 
 describe('a sandbox that starts again on its folder', () => {
   test('serves its files at the same address until they run out, and then has none', async () => {
@@ -61,5 +96,73 @@ describe('a sandbox that starts again on its folder', () => {
     } finally {
       await new Promise((resolve) => other.close(resolve));
     }
+  });
+
+  test('goes on with its tasks, and remembers those that have ended', async () => {
+    const [running, canceled, failed, done] = [
+      await createVideo('A boat.'),
+      await createVideo('A kite.'),
+      await createVideo('A kite. [[sensitive]]'),
+      await createVideo('A house.'),
+    ];
+    await client.post(`/api/v1/tasks/${canceled}/cancel`, {});
+    time += taskTime;
+    const [url, ended] = [await succeeded(done), await poll(done)];
+    time -= taskTime;
+    const late = await createVideo('A late boat.');
+    await restart();
+    expect(await poll(late)).toMatchObject({ task_status: 'PENDING' });
+    time += taskTime;
+    expect(await poll(done)).toEqual(ended);
+    expect((await fetch(url)).status).toBe(200);
+    expect(await poll(canceled)).toMatchObject({ task_status: 'CANCELED' });
+    expect(await poll(failed)).toMatchObject({ task_status: 'FAILED', code: 'DataInspectionFailed' });
+    for (const id of [running, late]) expect((await fetch(await succeeded(id))).status).toBe(200);
+    time += 24 * 3_600_000;
+    await restart();
+    expect(await poll(done)).toMatchObject({ task_status: 'UNKNOWN' });
+  });
+
+  test('still has its assets, and their group', async () => {
+    const task = await createVideo('A boat.');
+    time += taskTime;
+    const upload = { url: await succeeded(task), asset_type: 'Video', name: 'boat' };
+    const answer = await client.post('/api/assets/upload', upload);
+    const { data } = (await answer.json()) as { data: { Id: string } };
+    time += taskTime;
+    const look = () => get<{ data: { Status: string; URL: string } }>(`/api/assets/${data.Id}`);
+    await vi.waitFor(async () => expect(await look()).toMatchObject({ data: { Status: 'Active' } }), 10_000);
+    const before = await look();
+    await restart();
+    expect(await look()).toEqual(before);
+    const request = {
+      model: 'zeta-delta-2-0-fast-260128',
+      content: [{ type: 'video_url', video_url: { url: `asset://${data.Id}` }, role: 'reference_video' }],
+    };
+    expect(before.data.URL).toMatch(/^http/);
+    expect((await fetch(before.data.URL)).status).toBe(200);
+    expect((await client.post('/api/v3/contents/generations/tasks', request)).status).toBe(400);
+    const home = { ...request, model: 'epsilon-delta-2-0-fast-260128' };
+    expect((await client.post('/api/v3/contents/generations/tasks', home)).status).toBe(200);
+  });
+
+  test('still speaks with its own voices, and none that was deleted', async () => {
+    const voices = new VoiceClient(client);
+    const make = async (prefix: string) => {
+      const input = { action: 'create_voice', target_model: 'voxa-v3-flash', prefix };
+      const url = await voices.record('voxanna');
+      return (await voices.act('voice-enrollment', { ...input, url })).output.voice_id;
+    };
+    const [kept, deleted] = [await make('kept'), await make('gone')];
+    await voices.act('voice-enrollment', { action: 'delete_voice', voice_id: deleted });
+    const query = () => voices.act('voice-enrollment', { action: 'query_voice', voice_id: kept });
+    time += 1_000;
+    const { output } = await query();
+    expect(output).toMatchObject({ status: 'OK' });
+    await restart();
+    expect((await query()).output).toEqual(output);
+    expect((await voices.synthesize('voxa-v3-flash', kept)).seconds).toBeGreaterThan(1);
+    const gone = await voices.post('voice-enrollment', { action: 'query_voice', voice_id: deleted });
+    expect(gone.status).toBe(404);
   });
 });

@@ -1,4 +1,5 @@
 import type { ModelId } from '../../../generated/catalogue.ts';
+import type { Records, Storage } from '../storage.ts';
 import type { VoiceTimbre } from '../voices.ts';
 
 type VoiceStatus = 'DEPLOYING' | 'OK' | 'UNDEPLOYED';
@@ -45,16 +46,19 @@ interface StoredVoice extends NewVoice {
 
 const capacity = 10_000;
 
-/** The account's custom voices, in memory until the process ends. */
+/** The account's custom voices. A change is on disk when its call returns. */
 export class CustomVoices {
   readonly #now: () => number;
   readonly #deployment: number;
-  readonly #voices = new Map<string, StoredVoice>();
+  readonly #records: Records<StoredVoice>;
+  readonly #voices: Map<string, StoredVoice>;
 
   /** `deployment` is the time in milliseconds until a gradual voice is ready. */
-  constructor({ now, deployment }: { now: () => number; deployment: number }) {
+  constructor({ storage, now, deployment }: { storage: Storage; now: () => number; deployment: number }) {
     this.#now = now;
     this.#deployment = deployment;
+    this.#records = storage.records('voice');
+    this.#voices = new Map(this.#records.all());
   }
 
   get full(): boolean {
@@ -64,14 +68,14 @@ export class CustomVoices {
   add(voice: NewVoice, { gradual = false, refused = false }: Deployment = {}): void {
     const now = this.#now();
     const readyAt = now + (gradual ? this.#deployment : 0);
-    this.#voices.set(voice.id, { ...voice, refused, createdAt: now, madeAt: now, readyAt });
+    this.#keep({ ...voice, refused, createdAt: now, madeAt: now, readyAt });
   }
 
   /** Gives a voice another timbre; it is deployed anew. */
   replace(id: string, change: Pick<NewVoice, 'timbre' | 'recording'>, { refused = false }: Deployment): void {
     const voice = this.#voices.get(id);
     const now = this.#now();
-    if (voice) Object.assign(voice, change, { refused, madeAt: now, readyAt: now + this.#deployment });
+    if (voice) this.#keep({ ...voice, ...change, refused, madeAt: now, readyAt: now + this.#deployment });
   }
 
   find(id: string): CustomVoice | undefined {
@@ -86,7 +90,13 @@ export class CustomVoices {
   }
 
   delete(id: string): void {
+    this.#records.delete([id]);
     this.#voices.delete(id);
+  }
+
+  #keep(voice: StoredVoice): void {
+    this.#records.put(voice.id, voice);
+    this.#voices.set(voice.id, voice);
   }
 
   #show({ refused, madeAt, readyAt, ...voice }: StoredVoice): CustomVoice {

@@ -95,17 +95,31 @@ export class FileStore<Recipe = never> {
 
   /** Keeps the bytes for as long as there is room, and returns their URL. `expiresAt` is in milliseconds. */
   put(bytes: Uint8Array, extension: string, expiresAt = this.#options.now() + defaultLifetime): string {
+    return this.urlOf(this.keep(bytes, extension, expiresAt), expiresAt);
+  }
+
+  /** Keeps the bytes and returns the name of the file. */
+  keep(bytes: Uint8Array, extension: string, expiresAt: number): string {
     const id = randomUUID();
-    const url = this.#add(id, { extension, expiresAt });
-    this.#keep(id, bytes, { extension, expiresAt });
-    return url;
+    const file = { extension, expiresAt };
+    this.#add(id, file);
+    this.#write(id, bytes, file);
+    return `${id}.${extension}`;
+  }
+
+  /** Where a file can be downloaded until `expiresAt`, in milliseconds, or until it runs out itself. */
+  urlOf(name: string, expiresAt: number): string {
+    const expires = String(Math.floor(expiresAt / 1000));
+    const { folder } = this.#options;
+    return `${this.baseUrl}/${folder}/${name}?expires=${expires}&signature=${this.#sign(name, expires)}`;
   }
 
   /** Returns the URL of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
   add(extension: string, expiresAt: number, recipe: Recipe): string {
     const id = randomUUID();
     this.#recipes.put(id, { extension, expiresAt, recipe });
-    return this.#add(id, { extension, expiresAt });
+    this.#add(id, { extension, expiresAt });
+    return this.urlOf(`${id}.${extension}`, expiresAt);
   }
 
   /** GET and HEAD of a file, whole or one byte range. Needs no key: the signature is the permission. */
@@ -143,13 +157,9 @@ export class FileStore<Recipe = never> {
     }
   };
 
-  #add(id: string, file: StoredFile): string {
+  #add(id: string, file: StoredFile): void {
     this.#dropExpired();
     this.#files.set(id, file);
-    const name = `${id}.${file.extension}`;
-    const expires = String(Math.floor(file.expiresAt / 1000));
-    const { folder } = this.#options;
-    return `${this.baseUrl}/${folder}/${name}?expires=${expires}&signature=${this.#sign(name, expires)}`;
   }
 
   async #open(id: string, file: StoredFile): Promise<FileHandle> {
@@ -168,10 +178,10 @@ export class FileStore<Recipe = never> {
   async #make(id: string, file: StoredFile): Promise<void> {
     const made = this.#recipes.get(id);
     if (made === undefined || this.#options.make === undefined) throw notFound();
-    this.#keep(id, await this.#options.make(made.recipe), file);
+    this.#write(id, await this.#options.make(made.recipe), file);
   }
 
-  #keep(id: string, bytes: Uint8Array, { extension, expiresAt }: StoredFile): void {
+  #write(id: string, bytes: Uint8Array, { extension, expiresAt }: StoredFile): void {
     const path = this.#path(id, extension);
     writeFileSync(path + unfinished, bytes, { mode: 0o600 });
     utimesSync(path + unfinished, expiresAt / 1000, expiresAt / 1000);

@@ -1,6 +1,6 @@
 import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts';
 import type { Triggers } from '../triggers.ts';
-import type { LoadedMedia } from './media-loader.ts';
+import type { SeenMedia } from './media-loader.ts';
 import { hour, type VideoServices } from './protocol.ts';
 
 /** Where the files of a clip can be downloaded. */
@@ -26,7 +26,7 @@ export function publishClip(
 }
 
 /** How a piece of media shows in the clip that refers to it. */
-export function referenceOf({ facts, thumbnail }: LoadedMedia): Reference {
+export function referenceOf({ facts, thumbnail }: SeenMedia): Reference {
   const parts = [facts.kind.toUpperCase()];
   if (facts.kind !== 'audio') parts.push(`${facts.width}x${facts.height}`);
   if (facts.kind !== 'image') parts.push(`${facts.seconds.toFixed(1)}s`);
@@ -34,13 +34,13 @@ export function referenceOf({ facts, thumbnail }: LoadedMedia): Reference {
 }
 
 /** The size of the first picture or video, which an adaptive ratio follows. */
-export function firstSize(media: readonly LoadedMedia[]): { width: number; height: number } | undefined {
+export function firstSize(media: readonly SeenMedia[]): { width: number; height: number } | undefined {
   for (const { facts } of media) if (facts.kind !== 'audio') return facts;
   return undefined;
 }
 
 /** Seconds of all clips together. */
-export function totalSeconds(media: readonly LoadedMedia[]): number {
+export function totalSeconds(media: readonly SeenMedia[]): number {
   return media.reduce((sum, { facts }) => sum + (facts.kind === 'image' ? 0 : facts.seconds), 0);
 }
 

@@ -6,12 +6,15 @@ import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
 import { checkLimits, type MediaLimits } from './media-limits.ts';
 import { TaskFailure } from './task-board.ts';
 
-/** A file that was fetched, read and found to be within its limits. */
-export interface LoadedMedia<Facts extends MediaFacts = MediaFacts> {
+/** What was seen of a file that was fetched, read and found to be within its limits. */
+export interface SeenMedia<Facts extends MediaFacts = MediaFacts> {
   facts: Facts;
-  bytes: Uint8Array;
   /** A small PNG of an image; undefined for formats that cannot be decoded here, such as WebP, TIFF and HEIC. */
   thumbnail?: Uint8Array;
+}
+
+interface LoadedMedia<Facts extends MediaFacts> extends SeenMedia<Facts> {
+  bytes: Uint8Array;
 }
 
 interface MediaLoaderOptions {

@@ -3,12 +3,14 @@ import type { FileStore } from '../http/file-store.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
 import type { Drawing } from '../media/jobs.ts';
 import { dropConnection, throttled } from '../refusals.ts';
+import type { Storage } from '../storage.ts';
 import type { Triggers } from '../triggers.ts';
 import type { Assets } from './assets/assets.ts';
 import type { MediaLoader } from './media-loader.ts';
 
 /** What the video, 3D and asset routes share. */
 export interface VideoServices {
+  storage: Storage;
   results: FileStore<Drawing>;
   media: MediaLoader;
   assets: Assets;

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { Records, Storage } from '../storage.ts';
 import type { Triggers } from '../triggers.ts';
 
 /** Why a task failed, in the words of its protocol. */
@@ -32,82 +33,117 @@ type Stage<Output> =
 /** What the work of a task leads to: its output, given the end of the task in milliseconds since the epoch. */
 export type Finish<Output> = (endedAt: number) => Output;
 
-interface NewTask<Request, Output> {
+interface NewTask<Request, Job> {
   id: string;
   request: Request;
   triggers: Triggers;
   fate: Fate;
   /** Milliseconds after which an unfinished task expires. */
   lifetime?: number;
-  /** Begins at once; the task does not end before it has. */
-  work: () => Promise<Finish<Output>>;
+  /** What there is to do. It begins at once, and the task does not end before it is done. */
+  job: Job;
+}
+
+/** A task as it is kept. Times are milliseconds since the epoch. */
+interface TaskRecord<Request, Output, Job> {
+  readonly request: Request;
+  readonly triggers: Triggers;
+  readonly fate: Fate;
+  readonly createdAt: number;
+  /** Milliseconds that it takes, a fifth of them in the queue. */
+  readonly duration: number;
+  readonly lifetime: number;
+  /** Until it is done. */
+  job?: Job;
+  done?: { at: number; output: Output } | { at: number; failure: Failure };
+  canceledAt?: number;
 }
 
 /** A task whose stage follows from the clock, so that nothing has to run while it waits. */
 export class Task<Request, Output> {
   readonly id: string;
-  readonly request: Request;
-  readonly triggers: Triggers;
-  readonly createdAt: number;
   /** How often it has been looked up. */
   polls = 0;
+  readonly #record: TaskRecord<Request, Output, unknown>;
   readonly #now: () => number;
-  readonly #fate: Fate;
-  readonly #startsAt: number;
-  readonly #endsAt: number;
-  readonly #expiresAt: number;
-  #canceledAt: number | undefined;
-  #work: { doneAt: number; finish: Finish<Output> } | { doneAt: number; failure: Failure } | undefined;
-  #output: { value: Output } | undefined;
+  readonly #save: () => void;
 
-  /** `duration` is the time in milliseconds that it takes, a fifth of it in the queue. */
-  constructor(task: NewTask<Request, Output>, now: () => number, duration: number) {
-    this.id = task.id;
-    this.request = task.request;
-    this.triggers = task.triggers;
+  constructor(
+    id: string,
+    record: TaskRecord<Request, Output, unknown>,
+    { now, save }: { now: () => number; save: () => void },
+  ) {
+    this.id = id;
+    this.#record = record;
     this.#now = now;
-    this.#fate = task.fate;
-    this.createdAt = now();
-    this.#startsAt = this.createdAt + duration / 5;
-    this.#endsAt = task.fate === 'never' ? Infinity : this.createdAt + duration;
-    this.#expiresAt = this.createdAt + (task.lifetime ?? Infinity);
-    task.work().then(
-      (finish) => {
-        this.#work = { doneAt: now(), finish };
-      },
-      (error: unknown) => {
-        this.#work = { doneAt: now(), failure: failureOf(error) };
-      },
-    );
+    this.#save = save;
+  }
+
+  get request(): Request {
+    return this.#record.request;
+  }
+
+  get triggers(): Triggers {
+    return this.#record.triggers;
+  }
+
+  get createdAt(): number {
+    return this.#record.createdAt;
   }
 
   stage(): Stage<Output> {
     const now = this.#now();
+    const { createdAt, lifetime, fate, done, canceledAt } = this.#record;
     const startedAt = this.#startsAt;
-    if (this.#canceledAt !== undefined) return { name: 'canceled', endedAt: this.#canceledAt };
+    if (canceledAt !== undefined) return { name: 'canceled', endedAt: canceledAt };
     if (now < startedAt) return { name: 'queued' };
-    const endsAt = Math.max(this.#endsAt, this.#work?.doneAt ?? Infinity);
-    if (now >= this.#expiresAt && this.#expiresAt < endsAt)
-      return { name: 'expired', startedAt, endedAt: this.#expiresAt };
-    if (now < endsAt || !this.#work) return { name: 'running', startedAt, progress: this.#progress(now) };
-    if (this.#fate === 'expired') return { name: 'expired', startedAt, endedAt: endsAt };
-    const failure =
-      typeof this.#fate === 'object' ? this.#fate : 'failure' in this.#work && this.#work.failure;
-    if (failure) return { name: 'failed', startedAt, endedAt: endsAt, failure };
-    if (!this.#output && 'finish' in this.#work) this.#output = { value: this.#work.finish(endsAt) };
-    return {
-      name: 'succeeded',
-      startedAt,
-      endedAt: endsAt,
-      output: (this.#output as { value: Output }).value,
-    };
+    const endsAt = Math.max(this.#endsAt, this.#doneAt);
+    const expiresAt = createdAt + lifetime;
+    if (now >= expiresAt && expiresAt < endsAt) return { name: 'expired', startedAt, endedAt: expiresAt };
+    if (now < endsAt) return { name: 'running', startedAt, progress: this.#progress(now) };
+    const times = { startedAt, endedAt: endsAt };
+    if (typeof fate === 'object') return { name: 'failed', ...times, failure: fate };
+    if (fate !== undefined || done === undefined) return { name: 'expired', ...times };
+    return 'failure' in done
+      ? { name: 'failed', ...times, failure: done.failure }
+      : { name: 'succeeded', ...times, output: done.output };
   }
 
   /** Takes the task out of the queue; false when it is not in it any more. */
   cancel(): boolean {
     if (this.stage().name !== 'queued') return false;
-    this.#canceledAt = this.#now();
+    this.#record.canceledAt = this.#now();
+    delete this.#record.job;
+    this.#save();
     return true;
+  }
+
+  /** Waits for the work, and keeps what it leads to. */
+  async follow(work: Promise<Finish<Output>>): Promise<void> {
+    const record = this.#record;
+    try {
+      const finish = await work;
+      const at = this.#now();
+      if (record.canceledAt === undefined) record.done = { at, output: finish(Math.max(this.#endsAt, at)) };
+    } catch (error) {
+      record.done = { at: this.#now(), failure: failureOf(error) };
+    }
+    delete record.job;
+    this.#save();
+  }
+
+  get #startsAt(): number {
+    return this.createdAt + this.#record.duration / 5;
+  }
+
+  get #endsAt(): number {
+    return this.#record.fate === 'never' ? Infinity : this.createdAt + this.#record.duration;
+  }
+
+  /** With a fate nothing is done. */
+  get #doneAt(): number {
+    const { fate, done } = this.#record;
+    return fate === undefined ? (done?.at ?? Infinity) : this.createdAt;
   }
 
   #progress(now: number): number {
@@ -121,7 +157,12 @@ function failureOf(error: unknown): Failure {
   return { code: 'InternalError', message: 'The task failed inside the service' };
 }
 
-interface TaskBoardOptions {
+interface TaskBoardOptions<Output, Job> {
+  storage: Storage;
+  /** Whose tasks they are, other than those of all other boards. */
+  name: string;
+  /** Does what a task is for, and may have to do it again after a kill. */
+  work: (job: Job, triggers: Triggers) => Promise<Finish<Output>>;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that a task takes. */
@@ -130,22 +171,32 @@ interface TaskBoardOptions {
   retention: number;
 }
 
-/** The tasks of one protocol, in memory. */
-export class TaskBoard<Request, Output> {
-  readonly #options: TaskBoardOptions;
+/** The tasks of one protocol. They are kept; what the last start left undone is begun again. */
+export class TaskBoard<Request, Output, Job> {
+  readonly #options: TaskBoardOptions<Output, Job>;
+  readonly #records: Records<TaskRecord<Request, Output, Job>>;
   /** The oldest first. */
   readonly #tasks = new Map<string, Task<Request, Output>>();
 
-  constructor(options: TaskBoardOptions) {
+  constructor(options: TaskBoardOptions<Output, Job>) {
     this.#options = options;
+    this.#records = options.storage.records(`${options.name} task`);
+    for (const [id, record] of this.#records.all()) this.#open(id, record);
   }
 
-  add(task: NewTask<Request, Output>): Task<Request, Output> {
+  /** The task is on disk when this returns. */
+  add({ id, job, lifetime = Infinity, ...task }: NewTask<Request, Job>): Task<Request, Output> {
     const { now, taskTime } = this.#options;
     this.#dropOld();
-    const added = new Task(task, now, taskTime * (task.triggers.has('slow') ? 10 : 1));
-    this.#tasks.set(added.id, added);
-    return added;
+    const record: TaskRecord<Request, Output, Job> = {
+      ...task,
+      lifetime,
+      createdAt: now(),
+      duration: taskTime * (task.triggers.has('slow') ? 10 : 1),
+      ...(task.fate === undefined && { job }),
+    };
+    this.#records.put(id, record);
+    return this.#open(id, record);
   }
 
   /** Undefined also for a task with the trigger `unknown`. */
@@ -163,14 +214,30 @@ export class TaskBoard<Request, Output> {
 
   remove(id: string): void {
     this.#tasks.delete(id);
+    this.#records.delete([id]);
+  }
+
+  #open(id: string, record: TaskRecord<Request, Output, Job>): Task<Request, Output> {
+    const { now, work } = this.#options;
+    const save = () => {
+      if (this.#tasks.has(id)) this.#records.put(id, record);
+    };
+    const task = new Task(id, record, { now, save });
+    this.#tasks.set(id, task);
+    // What cannot be saved now, on a full disk, is done again at the next start.
+    if (record.job !== undefined) task.follow(work(record.job, record.triggers)).catch(() => {});
+    return task;
   }
 
   #dropOld(): void {
     const oldest = this.#options.now() - this.#options.retention;
+    const old: string[] = [];
     for (const task of this.#tasks.values()) {
       if (task.createdAt > oldest) break;
-      this.#tasks.delete(task.id);
+      old.push(task.id);
     }
+    for (const id of old) this.#tasks.delete(id);
+    this.#records.delete(old);
   }
 }
 

@@ -49,8 +49,9 @@ export function createVideoUpstream(options: VideoUpstreamOptions): VideoUpstrea
     make: ({ job, plan }) => engine.run(job, plan),
   });
   const media = new MediaLoader({ engine, allowPrivateUrls, ownAddress: () => results.baseUrl });
-  const assets = new Assets({ media, results, now, taskTime });
-  const services: VideoServices = { results, media, assets, now, taskTime };
+  const uploads = new FileStore({ folder: 'uploads', storage, now, capacity: Infinity });
+  const assets = new Assets({ storage, media, files: uploads, now, taskTime });
+  const services: VideoServices = { storage, results, media, assets, now, taskTime };
   return {
     routes: [
       ...nativeRoutes(services),
@@ -58,9 +59,11 @@ export function createVideoUpstream(options: VideoUpstreamOptions): VideoUpstrea
       ...etaRoutes(services),
       ...assetRoutes(services),
       { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
+      { methods: ['GET', 'HEAD'], path: /^\/uploads\/[^/]+$/, handler: uploads.serve, open: true },
     ],
     setAddress(url) {
       results.baseUrl = url;
+      uploads.baseUrl = url;
     },
     async close() {
       await Promise.all([media.close(), engine.close()]);

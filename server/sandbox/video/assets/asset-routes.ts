@@ -7,7 +7,7 @@ import { Parameters } from '../../native/parameters.ts';
 import { refuseOrHang } from '../../refusals.ts';
 import { findTriggers } from '../../triggers.ts';
 import { answerCreate, idOf, inEnvelope, troublePoll, type VideoServices } from '../protocol.ts';
-import { type Asset, isOverseas, unknownAsset } from './assets.ts';
+import { type Asset, type Assets, isOverseas, unknownAsset } from './assets.ts';
 
 const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'video', audio: 'audio' };
 const typeNames: Readonly<Record<MediaKind, string>> = { image: 'Image', video: 'Video', audio: 'Audio' };
@@ -31,7 +31,7 @@ export function assetRoutes({ assets }: VideoServices): Route[] {
     const asset = assets.find(idOf(exchange), readRegion(exchange));
     if (!asset) throw unknownAsset();
     if (await troublePoll(exchange, asset)) return;
-    sendJson(exchange, 200, { code: 0, message: 'success', data: showAsset(asset, assets.groupId) });
+    sendJson(exchange, 200, { code: 0, message: 'success', data: showAsset(asset, assets) });
   }
 
   return [
@@ -48,7 +48,7 @@ function readRegion({ url }: Exchange): boolean {
   return true;
 }
 
-function showAsset(asset: Asset, groupId: string): object {
+function showAsset(asset: Asset, assets: Assets): object {
   const stage = asset.stage();
   const { kind, name } = asset.request;
   return {
@@ -56,11 +56,11 @@ function showAsset(asset: Asset, groupId: string): object {
     AssetType: typeNames[kind],
     Status: stage.name === 'succeeded' ? 'Active' : stage.name === 'failed' ? 'Failed' : 'Processing',
     Name: name,
-    GroupId: groupId,
+    GroupId: assets.groupId,
     ProjectName: 'default',
     CreateTime: isoTime(asset.createdAt),
     UpdateTime: isoTime('endedAt' in stage ? stage.endedAt : asset.createdAt),
-    ...(stage.name === 'succeeded' && { URL: stage.output.url() }),
+    ...(stage.name === 'succeeded' && { URL: assets.urlOf(stage) }),
     ...(stage.name === 'failed' && { Error: { Code: stage.failure.code, Message: stage.failure.message } }),
   };
 }

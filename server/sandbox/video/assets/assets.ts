@@ -1,10 +1,10 @@
 import type { FileStore } from '../../http/file-store.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
-import type { Drawing } from '../../media/jobs.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
+import type { Storage } from '../../storage.ts';
 import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
-import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
+import type { MediaLoader, SeenMedia } from '../media-loader.ts';
 import { type Fate, stampedId, type Task, TaskBoard, TaskFailure } from '../task-board.ts';
 
 /** What an asset was made from. */
@@ -17,16 +17,17 @@ interface AssetRequest {
 }
 
 interface AssetOutput {
-  media: LoadedMedia;
-  /** A new URL each time that the last one has run out. */
-  url: () => string;
+  media: SeenMedia;
+  /** Name of its file. */
+  file: string;
 }
 
 export type Asset = Task<AssetRequest, AssetOutput>;
 
 interface AssetsOptions {
+  storage: Storage;
   media: MediaLoader;
-  results: FileStore<Drawing>;
+  files: FileStore;
   /** Milliseconds since the epoch. */
   now: () => number;
   /** Milliseconds that the checks take. */
@@ -36,17 +37,28 @@ interface AssetsOptions {
 const reference = /^asset:\/\//i;
 /** Milliseconds for which the URL of an asset works. */
 const urlLifetime = 12 * 60 * 60 * 1000;
+/** When its file runs out: long after everything else, and early enough for every file system. */
+const forever = Date.UTC(2100, 0);
 
 /** Media kept under ids. It is fetched and checked after the upload call, and then usable or failed. */
 export class Assets {
   readonly groupId: string;
   readonly #options: AssetsOptions;
-  readonly #assets: TaskBoard<AssetRequest, AssetOutput>;
+  readonly #assets: TaskBoard<AssetRequest, AssetOutput, AssetRequest>;
 
   constructor(options: AssetsOptions) {
     this.#options = options;
-    this.#assets = new TaskBoard({ ...options, retention: Infinity });
-    this.groupId = stampedId('group', options.now());
+    const { storage, media, files, now } = options;
+    this.#assets = new TaskBoard({
+      ...options,
+      name: 'asset',
+      retention: Infinity,
+      work: async ({ kind, url }) => {
+        const { bytes, ...seen } = await media.load(kind, url, assetLimits[kind]);
+        return () => ({ media: seen, file: files.keep(bytes, seen.facts.format, forever) });
+      },
+    });
+    this.groupId = storage.fact('asset group', () => stampedId('group', now()));
   }
 
   add(request: AssetRequest, triggers: Triggers): Asset {
@@ -55,10 +67,7 @@ export class Assets {
       request,
       triggers,
       fate: fateOf(request, triggers),
-      work: async () => {
-        const media = await this.#options.media.load(request.kind, request.url, assetLimits[request.kind]);
-        return () => ({ media, url: this.#renewed(media) });
-      },
+      job: request,
     });
   }
 
@@ -75,7 +84,7 @@ export class Assets {
   }
 
   /** The media behind an asset reference; undefined for any other URL. Throws a `TaskFailure` if it is not active. */
-  referenced(url: string, model: string): LoadedMedia | undefined {
+  referenced(url: string, model: string): SeenMedia | undefined {
     if (!reference.test(url)) return undefined;
     const stage = this.#resolve(url, model)?.stage();
     if (stage?.name !== 'succeeded') throw new TaskFailure('InvalidParameter', 'The asset is not active');
@@ -86,16 +95,11 @@ export class Assets {
     return this.find(url.replace(reference, ''), isOverseas(model));
   }
 
-  #renewed({ bytes, facts }: LoadedMedia): () => string {
-    const { now, results } = this.#options;
-    let current = { url: '', expiresAt: 0 };
-    return () => {
-      if (current.expiresAt <= now()) {
-        const expiresAt = now() + urlLifetime;
-        current = { expiresAt, url: results.put(bytes, facts.format, expiresAt) };
-      }
-      return current.url;
-    };
+  /** A new URL each time that the last one has run out. */
+  urlOf({ output, endedAt }: { output: AssetOutput; endedAt: number }): string {
+    const { now, files } = this.#options;
+    const runOut = Math.floor((now() - endedAt) / urlLifetime);
+    return files.urlOf(output.file, endedAt + (runOut + 1) * urlLifetime);
   }
 }
 

@@ -25,16 +25,21 @@ const emptyEvery = 3;
 
 /** The eta protocol: generations, edits and extensions, and one poll for all of them. */
 export function etaRoutes(services: VideoServices): Route[] {
-  const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput>({ ...services, retention });
+  const tasks = new TaskBoard<Pick<EtaRequest, 'model'>, EtaOutput, EtaRequest>({
+    ...services,
+    name: 'eta',
+    retention,
+    work: (request, triggers) => workOnEta(services, request, triggers),
+  });
 
   async function create(exchange: Exchange): Promise<void> {
     const action = idOf(exchange) as EtaAction;
     const request = readEtaRequest(await readJson(exchange.request, maxBodyBytes), action);
     const triggers = findTriggers(request.prompt, request.image, request.video, ...request.references);
     await refuseOrHang(exchange, triggers);
-    const work = () => workOnEta(services, request, triggers);
     const { model } = request;
-    const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate: fateOf(triggers), work });
+    const fate = fateOf(triggers);
+    const task = tasks.add({ id: randomUUID(), request: { model }, triggers, fate, job: request });
     await answerCreate(exchange, triggers, { request_id: task.id });
   }
 

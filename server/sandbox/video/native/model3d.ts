@@ -10,7 +10,7 @@ import type { Finish } from '../task-board.ts';
 import type { NativeOutput } from './video-work.ts';
 
 /** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */
-interface Model3dRequest {
+export interface Model3dRequest {
   model: string;
   /** Empty for pictures. */
   prompt: string;

@@ -5,16 +5,12 @@ import { NativeError } from '../../http/native-error.ts';
 import { refuseOrHang } from '../../refusals.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
 import { answerCreate, hour, idOf, maxBodyBytes, troublePoll, type VideoServices } from '../protocol.ts';
-import { type Fate, type Finish, type Task, TaskBoard } from '../task-board.ts';
-import { readModel3dRequest, workOnModel3d } from './model3d.ts';
-import { readVideoRequest } from './video-request.ts';
+import { type Fate, type Task, TaskBoard } from '../task-board.ts';
+import { type Model3dRequest, readModel3dRequest, workOnModel3d } from './model3d.ts';
+import { readVideoRequest, type VideoRequest } from './video-request.ts';
 import { type NativeOutput, workOnVideo } from './video-work.ts';
 
-interface Job {
-  /** Where triggers can be. */
-  texts: readonly (string | undefined)[];
-  work: (triggers: Triggers) => Promise<Finish<NativeOutput>>;
-}
+type Job = { kind: 'video'; request: VideoRequest } | { kind: 'model3d'; request: Model3dRequest };
 
 type NativeTask = Task<undefined, NativeOutput>;
 
@@ -22,21 +18,29 @@ const retention = 24 * hour;
 
 /** The native protocol: gamma video and 3D, whose tasks are polled at one path. */
 export function nativeRoutes(services: VideoServices): Route[] {
-  const tasks = new TaskBoard<undefined, NativeOutput>({ ...services, retention });
+  const tasks = new TaskBoard<undefined, NativeOutput, Job>({
+    ...services,
+    name: 'native',
+    retention,
+    work: ({ kind, request }, triggers) =>
+      kind === 'video'
+        ? workOnVideo(services, request, triggers)
+        : workOnModel3d(services, request, triggers),
+  });
 
   async function submit(exchange: Exchange, readJob: (body: JsonObject) => Job): Promise<void> {
     const body = await readJson(exchange.request, maxBodyBytes);
     if (String(exchange.request.headers['x-native-async'] ?? '').toLowerCase() !== 'enable')
       throw new NativeError(403, 'AccessDenied', 'The current user api does not support synchronous calls');
-    const { texts, work } = readJob(body);
-    const triggers = findTriggers(...texts);
+    const job = readJob(body);
+    const triggers = findTriggers(...textsOf(job));
     await refuseOrHang(exchange, triggers);
     const task = tasks.add({
       id: randomUUID(),
       request: undefined,
       triggers,
       fate: fateOf(triggers),
-      work: () => work(triggers),
+      job,
     });
     await answerCreate(exchange, triggers, {
       output: { task_status: 'PENDING', task_id: task.id },
@@ -67,32 +71,22 @@ export function nativeRoutes(services: VideoServices): Route[] {
     {
       methods: ['POST'],
       path: new RegExp(`^${generation}/video-synthesis$`),
-      handler: (exchange) => submit(exchange, (body) => videoJob(services, body)),
+      handler: (exchange) => submit(exchange, (body) => ({ kind: 'video', request: readVideoRequest(body) })),
     },
     {
       methods: ['POST'],
       path: new RegExp(`^${generation}/3d-generation$`),
-      handler: (exchange) => submit(exchange, (body) => model3dJob(services, body)),
+      handler: (exchange) =>
+        submit(exchange, (body) => ({ kind: 'model3d', request: readModel3dRequest(body) })),
     },
     { methods: ['GET'], path: /^\/api\/v1\/tasks\/[^/]+$/, handler: poll },
     { methods: ['POST'], path: /^\/api\/v1\/tasks\/[^/]+\/cancel$/, handler: cancel },
   ];
 }
 
-function videoJob(services: VideoServices, body: JsonObject): Job {
-  const request = readVideoRequest(body);
-  return {
-    texts: [request.prompt, ...request.media.map(({ url }) => url)],
-    work: (triggers) => workOnVideo(services, request, triggers),
-  };
-}
-
-function model3dJob(services: VideoServices, body: JsonObject): Job {
-  const request = readModel3dRequest(body);
-  return {
-    texts: [request.prompt, ...request.views],
-    work: (triggers) => workOnModel3d(services, request, triggers),
-  };
+/** Where triggers can be. */
+function textsOf({ kind, request }: Job): (string | undefined)[] {
+  return [request.prompt, ...(kind === 'video' ? request.media.map(({ url }) => url) : request.views)];
 }
 
 function fateOf(triggers: Triggers): Fate {

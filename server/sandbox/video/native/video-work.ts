@@ -11,7 +11,7 @@ import {
   totalSeconds,
 } from '../clip.ts';
 import { gammaLimits } from '../media-limits.ts';
-import type { LoadedMedia, MediaLoader } from '../media-loader.ts';
+import type { MediaLoader, SeenMedia } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
 import { type Finish, TaskFailure } from '../task-board.ts';
 import { type MediaItem, type MediaType, maxSeconds, type VideoRequest } from './video-request.ts';
@@ -38,7 +38,7 @@ const kinds = {
 interface Loaded {
   type: MediaType;
   /** Undefined for files and links, of which nothing can be shown. */
-  media: LoadedMedia | undefined;
+  media: SeenMedia | undefined;
   url: string;
 }
 
@@ -110,7 +110,7 @@ function showItem({ type, media, url }: Loaded): Reference {
 }
 
 /** The seconds of all clips together. */
-function checkClips(clips: readonly LoadedMedia[], kind: string): number {
+function checkClips(clips: readonly SeenMedia[], kind: string): number {
   const seconds = totalSeconds(clips);
   if (seconds > maxClipSeconds + clipTolerance)
     throw new TaskFailure(

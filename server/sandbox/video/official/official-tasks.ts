@@ -17,11 +17,18 @@ import { type OfficialRequest, readOfficialRequest } from './official-request.ts
 import { type OfficialOutput, type OfficialTask, workOnOfficial } from './official-work.ts';
 import { showTask, statusOf } from './task-view.ts';
 
+type OfficialBoard = TaskBoard<OfficialRequest, OfficialOutput, OfficialRequest>;
+
 const retention = 7 * 24 * hour;
 
 /** The official protocol of the Seedance family: create, poll, list, cancel or delete. */
 export function officialRoutes(services: VideoServices): Route[] {
-  const tasks = new TaskBoard<OfficialRequest, OfficialOutput>({ ...services, retention });
+  const tasks: OfficialBoard = new TaskBoard({
+    ...services,
+    name: 'official',
+    retention,
+    work: (request, triggers) => workOnOfficial(services, request, triggers),
+  });
 
   async function create(exchange: Exchange): Promise<void> {
     const request = withDraft(readOfficialRequest(await readJson(exchange.request, maxBodyBytes)), tasks);
@@ -35,7 +42,7 @@ export function officialRoutes(services: VideoServices): Route[] {
       triggers,
       fate: fateOf(triggers),
       lifetime: request.executionExpiresAfter * 1000,
-      work: () => workOnOfficial(services, request, triggers),
+      job: request,
     });
     await answerCreate(exchange, triggers, { id: task.id, safety_identifier: request.safetyIdentifier });
   }
@@ -79,10 +86,7 @@ export function officialRoutes(services: VideoServices): Route[] {
 }
 
 /** Takes prompt and media over from the draft that the request names. */
-function withDraft(
-  request: OfficialRequest,
-  tasks: TaskBoard<OfficialRequest, OfficialOutput>,
-): OfficialRequest {
+function withDraft(request: OfficialRequest, tasks: OfficialBoard): OfficialRequest {
   if (request.draftTaskId === undefined) return request;
   const draft = tasks.find(request.draftTaskId);
   if (!draft?.request.draft || draft.stage().name !== 'succeeded')

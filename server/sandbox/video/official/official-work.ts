@@ -12,7 +12,7 @@ import {
   totalSeconds,
 } from '../clip.ts';
 import { assetLimits, type MediaLimits } from '../media-limits.ts';
-import type { LoadedMedia } from '../media-loader.ts';
+import type { SeenMedia } from '../media-loader.ts';
 import type { VideoServices } from '../protocol.ts';
 import { type Finish, type Task, TaskFailure } from '../task-board.ts';
 import type { OfficialMedia, Role } from './content.ts';
@@ -81,7 +81,7 @@ export async function workOnOfficial(
 
 function secondsOf(
   { duration, taskType, prompt, bounds }: OfficialRequest,
-  videos: readonly LoadedMedia[],
+  videos: readonly SeenMedia[],
 ): number {
   if (duration !== -1) return duration;
   if (taskType === 'edit') return Math.round(totalSeconds(videos.slice(0, 1)));
@@ -92,7 +92,7 @@ async function loadItem(
   { assets, media }: VideoServices,
   { model, taskType }: OfficialRequest,
   { kind, url }: OfficialMedia,
-): Promise<LoadedMedia> {
+): Promise<SeenMedia> {
   const asset = assets.referenced(url, model);
   if (asset) return asset;
   const limits: MediaLimits =

@@ -1,0 +1,136 @@
+import { expect, test, vi } from 'vitest';
+import { GatewayProcess } from './gateway-process.ts';
+import { makeSite, type Site } from './site.ts';
+
+const videos = '/v1/videos';
+const video = { model: 'gamma3.0-video', prompt: 'A kite.', seconds: '2', size: '480p' };
+const native = {
+  model: 'gamma3.0-video',
+  input: { prompt: 'A boat.' },
+  parameters: { resolution: '480P', duration: 2 },
+};
+const sentence = 'This is the recording of a voice. It lasts some seconds, so that there is enough to hear.';
+const wait = { timeout: 60_000, interval: 50 };
+
+test('the default set-up comes back with every task, file, asset and voice after a kill', {
+  timeout: 240_000,
+}, async () => {
+  const site = await makeSite('sqlite');
+  // Without a configuration, so that everything is made by the embedded sandbox.
+  const options = { ...site.options, config: '' };
+  try {
+    const first = await GatewayProcess.start(options);
+    const caller = new Caller(site, first.url);
+    const done = await caller.create(videos, video);
+    const link = await caller.nativeVideo();
+    const voice = await caller.clone();
+    const asset = await caller.upload(link);
+    await caller.completed(done);
+    const running = await caller.create(videos, video);
+    first.kill();
+    await first.killed();
+
+    const second = await GatewayProcess.start(options);
+    caller.url = second.url;
+    await caller.completed(running);
+    for (const id of [done, running]) expect(await caller.download(`${videos}/${id}/content`)).toBe('ftyp');
+    expect((await fetch(link)).status).toBe(200);
+    const { URL: file } = await caller.active(asset);
+    expect((await fetch(file)).status).toBe(200);
+    expect(await caller.speak(voice.model, voice.id)).toMatchObject({ status: 200 });
+    second.kill();
+    await second.killed();
+  } finally {
+    await site.remove();
+  }
+});
+
+/** A customer with the site's key. */
+class Caller {
+  url: string;
+  readonly #key: string;
+
+  constructor({ key }: Site, url: string) {
+    this.#key = key;
+    this.url = url;
+  }
+
+  /** The id of a new task. */
+  async create(path: string, body: object): Promise<string> {
+    return (await this.#json<{ id: string }>(path, body)).id;
+  }
+
+  async completed(id: string): Promise<void> {
+    const state = () => this.#json<{ status: string }>(`${videos}/${id}`);
+    await vi.waitFor(async () => expect(await state()).toMatchObject({ status: 'completed' }), wait);
+  }
+
+  /** Where the sandbox has put a finished video. */
+  async nativeVideo(): Promise<string> {
+    type Task = { output: { task_id: string; task_status: string; video_url: string } };
+    const path = '/api/v1/services/aigc/video-generation/video-synthesis';
+    const { output } = await this.#json<Task>(path, native, { 'x-native-async': 'enable' });
+    return await vi.waitFor(async () => {
+      const { output: task } = await this.#json<Task>(`/api/v1/tasks/${output.task_id}`);
+      expect(task).toMatchObject({ task_status: 'SUCCEEDED' });
+      return task.video_url;
+    }, wait);
+  }
+
+  async clone(): Promise<{ model: string; id: string }> {
+    const model = 'alpha3-tts-vc-2026-01-22';
+    const spoken = await this.speak('alpha3-tts-flash', 'Aria');
+    const audio = Buffer.from(await spoken.arrayBuffer());
+    const input = {
+      action: 'create',
+      target_model: model,
+      preferred_name: 'me',
+      audio: { data: `data:audio/wav;base64,${audio.toString('base64')}` },
+    };
+    const path = '/api/v1/services/audio/tts/customization';
+    const body = { model: 'alpha-voice-enrollment', input };
+    const { output } = await this.#json<{ output: { voice: string } }>(path, body);
+    return { model, id: output.voice };
+  }
+
+  speak(model: string, voice: string): Promise<Response> {
+    return this.#send('/v1/audio/speech', { model, voice, input: sentence });
+  }
+
+  /** The id of a video that is kept as an asset. */
+  async upload(url: string): Promise<string> {
+    const body = { url, asset_type: 'Video' };
+    const { data } = await this.#json<{ data: { Id: string } }>('/api/assets/upload', body);
+    await this.active(data.Id);
+    return data.Id;
+  }
+
+  async active(asset: string): Promise<{ URL: string }> {
+    return await vi.waitFor(async () => {
+      const { data } = await this.#json<{ data: { URL: string } }>(`/api/assets/${asset}`);
+      expect(data).toMatchObject({ Status: 'Active' });
+      return data;
+    }, wait);
+  }
+
+  /** The word at the head of a file that tells what it is. */
+  async download(path: string): Promise<string> {
+    const answer = await this.#send(path);
+    expect(answer.status).toBe(200);
+    return Buffer.from(await answer.arrayBuffer()).toString('latin1', 4, 8);
+  }
+
+  async #json<Body>(path: string, body?: object, more?: object): Promise<Body> {
+    const answer = await this.#send(path, body, more);
+    const text = await answer.text();
+    expect(answer.status, text).toBe(200);
+    return JSON.parse(text) as Body;
+  }
+
+  #send(path: string, body?: object, more?: object): Promise<Response> {
+    return fetch(this.url + path, {
+      headers: { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json', ...more },
+      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+    });
+  }
+}
