@@ -31,6 +31,8 @@ export interface CatalogueModel {
   readonly family: FamilyId;
   readonly protocols: readonly Protocol[];
   readonly unit: Unit;
+  /** Of realtime models: what the usage of a response counts, the session so far or that response alone. */
+  readonly reported?: 'session' | 'response';
   /** Absent when the model does not synthesize speech. */
   readonly voices?: VoiceKind;
   /** Takes `instructions`. */
@@ -255,6 +257,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'system',
   },
   {
@@ -262,6 +265,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'system',
   },
   {
@@ -269,6 +273,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'system',
   },
   {
@@ -276,6 +281,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'system',
     instruct: true,
   },
@@ -284,6 +290,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'system',
     instruct: true,
   },
@@ -292,6 +299,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'cloned',
   },
   {
@@ -299,6 +307,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'cloned',
   },
   {
@@ -306,6 +315,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'designed',
   },
   {
@@ -313,6 +323,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha3',
     protocols: ['realtime'],
     unit: 'characters',
+    reported: 'session',
     voices: 'designed',
   },
   {
@@ -320,6 +331,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha-legacy',
     protocols: ['realtime'],
     unit: 'tokens',
+    reported: 'response',
     voices: 'system',
   },
   {
@@ -327,6 +339,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha-legacy',
     protocols: ['realtime'],
     unit: 'tokens',
+    reported: 'response',
     voices: 'system',
   },
   {
@@ -334,6 +347,7 @@ export const models: readonly CatalogueModel[] = [
     family: 'alpha-legacy',
     protocols: ['realtime'],
     unit: 'tokens',
+    reported: 'response',
     voices: 'system',
   },
   {

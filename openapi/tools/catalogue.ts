@@ -8,7 +8,7 @@ type Entry = Record<string, unknown>;
 /** openapi/models.yaml as it is written. */
 export interface ModelsFile {
   families: Record<string, Entry & { voice_set?: string }>;
-  models: (Entry & { id: string; family: string; voices?: string })[];
+  models: (Entry & { id: string; family: string; protocols: string[]; reported?: string; voices?: string })[];
   voice_sets: Record<string, (Entry & { id: string })[]>;
 }
 
@@ -35,6 +35,8 @@ function brokenLinks(file: ModelsFile): string[] {
     if (seen.has(model.id)) mistakes.push(`model ${model.id} is listed twice`);
     seen.add(model.id);
     const family = file.families[model.family];
+    if (model.protocols.includes('realtime') !== (model.reported !== undefined))
+      mistakes.push(`model ${model.id}: reported belongs to realtime models, and to each of them`);
     if (!family) mistakes.push(`model ${model.id} names the unknown family ${model.family}`);
     else if (model.voices && !family.voice_set) mistakes.push(`family ${model.family} has no voice_set`);
   }
@@ -80,6 +82,8 @@ export interface CatalogueModel {
   readonly family: FamilyId;
   readonly protocols: readonly Protocol[];
   readonly unit: Unit;
+  /** Of realtime models: what the usage of a response counts, the session so far or that response alone. */
+  readonly reported?: 'session' | 'response';
   /** Absent when the model does not synthesize speech. */
   readonly voices?: VoiceKind;
   /** Takes \`instructions\`. */

@@ -1,4 +1,4 @@
-import type { Unit } from '../../generated/catalogue.ts';
+import type { CatalogueModel } from '../../generated/catalogue.ts';
 import { SpokenText } from '../ledger/spoken-text.ts';
 import { TextHold } from '../ledger/text-hold.ts';
 import { audioSeconds, base64Share } from '../models/speech-time.ts';
@@ -10,23 +10,23 @@ import type { JsonObject } from '../sockets/frames.ts';
 import { failed, type Outcome } from '../sockets/session.ts';
 
 /**
- * The running usage of a session. Character models report the sum since the start; token models report each
- * response, perhaps more than once, and the sum over the response ids is the bill.
+ * The running usage of a session. Some models report the sum since the start; others report each response, perhaps
+ * more than once, and the sum over the response ids is the bill.
  */
 class SessionUsage {
-  readonly #unit: Unit;
+  readonly #model: CatalogueModel;
   readonly #byResponse = new Map<string, Usage>();
   #total: Usage | undefined;
 
-  constructor(unit: Unit) {
-    this.#unit = unit;
+  constructor(model: CatalogueModel) {
+    this.#model = model;
   }
 
   /** Takes the `response` of a `response.done`. False when it tells no usage. */
   note(response: unknown): boolean {
-    const usage = readUsage(this.#unit, field(response, 'usage'));
+    const usage = readUsage(this.#model.unit, field(response, 'usage'));
     if (usage === undefined) return false;
-    if (this.#unit === 'tokens') this.#noteResponse(field(response, 'id'), usage);
+    if (this.#model.reported === 'response') this.#noteResponse(field(response, 'id'), usage);
     // Cumulative: it never shrinks, whatever order the reports come in.
     else if (usage.units >= (this.#total?.units ?? 0)) this.#total = usage;
     return true;
@@ -34,7 +34,7 @@ class SessionUsage {
 
   /** Takes what was heard of a response that ended without a figure. */
   assume(response: unknown, usage: Usage): void {
-    if (this.#unit === 'tokens') this.#noteResponse(field(response, 'id'), usage);
+    if (this.#model.reported === 'response') this.#noteResponse(field(response, 'id'), usage);
     else this.#total = sumUsage(this.#total, usage, 1);
   }
 
@@ -71,7 +71,7 @@ export class SessionBooks {
   constructor({ gateway, requestId, caller, model, startedAt }: Connection) {
     const call = { requestId, caller, operation: 'openRealtimeSocket', model, startedAt };
     this.#hold = new TextHold(gateway, call);
-    this.#usage = new SessionUsage(model.unit);
+    this.#usage = new SessionUsage(model);
     this.#text = new SpokenText(model.unit, counting);
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { families, models } from '../../../generated/catalogue.ts';
-import { maxTexts, otherModels, protocols, speechModels, units } from './models.ts';
+import { maxTexts, otherModels, protocols, reported, speechModels, units } from './models.ts';
 
 describe('models', () => {
   const byId = new Map(models.map((model) => [model.id as string, model]));
@@ -8,6 +8,7 @@ describe('models', () => {
     '$id: $protocol, metered in $unit',
     ({ id, protocol, unit, voices = 'system' }) => {
       expect(byId.get(id)).toMatchObject({ protocols: protocols[protocol], unit: units[unit] });
+      expect(byId.get(id)?.reported).toBe(reported[unit]);
       if (protocol !== 'voice customization HTTP') expect(byId.get(id)?.voices).toBe(voices);
       expect(byId.get(id)?.instruct ?? false).toBe(id.includes('-instruct-'));
     },

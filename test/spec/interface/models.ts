@@ -18,6 +18,12 @@ export const protocols = {
   'voice customization HTTP': ['customization'],
 } as const;
 
+/** What the words of that column say of the usage of a response. */
+export const reported: Readonly<Partial<Record<string, 'session' | 'response'>>> = {
+  'session cumulative characters': 'session',
+  'tokens per response': 'response',
+};
+
 /** The words of the column "Usage unit", and the units of the catalogue that they mean. */
 export const units = {
   characters: 'characters',
