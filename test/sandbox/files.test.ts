@@ -1,3 +1,5 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Exchange } from '../../server/sandbox/http/exchange.ts';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
@@ -106,4 +108,18 @@ test('the file used longest ago makes room for another', async () => {
   expect(await get(first)).toBe(200);
   await expect(get(second)).rejects.toMatchObject({ status: 404 });
   expect(await get(third)).toBe(200);
+});
+
+test('a store that opens again has the finished files of the last one, and deletes what a kill left unfinished', async () => {
+  const storage = new Storage();
+  onTestFinished(() => storage.close());
+  const options = { folder: 'files', storage, capacity: 25, now: () => time };
+  const name = new FileStore(options).keep(Buffer.from('ten bytes.'), 'wav', time + day);
+  const directory = join(storage.folder, 'files');
+  writeFileSync(join(directory, 'half.wav.part'), 'ten');
+  const store = new FileStore(options);
+  expect(readdirSync(directory)).toEqual([name]);
+  const others = [10, 10].map((size) => store.keep(Buffer.alloc(size), 'wav', time + 2 * day));
+  // What was there before counts, and makes room first.
+  expect(readdirSync(directory).toSorted()).toEqual(others.toSorted());
 });
