@@ -6180,6 +6180,36 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
+        /** @description A parameter breaks the contract, or the task has not come to its end, which this call needs. The message says which. */
+        GenericTaskBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The request breaks the contract, or its media or lengths exclude each other, or its idempotency key belongs to another request. The message names the field and the limit. Nothing was charged. */
+        NativeMediaBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NativeRouteError"];
+            };
+        };
+        /** @description The id is malformed, or the task has begun or ended, so that it cannot be canceled any more. */
+        NativeCancelBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["NativeRouteError"];
+            };
+        };
         /** @description The id is unknown, or belongs to someone else. */
         NativeNotFound: {
             headers: {
@@ -6994,7 +7024,7 @@ export interface operations {
                     "application/json": components["schemas"]["VideoDeletedReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericTaskBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7054,7 +7084,7 @@ export interface operations {
                     "image/webp": components["schemas"]["ThumbnailBytes"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericTaskBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7099,7 +7129,7 @@ export interface operations {
                     "application/json": components["schemas"]["NativeTaskSubmittedReply"];
                 };
             };
-            400: components["responses"]["NativeBadRequest"];
+            400: components["responses"]["NativeMediaBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             403: components["responses"]["NativeForbidden"];
             404: components["responses"]["NativeModelNotFound"];
@@ -7163,7 +7193,7 @@ export interface operations {
                     "application/json": components["schemas"]["NativeCancelReply"];
                 };
             };
-            400: components["responses"]["NativeBadRequest"];
+            400: components["responses"]["NativeCancelBadRequest"];
             401: components["responses"]["NativeUnauthorized"];
             404: components["responses"]["NativeNotFound"];
             429: components["responses"]["NativeTooManyRequests"];
@@ -7308,7 +7338,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericTaskBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7353,7 +7383,7 @@ export interface operations {
                     "application/json": components["schemas"]["NativeTaskSubmittedReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericMediaBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
             404: components["responses"]["GenericModelNotFound"];
