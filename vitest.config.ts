@@ -36,7 +36,7 @@ export default defineConfig({
           // outside of itself (timers, environment, spies on classes), it puts back.
           isolate: false,
           // More than cores: many of these tests wait for work that is done in its own time.
-          maxWorkers: availableParallelism() + 2,
+          maxWorkers: availableParallelism() + 1,
           sequence: { groupOrder: 1 },
         },
       },

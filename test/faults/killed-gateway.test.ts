@@ -39,7 +39,9 @@ describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (
   test.each(points)('at %s loses nothing and charges nothing twice', { timeout: 120_000 }, (dieAt) =>
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
-      const told = await sendAll(site, child.url);
+      // All but the end of a task is reached while none has begun; later, a busy machine might find them all ended.
+      const unbegun = !dieAt.startsWith('settle:');
+      const told = await sendAll(site, child.url, () => (unbegun ? child.killed() : undefined));
       await child.killed();
       await revive(site, told);
     }),
@@ -148,9 +150,10 @@ function send({ key }: Site, url: string, path: string, body?: object, more?: ob
 
 /**
  * Sends all requests at once, and cancels what can be. Gives the poll paths of the tasks that were told; a dying
- * gateway tells fewer. The upstream stands still meanwhile: a task that it had begun could not be canceled any more.
+ * gateway tells fewer. The upstream stands still meanwhile, and until `until` resolves: a task that it had begun could
+ * not be canceled any more.
  */
-function sendAll(site: Site, url: string): Promise<string[]> {
+function sendAll(site: Site, url: string, until?: () => Promise<void> | undefined): Promise<string[]> {
   return site.atUpstreamStandstill(async () => {
     const paths = await Promise.all(
       requests.map(async ({ path, body }) => {
@@ -167,6 +170,7 @@ function sendAll(site: Site, url: string): Promise<string[]> {
     const told = paths.flat();
     const native = told.filter((path) => path.startsWith(nativePoll));
     await Promise.allSettled(native.map((path) => send(site, url, `${path}/cancel`, {})));
+    await until?.();
     return told;
   });
 }
