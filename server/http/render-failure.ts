@@ -22,6 +22,9 @@ const messagesTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
+/** What a refused client still sends is read and dropped for so long. */
+const lingerMs = 2_000;
+
 /** The last handler: turns whatever was thrown into the error body of the operation's family. */
 export function renderFailure(logger: Logger) {
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
@@ -39,16 +42,31 @@ export function renderFailure(logger: Logger) {
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
     // Clients repeat a 5xx by themselves; for this one there is no point in it.
     if (failure.status === 501) response.setHeader('x-should-retry', 'false');
-    // A short rest of the body is read and dropped, so that the client gets to see the answer; a long one is not.
-    if (!request.complete && !(Number(request.headers['content-length']) <= droppedRest)) {
-      response.setHeader('connection', 'close');
-    }
     const family = operation?.errorFamily ?? 'generic';
     if (family === 'messages') response.setHeader('request-id', requestId);
     response.statusCode = failure.status;
     response.setHeader('content-type', 'application/json; charset=utf-8');
-    response.end(JSON.stringify(failureBody(failure, requestId, family)));
+    const body = Buffer.from(JSON.stringify(failureBody(failure, requestId, family)));
+    // A short rest of the request is read and dropped by itself, and the connection goes on.
+    if (request.complete || Number(request.headers['content-length']) <= droppedRest) response.end(body);
+    else endLate(request, response, body);
   };
+}
+
+/**
+ * Answers in the middle of a request and closes the connection, but only when the client has sent all or some time is
+ * over: closed under what still comes in, it would take the answer with it.
+ */
+function endLate(request: Request, response: Response, body: Buffer): void {
+  response.setHeader('connection', 'close');
+  response.setHeader('content-length', body.length);
+  response.write(body);
+  const end = () => response.end();
+  const alarm = setTimeout(end, lingerMs);
+  request.once('end', end);
+  response.once('close', () => clearTimeout(alarm));
+  request.unpipe();
+  request.resume();
 }
 
 /** The error body of a family. Native routes keep the flat form for what the provider itself refused. */

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   type OperationFacts,
@@ -168,6 +169,29 @@ describe('a large body', () => {
     );
     expect(messageOf(await send('createSpeech', speech('')))).toMatch(/^input: .*fewer than 1/);
   });
+});
+
+test('a client that is refused in the middle of a long body can send it to its end and read the answer', async () => {
+  const rest = Buffer.alloc(20 * megabyte, ' ');
+  const { hostname, port } = new URL(target.url);
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST ${operations.createSpeech.path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${target.key}\r\n` +
+      `content-type: application/json\r\ncontent-length: ${rest.length}\r\n\r\n`,
+  );
+  // A connection that is closed under what is sent fails here.
+  const answer = await new Promise<string>((resolve, reject) => {
+    let text = '';
+    socket.on('data', (piece) => {
+      if (text === '') socket.write(rest);
+      text += piece.toString('utf8');
+    });
+    socket.once('error', reject);
+    socket.once('end', () => resolve(text));
+  });
+  socket.destroy();
+  expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*request_too_large/i);
+  expect(socket.bytesWritten).toBeGreaterThan(rest.length);
 });
 
 function limitsOf(id: OperationId): readonly (number | undefined)[] {
