@@ -9,7 +9,7 @@ import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
 import { Storage } from './storage.ts';
-import { createVideoUpstream } from './video/video-upstream.ts';
+import { createTaskUpstream } from './task-upstream.ts';
 
 /** Bytes on disk. */
 const fileCapacity = 1024 ** 3;
@@ -80,15 +80,15 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     slowness,
     timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },
   };
-  const video = createVideoUpstream({
+  const tasks = createTaskUpstream({
     storage,
     now,
     allowPrivateUrls,
     ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
   });
   services.files.baseUrl = url;
-  video.setAddress(url);
-  const context = { services, key, logger, routes: video.routes };
+  tasks.setAddress(url);
+  const context = { services, key, logger, routes: tasks.routes };
   const sockets = new SocketServer(context);
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.
@@ -105,7 +105,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await closed;
       // Before the engines: a task that they leave unfinished is begun again at the next start.
       storage.close();
-      await video.close();
+      await tasks.close();
       await services.prompts.close();
       await services.engine.close();
     },

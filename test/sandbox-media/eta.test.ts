@@ -1,9 +1,9 @@
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
 import { dataUrl, png, video } from './media-files.ts';
-import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+import { taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
+const client = useTaskUpstream();
 const host = useFileHost();
 const older = 'eta-imagine-video';
 const newer = 'eta-imagine-video-1.5-preview';

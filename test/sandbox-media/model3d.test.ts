@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import type { ModelPlan } from '../../server/sandbox/media/jobs.ts';
 import { renderModel } from '../../server/sandbox/media/model3d/render-model.ts';
 import { dataUrl, pictures, png } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
+const client = useTaskUpstream();
 const host = useFileHost();
 const path = '/api/v1/services/aigc/video-generation/3d-generation';
 

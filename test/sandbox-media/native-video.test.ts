@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { dataUrl, mp3, pictures, png, video, wav } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
+const client = useTaskUpstream();
 const host = useFileHost();
 const path = '/api/v1/services/aigc/video-generation/video-synthesis';
 

@@ -2,9 +2,9 @@ import { imageSize } from 'image-size';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { describe, expect, test } from 'vitest';
 import { dataUrl, pictures, png, video, wav } from './media-files.ts';
-import { expectSchema, taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
+const client = useTaskUpstream();
 const host = useFileHost();
 const path = '/api/v3/contents/generations/tasks';
 const standard = 'epsilon-delta-2-0-260128';

@@ -3,10 +3,10 @@ import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { MediaEngine } from '../../server/sandbox/media/engine.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
 import { plainClip, png } from './media-files.ts';
-import { taskTime, useFileHost, useVideoUpstream } from './video-client.ts';
+import { taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
-const careful = useVideoUpstream({ allowPrivateUrls: false });
+const client = useTaskUpstream();
+const careful = useTaskUpstream({ allowPrivateUrls: false });
 const host = useFileHost();
 
 interface Task {

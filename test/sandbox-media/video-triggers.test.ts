@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { taskTime, useVideoUpstream } from './video-client.ts';
+import { taskTime, useTaskUpstream } from './task-client.ts';
 
-const client = useVideoUpstream();
+const client = useTaskUpstream();
 
 type Body = Record<string, unknown> | undefined;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mp3, pictures, png, video } from '../sandbox-media/media-files.ts';
-import { useFileHost } from '../sandbox-media/video-client.ts';
+import { useFileHost } from '../sandbox-media/task-client.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { AssetClient } from './asset-provider.ts';
 

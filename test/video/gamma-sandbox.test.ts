@@ -1,7 +1,7 @@
 import { ALL_FORMATS, BufferSource, EncodedPacketSink, Input } from 'mediabunny';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dataUrl, png, video, wav } from '../sandbox-media/media-files.ts';
-import { useFileHost } from '../sandbox-media/video-client.ts';
+import { useFileHost } from '../sandbox-media/task-client.ts';
 import { ledgerRows, post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { finish, submit, videoPath } from './native-client.ts';

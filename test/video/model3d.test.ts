@@ -2,7 +2,7 @@ import { NodeIO } from '@gltf-transform/core';
 import { imageSize } from 'image-size';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { png } from '../sandbox-media/media-files.ts';
-import { useFileHost } from '../sandbox-media/video-client.ts';
+import { useFileHost } from '../sandbox-media/task-client.ts';
 import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';

@@ -1,7 +1,8 @@
 import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts';
+import { hour } from '../tasks/protocol.ts';
 import type { Triggers } from '../triggers.ts';
 import type { SeenMedia } from './media-loader.ts';
-import { hour, type VideoServices } from './protocol.ts';
+import type { VideoServices } from './video-services.ts';
 
 /** Where the files of a clip can be downloaded. */
 export interface ClipUrls {

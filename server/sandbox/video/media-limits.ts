@@ -1,5 +1,5 @@
 import type { MediaFacts } from '../media/media-facts.ts';
-import { TaskFailure } from './task-board.ts';
+import { TaskFailure } from '../tasks/task-board.ts';
 
 const megabyte = 1024 * 1024;
 

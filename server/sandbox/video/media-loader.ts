@@ -3,8 +3,8 @@ import { DownloadError, download } from '../../outbound/download.ts';
 import { outboundAgent } from '../../outbound/open-address.ts';
 import type { MediaEngine } from '../media/engine.ts';
 import type { FactsOf, MediaFacts, MediaKind } from '../media/media-facts.ts';
+import { TaskFailure } from '../tasks/task-board.ts';
 import { checkLimits, type MediaLimits } from './media-limits.ts';
-import { TaskFailure } from './task-board.ts';
 
 /** What was seen of a file that was fetched, read and found to be within its limits. */
 export interface SeenMedia<Facts extends MediaFacts = MediaFacts> {

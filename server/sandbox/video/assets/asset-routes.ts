@@ -5,8 +5,9 @@ import type { MediaKind } from '../../media/media-facts.ts';
 import { requestedModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
 import { refuseOrHang } from '../../refusals.ts';
+import { answerCreate, idOf, inEnvelope, troublePoll } from '../../tasks/protocol.ts';
 import { findTriggers } from '../../triggers.ts';
-import { answerCreate, idOf, inEnvelope, troublePoll, type VideoServices } from '../protocol.ts';
+import type { VideoServices } from '../video-services.ts';
 import { type Asset, type Assets, isOverseas, unknownAsset } from './assets.ts';
 
 const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'video', audio: 'audio' };

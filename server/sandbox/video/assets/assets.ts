@@ -2,10 +2,10 @@ import type { FileStore } from '../../http/file-store.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { MediaKind } from '../../media/media-facts.ts';
 import type { Storage } from '../../storage.ts';
+import { type Fate, stampedId, type Task, TaskBoard, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { assetLimits } from '../media-limits.ts';
 import type { MediaLoader, SeenMedia } from '../media-loader.ts';
-import { type Fate, stampedId, type Task, TaskBoard, TaskFailure } from '../task-board.ts';
 
 /** What an asset was made from. */
 interface AssetRequest {

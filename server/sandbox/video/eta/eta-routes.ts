@@ -3,17 +3,10 @@ import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { NativeError } from '../../http/native-error.ts';
 import { refuseOrHang } from '../../refusals.ts';
+import { answerCreate, hour, idOf, inEnvelope, maxBodyBytes, troublePoll } from '../../tasks/protocol.ts';
+import { type Fate, type Task, TaskBoard } from '../../tasks/task-board.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
-import {
-  answerCreate,
-  hour,
-  idOf,
-  inEnvelope,
-  maxBodyBytes,
-  troublePoll,
-  type VideoServices,
-} from '../protocol.ts';
-import { type Fate, type Task, TaskBoard } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import { type EtaAction, type EtaRequest, readEtaRequest } from './eta-request.ts';
 import { type EtaOutput, workOnEta } from './eta-work.ts';
 

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
+import type { Finish } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { frameSize, linesOf, publishClip, referenceOf } from '../clip.ts';
 import { etaLimits } from '../media-limits.ts';
-import type { VideoServices } from '../protocol.ts';
-import type { Finish } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import type { EtaRequest } from './eta-request.ts';
 
 export interface EtaOutput {

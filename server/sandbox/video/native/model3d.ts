@@ -3,10 +3,11 @@ import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import type { ModelPlan } from '../../media/jobs.ts';
 import { requestedModel } from '../../models.ts';
 import { Parameters } from '../../native/parameters.ts';
+import { hour } from '../../tasks/protocol.ts';
+import type { Finish } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import { model3dLimits } from '../media-limits.ts';
-import { hour, type VideoServices } from '../protocol.ts';
-import type { Finish } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import type { NativeOutput } from './video-work.ts';
 
 /** A 3D request with its defaults filled in: a prompt, or the views from the front, the left, the back, the right. */

@@ -1,4 +1,5 @@
 import type { ClipPlan, Reference } from '../../media/clip/clip-plan.ts';
+import { type Finish, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
@@ -12,8 +13,7 @@ import {
 } from '../clip.ts';
 import { gammaLimits } from '../media-limits.ts';
 import type { MediaLoader, SeenMedia } from '../media-loader.ts';
-import type { VideoServices } from '../protocol.ts';
-import { type Finish, TaskFailure } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import { type MediaItem, type MediaType, maxSeconds, type VideoRequest } from './video-request.ts';
 
 /** What a finished task adds to the answer of a poll. */

@@ -2,17 +2,10 @@ import { type Exchange, type Route, sendJson } from '../../http/exchange.ts';
 import { readJson } from '../../http/json-body.ts';
 import { invalidParameter, NativeError } from '../../http/native-error.ts';
 import { refuseOrHang } from '../../refusals.ts';
+import { answerCreate, hour, idOf, inEnvelope, maxBodyBytes, troublePoll } from '../../tasks/protocol.ts';
+import { type Fate, stampedId, TaskBoard } from '../../tasks/task-board.ts';
 import { findTriggers, type Triggers } from '../../triggers.ts';
-import {
-  answerCreate,
-  hour,
-  idOf,
-  inEnvelope,
-  maxBodyBytes,
-  troublePoll,
-  type VideoServices,
-} from '../protocol.ts';
-import { type Fate, stampedId, TaskBoard } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import { type OfficialRequest, readOfficialRequest } from './official-request.ts';
 import { type OfficialOutput, type OfficialTask, workOnOfficial } from './official-work.ts';
 import { showTask, statusOf } from './task-view.ts';

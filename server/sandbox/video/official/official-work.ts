@@ -1,4 +1,5 @@
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
+import { type Finish, type Task, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   type ClipUrls,
@@ -13,8 +14,7 @@ import {
 } from '../clip.ts';
 import { assetLimits, type MediaLimits } from '../media-limits.ts';
 import type { SeenMedia } from '../media-loader.ts';
-import type { VideoServices } from '../protocol.ts';
-import { type Finish, type Task, TaskFailure } from '../task-board.ts';
+import type { VideoServices } from '../video-services.ts';
 import type { OfficialMedia, Role } from './content.ts';
 import { type OfficialRequest, taskTypeConstraint } from './official-request.ts';
 

@@ -1,24 +1,7 @@
 import { type Exchange, type Handler, sendJson, sendText } from '../http/exchange.ts';
-import type { FileStore } from '../http/file-store.ts';
 import { internalError, NativeError } from '../http/native-error.ts';
-import type { Drawing } from '../media/jobs.ts';
 import { dropConnection, throttled } from '../refusals.ts';
-import type { Storage } from '../storage.ts';
 import type { Triggers } from '../triggers.ts';
-import type { Assets } from './assets/assets.ts';
-import type { MediaLoader } from './media-loader.ts';
-
-/** What the video, 3D and asset routes share. */
-export interface VideoServices {
-  storage: Storage;
-  results: FileStore<Drawing>;
-  media: MediaLoader;
-  assets: Assets;
-  /** Milliseconds since the epoch. */
-  now: () => number;
-  /** Milliseconds that a task takes. */
-  taskTime: number;
-}
 
 /** Room for the largest request with Base64 images in it. */
 export const maxBodyBytes = 64 * 1024 * 1024;

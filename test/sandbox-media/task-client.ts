@@ -6,10 +6,10 @@ import { type Exchange, sendJson } from '../../server/sandbox/http/exchange.ts';
 import { internalError, NativeError } from '../../server/sandbox/http/native-error.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
 import {
-  createVideoUpstream,
-  type VideoUpstream,
-  type VideoUpstreamOptions,
-} from '../../server/sandbox/video/video-upstream.ts';
+  createTaskUpstream,
+  type TaskUpstream,
+  type TaskUpstreamOptions,
+} from '../../server/sandbox/task-upstream.ts';
 import { schemaProblems } from '../support/schemas.ts';
 
 /** Milliseconds that a task takes by the test's own clock. */
@@ -21,8 +21,8 @@ export interface Reply<Body> {
   body: Body;
 }
 
-/** The video upstream behind a server of its own, and the clock that drives it. */
-export class VideoClient {
+/** The upstream of tasks behind a server of its own, and the clock that drives it. */
+export class TaskClient {
   url = '';
   /** Milliseconds since the epoch. */
   time = Date.UTC(2026, 2, 1, 12);
@@ -73,9 +73,9 @@ function parse(text: string): unknown {
 }
 
 /** Starts the upstream before the file's tests and stops it after them. */
-export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): VideoClient {
-  const client = new VideoClient();
-  let upstream: VideoUpstream;
+export function useTaskUpstream(options: Partial<TaskUpstreamOptions> = {}): TaskClient {
+  const client = new TaskClient();
+  let upstream: TaskUpstream;
   let server: Server;
   const storage = new Storage();
   beforeAll(async () => {
@@ -83,7 +83,7 @@ export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): V
       void answer(upstream, request, response);
     });
     server = started;
-    upstream = createVideoUpstream({
+    upstream = createTaskUpstream({
       storage,
       taskTime,
       now: () => client.time,
@@ -105,7 +105,7 @@ export function useVideoUpstream(options: Partial<VideoUpstreamOptions> = {}): V
 
 /** The part of the sandbox's router that matters here; its errors are the native ones. */
 async function answer(
-  upstream: VideoUpstream,
+  upstream: TaskUpstream,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {

@@ -1,0 +1,61 @@
+import { availableParallelism } from 'node:os';
+import type { Route } from './http/exchange.ts';
+import { FileStore } from './http/file-store.ts';
+import { MediaEngine } from './media/engine.ts';
+import type { Drawing } from './media/jobs.ts';
+import type { Storage } from './storage.ts';
+import type { TaskServices } from './tasks/task-services.ts';
+import { createVideoUpstream } from './video/video-upstream.ts';
+
+export interface TaskUpstreamOptions {
+  storage: Storage;
+  /** Milliseconds that a task takes, a fifth of it in the queue. Default 3000. */
+  taskTime?: number;
+  /** Milliseconds since the epoch. */
+  now: () => number;
+  /** Fetch media from loopback and private networks, too. */
+  allowPrivateUrls?: boolean;
+  /** Threads that make and read media; they start with the first job. Default: one less than the cores, at most 4. */
+  workers?: number;
+}
+
+/** The upstream's protocols of tasks. */
+export interface TaskUpstream {
+  routes: readonly Route[];
+  /** To be called as soon as the server knows its address, which has no slash at the end. */
+  setAddress(url: string): void;
+  close(): Promise<void>;
+}
+
+/** Bytes on disk. */
+const fileCapacity = 1024 ** 3;
+
+/** Makes the routes of everything that takes its time, with its own state and its own threads. */
+export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
+  const { storage, taskTime = 3000, now, allowPrivateUrls = false } = options;
+  const engine = new MediaEngine({
+    workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
+  });
+  const results = new FileStore<Drawing>({
+    folder: 'media',
+    storage,
+    now,
+    capacity: fileCapacity,
+    make: ({ job, plan }) => engine.run(job, plan),
+  });
+  const services: TaskServices = { storage, engine, results, now, taskTime };
+  const video = createVideoUpstream(services, { allowPrivateUrls });
+  return {
+    routes: [
+      ...video.routes,
+      { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
+    ],
+    setAddress(url) {
+      results.baseUrl = url;
+      video.setAddress(url);
+    },
+    async close() {
+      await Promise.all([video.close(), engine.close()]);
+    },
+  };
+}

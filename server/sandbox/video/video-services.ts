@@ -1,0 +1,9 @@
+import type { TaskServices } from '../tasks/task-services.ts';
+import type { Assets } from './assets/assets.ts';
+import type { MediaLoader } from './media-loader.ts';
+
+/** What the video, 3D and asset routes share. */
+export interface VideoServices extends TaskServices {
+  media: MediaLoader;
+  assets: Assets;
+}
