@@ -1695,7 +1695,7 @@ export interface components {
         } & WithRequired<components["schemas"]["MessagesError"], "type">;
         /**
          * WebhookId
-         * @description Id of the notice, the same in every try; a receiver that has seen it can drop the repeat.
+         * @description Id of the delivery, the same in every try; a receiver that has seen it can drop the repeat.
          * @example msg_2f9c41d07b
          */
         WebhookId: string;
@@ -2142,7 +2142,7 @@ export interface components {
         };
         /**
          * ImageJob
-         * @description A job, its picture and the buttons that lead on from it. Notices carry the same object.
+         * @description A job, its picture and the buttons that lead on from it. Deliveries carry the same object.
          */
         ImageJob: {
             /**

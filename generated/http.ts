@@ -3288,7 +3288,7 @@ export interface components {
         } & (unknown & unknown);
         /**
          * WebhookId
-         * @description Id of the notice, the same in every try; a receiver that has seen it can drop the repeat.
+         * @description Id of the delivery, the same in every try; a receiver that has seen it can drop the repeat.
          * @example msg_2f9c41d07b
          */
         WebhookId: string;
@@ -4696,12 +4696,12 @@ export interface components {
         /**
          * ImageNotifyHook
          * Format: uri
-         * @description Address that receives the job by POST whenever its status or progress changes.
+         * @description Address that receives the job by POST whenever its status changes.
          */
         ImageNotifyHook: string;
         /**
          * ImageState
-         * @description Any text of the caller's. It comes back untouched in the job and in its notices.
+         * @description Any text of the caller's. It comes back untouched in the job and in its deliveries.
          * @example order 7
          */
         ImageState: string;
@@ -4784,7 +4784,7 @@ export interface components {
         };
         /**
          * ImageJob
-         * @description A job, its picture and the buttons that lead on from it. Notices carry the same object.
+         * @description A job, its picture and the buttons that lead on from it. Deliveries carry the same object.
          */
         ImageJob: {
             /**
@@ -6515,7 +6515,7 @@ export interface components {
          *     try takes another name.
          */
         IdempotencyKey: string;
-        /** @description Id of the notice, the same in every try. */
+        /** @description Id of the delivery, the same in every try. */
         WebhookId: components["schemas"]["WebhookId"];
         /** @description When this try was made. */
         WebhookTimestamp: components["schemas"]["WebhookTimestamp"];

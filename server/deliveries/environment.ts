@@ -53,7 +53,7 @@ export function environment(
 export interface DeliveryTiming {
   /** A receiver has so long to answer. */
   answerMs: number;
-  /** Before the second try, the third and so on; after the last of them the delivery is given up. */
+  /** Before the second try, the third and so on; when all are over the delivery is given up. */
   pausesMs: readonly number[];
   /** A lease outlives the try it is for by this. */
   leaseMarginMs: number;
@@ -67,12 +67,14 @@ export interface DeliveryTiming {
 }
 
 const minute = 60_000;
+const hour = 60 * minute;
 
 const standardTiming: DeliveryTiming = {
   answerMs: 5_000,
-  pausesMs: [10_000, minute, 10 * minute],
+  // For a day, and never much longer than a receiver's maintenance: it has all soon after it is back.
+  pausesMs: [10_000, minute, 10 * minute, 30 * minute, ...Array<number>(24).fill(hour)],
   leaseMarginMs: 15_000,
-  keepMs: 24 * 60 * minute,
+  keepMs: 24 * hour,
   claimGapMs: 50,
   idleMs: 1_000,
   housekeepingMs: minute,

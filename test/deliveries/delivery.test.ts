@@ -179,15 +179,17 @@ describe.each(engines)('deliveries on %s', (engine) => {
   });
 
   describe('that are not acknowledged', () => {
-    test('are tried three more times, later each time, then given up; then the next one is', async () => {
+    test('are tried for a day, every hour in the end, then given up; then the next one is', async () => {
       const task = await outbox.submit(receiver.url('/hook?token=9f2c'));
       receiver.answer = 503;
       await outbox.reach(done);
-      for (const pause of [0, 10_000, 60_000, 600_000]) {
+      const pauses = [10_000, 60_000, 600_000, 1_800_000, ...Array<number>(24).fill(3_600_000)];
+      for (const pause of [0, ...pauses]) {
         if (pause > 0) expect(await outbox.deliver(pause - 1)).toBe(0);
         expect(await outbox.deliver(Math.min(pause, 1))).toBe(1);
       }
-      expect(statuses()).toEqual(['queued', 'queued', 'queued', 'queued']);
+      expect(pauses.reduce((sum, pause) => sum + pause)).toBeGreaterThan(24 * 3_600_000);
+      expect(statuses()).toEqual(Array(29).fill('queued'));
       expect(new Set(receiver.seen.map(({ id }) => id)).size).toBe(1);
       expect(outbox.log).toEqual([
         {
@@ -195,7 +197,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
           task: task.id,
           host: `127.0.0.1:${receiver.port}`,
           state: 'queued',
-          tries: 4,
+          tries: 29,
           reason: 'status 503',
           msg: 'a callback was given up',
         },
@@ -204,7 +206,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.deliver()).toBe(1);
       expect(statuses().at(-1)).toBe('succeeded');
       expect(await outbox.rows()).toMatchObject([
-        { outcome: 'given_up', tries: 4 },
+        { outcome: 'given_up', tries: 29 },
         { outcome: 'delivered', tries: 0 },
       ]);
       expect(await outbox.deliver(3_600_000)).toBe(0);
