@@ -17,7 +17,7 @@ const floors: readonly (readonly string[])[] = [
   ['channels', 'ledger'],
   ['models'],
   ['accounts'],
-  ['outbound'],
+  ['outbound', 'files'],
   ['runtime'],
   ['store'],
   ['settings'],

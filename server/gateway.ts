@@ -1,5 +1,6 @@
 import type { RateLimit } from './accounts/rate-limit.ts';
 import type { Channels } from './channels/channels.ts';
+import type { FileRelay } from './files/file-relay.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { ModelAccess } from './models/access.ts';
@@ -19,6 +20,7 @@ export interface Gateway {
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;
+  readonly files: FileRelay;
   readonly tasks: Tasks;
   readonly creations: Creations;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */

@@ -9,6 +9,7 @@ import { RateLimit } from './accounts/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
+import { FileRelay } from './files/file-relay.ts';
 import { renderOfficialTask } from './formats/official.ts';
 import type { Gateway } from './gateway.ts';
 import { contractDocuments } from './http/contract-documents.ts';
@@ -98,10 +99,11 @@ export async function serve(
     );
     opened.unshift(() => channels.close());
     const prices = new Prices(settings.prices, settings.groups);
+    const files = new FileRelay();
     const deliveries = new Deliveries({
       store,
       owner: id,
-      render: renderOfficialTask,
+      render: (task) => renderOfficialTask(task, files.linksAt(settings.publicUrl)),
       ...settings.callbacks,
       logger,
       clock,
@@ -130,6 +132,7 @@ export async function serve(
       access: new ModelAccess(settings.groups),
       prices,
       channels,
+      files,
       tasks,
       creations,
       assetRefreshes: new Map(),

@@ -1,17 +1,18 @@
 import type { components } from '../../generated/http.ts';
+import type { FileLinks } from '../files/file-links.ts';
 import type { VideoFacts } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { unixTime, videoResult } from './generic.ts';
+import { shownResult, unixTime } from './generic.ts';
 import { renderOfficialTask } from './official.ts';
 
 type FamilyRecord = components['schemas']['FamilyRecord'];
 type Status = FamilyRecord['data']['status'];
 
 /** How the generic poll shows a task of a Seedance model. */
-export function renderFamilyRecord(task: TaskRecord): FamilyRecord {
+export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRecord {
   const { id, error, startedAt, completedAt } = task;
   const { prompt }: VideoFacts = task.facts;
-  const { video_url } = videoResult(task);
+  const { video_url } = shownResult(task, links);
   const status = statusOf(task);
   return {
     code: 'success',
@@ -30,7 +31,7 @@ export function renderFamilyRecord(task: TaskRecord): FamilyRecord {
       action: 'generate',
       platform: 'seedance',
       ...(prompt !== undefined && { properties: { input: prompt } }),
-      data: renderOfficialTask(task),
+      data: renderOfficialTask(task, links),
     },
   };
 }

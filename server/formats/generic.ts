@@ -1,16 +1,16 @@
 import type { components } from '../../generated/http.ts';
-import type { OperationId } from '../../generated/operations.ts';
-import type { OperationRequest } from '../http/handler.ts';
+import type { FileLinks } from '../files/file-links.ts';
 import type { VideoFacts, VideoResult } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
+import { shownFiles } from './links-for.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];
 
-/** The generic task object: what create and poll tell of a task of any model. `address` is the gateway's own. */
-export function renderVideoTask(task: TaskRecord, address: string | undefined): VideoTask {
+/** The generic task object: what create and poll tell of a task of any model. */
+export function renderVideoTask(task: TaskRecord, links: FileLinks): VideoTask {
   const { id, state, error } = task;
   const facts: VideoFacts = task.facts;
-  const result = videoResult(task);
+  const result = shownResult(task, links);
   const completed = state === 'completed';
   const seconds = lengthOf(facts, result);
   const size = facts.size ?? result.metadata?.resolution;
@@ -27,7 +27,7 @@ export function renderVideoTask(task: TaskRecord, address: string | undefined): 
     ...(completed && task.expiresAt !== null ? { expires_at: unixTime(task.expiresAt) } : {}),
     ...(seconds === undefined ? {} : { seconds }),
     ...(size === undefined ? {} : { size }),
-    ...(completed ? filesOf(id, result, address) : {}),
+    ...(completed ? filesOf(id, result, links.address) : {}),
     ...(result.metadata === undefined ? {} : { metadata: result.metadata }),
     error,
   };
@@ -38,13 +38,16 @@ export function videoResult({ result }: TaskRecord): VideoResult {
   return result ?? {};
 }
 
-/** The address at which this client reaches the gateway; undefined when neither the operator nor the client tells. */
-export function addressFor({ gateway, headers }: OperationRequest<OperationId>): string | undefined {
-  const { publicUrl, tls } = gateway.settings;
-  if (publicUrl !== undefined) return publicUrl;
-  const url = URL.parse(`${tls === undefined ? 'http' : 'https'}://${headers.host ?? ''}`);
-  // The header is the client's own text: only a host may stand in it.
-  return url !== null && url.href === `${url.origin}/` ? url.origin : undefined;
+/** The same with the addresses that a client is shown. An address under the operator's own host name stays. */
+export function shownResult(task: TaskRecord, links: FileLinks): VideoResult {
+  const { metadata, ...result } = videoResult(task);
+  return {
+    ...result,
+    ...(result.source_url === undefined && shownFiles(result, ['video_url'], task, links)),
+    ...(metadata !== undefined && {
+      metadata: { ...metadata, ...shownFiles(metadata, ['url', 'last_frame_url'], task, links) },
+    }),
+  };
 }
 
 /** As the client asked; where the model chose, as long as the video is. */

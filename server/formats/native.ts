@@ -1,8 +1,10 @@
 import type { components } from '../../generated/http.ts';
+import type { FileLinks } from '../files/file-links.ts';
 import type { NativeRecord } from '../providers/native/tasks.ts';
 import type { VideoFacts, VideoResult } from '../providers/video.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskCanceled } from '../tasks/driver.ts';
+import { shownFiles } from './links-for.ts';
 
 type Schemas = components['schemas'];
 type NativeOutput = NonNullable<NativeRecord['output']>;
@@ -13,17 +15,21 @@ export function submittedTask({ id }: TaskRecord, requestId: string): Schemas['N
 }
 
 /** A task as the native poll shows it. */
-export function renderNativeTask(task: TaskRecord, requestId: string): Schemas['NativeTask'] {
+export function renderNativeTask(
+  task: TaskRecord,
+  requestId: string,
+  links: FileLinks,
+): Schemas['NativeTask'] {
   const { native: record = {} }: VideoResult = task.result ?? {};
   const { output = {}, usage }: NativeRecord = record;
   return {
     request_id: requestId,
-    output: outputOf(task, output),
+    output: outputOf(task, output, links),
     ...(task.state === 'completed' && usage !== undefined ? { usage } : {}),
   };
 }
 
-function outputOf(task: TaskRecord, reported: NativeOutput): Schemas['NativeTaskOutput'] {
+function outputOf(task: TaskRecord, reported: NativeOutput, links: FileLinks): Schemas['NativeTaskOutput'] {
   const { id: task_id, state, error } = task;
   const { createdAt, startedAt, completedAt, updatedAt } = task;
   const begun = {
@@ -38,7 +44,7 @@ function outputOf(task: TaskRecord, reported: NativeOutput): Schemas['NativeTask
     case 'in_progress':
       return { ...begun, task_status: 'RUNNING' };
     case 'completed':
-      return { ...ended, ...madeOf(task, reported), task_status: 'SUCCEEDED' };
+      return { ...ended, ...madeOf(task, reported, links), task_status: 'SUCCEEDED' };
     case 'failed':
       return error?.code === taskCanceled.code
         ? { ...ended, task_status: 'CANCELED' }
@@ -46,14 +52,17 @@ function outputOf(task: TaskRecord, reported: NativeOutput): Schemas['NativeTask
   }
 }
 
-function madeOf({ facts }: TaskRecord, { orig_prompt, actual_prompt, video_url, results }: NativeOutput) {
-  const { prompt }: VideoFacts = facts;
+const modelFiles = ['pbr_model_url', 'base_model_url', 'rendered_image_url'] as const;
+
+function madeOf(task: TaskRecord, output: NativeOutput, links: FileLinks) {
+  const { orig_prompt, actual_prompt, results } = output;
+  const { prompt }: VideoFacts = task.facts;
   const asked = orig_prompt ?? prompt;
   return {
     ...(asked === undefined ? {} : { orig_prompt: asked }),
     ...(actual_prompt === undefined ? {} : { actual_prompt }),
-    ...(video_url === undefined ? {} : { video_url }),
-    ...(results === undefined ? {} : { results }),
+    ...shownFiles(output, ['video_url'], task, links),
+    ...(results === undefined ? {} : { results: shownFiles(results, modelFiles, task, links) }),
   };
 }
 

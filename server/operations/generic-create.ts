@@ -1,6 +1,7 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { invalid } from '../failure.ts';
-import { addressFor, renderVideoTask, type VideoTask } from '../formats/generic.ts';
+import { renderVideoTask, type VideoTask } from '../formats/generic.ts';
+import { linksFor } from '../formats/links-for.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { etaFromGeneric } from '../providers/eta/video-request.ts';
 import { gammaFromGeneric } from '../providers/native/video-request.ts';
@@ -32,5 +33,5 @@ export async function createInFormat(
     throw invalid('metadata.callback_url', `${model.id} calls nobody back; poll the task instead.`);
   const format = operation === 'createVideo' ? 'videos' : 'generic';
   const task = await startTask(request, operation, { model, format, ...translate(model, body) });
-  return renderVideoTask(task, addressFor(request));
+  return renderVideoTask(task, linksFor(request));
 }

@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import type { DeliveryOptions } from '../../server/deliveries/environment.ts';
+import { FileRelay } from '../../server/files/file-relay.ts';
 import { renderOfficialTask } from '../../server/formats/official.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
@@ -32,7 +33,7 @@ export class Outbox {
     const line = { write: (text: string) => this.log.push(JSON.parse(text) as Record<string, unknown>) };
     const deliveries = new Deliveries({
       store: this.rig.store,
-      render: renderOfficialTask,
+      render: (task) => renderOfficialTask(task, new FileRelay().linksAt(undefined)),
       allowPrivate: true,
       secret,
       logger: pino({ base: null, timestamp: false }, line),

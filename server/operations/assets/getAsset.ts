@@ -1,21 +1,25 @@
 import type { components } from '../../../generated/http.ts';
 import { refreshed } from '../../assets/refresh-asset.ts';
 import { Failure } from '../../failure.ts';
+import type { FileLinks } from '../../files/file-links.ts';
+import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
 import { findAssets } from '../../store/queries/assets.ts';
 import type { AssetsTable } from '../../store/schema.ts';
 
 /** One of the caller's own assets; what others have is not there. */
-export const getAsset: Handler<'getAsset'> = async ({ path, gateway, caller }, reply) => {
+export const getAsset: Handler<'getAsset'> = async (request, reply) => {
+  const { path, gateway, caller } = request;
   const [asset] = await findAssets(gateway.store.read, { ids: [path.id], userId: caller.userId });
   if (asset === undefined)
     throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
-  reply.json(200, { code: 0, message: 'success', data: shown(await refreshed(gateway, asset)) });
+  const data = shown(await refreshed(gateway, asset), linksFor(request));
+  reply.json(200, { code: 0, message: 'success', data });
 };
 
-function shown(asset: AssetsTable): components['schemas']['Asset'] {
-  const { url, error_code, error_message } = asset;
+function shown(asset: AssetsTable, links: FileLinks): components['schemas']['Asset'] {
+  const { url, error_code, error_message, channel, user_id: userId, url_expires: expiresAt } = asset;
   return {
     Id: asset.id,
     AssetType: asset.asset_type,
@@ -25,7 +29,7 @@ function shown(asset: AssetsTable): components['schemas']['Asset'] {
     ProjectName: asset.project_name,
     CreateTime: isoTime(asset.created_at),
     UpdateTime: isoTime(asset.updated_at),
-    ...(url !== null && { URL: url }),
+    ...(url !== null && { URL: links.shown(url, { channel, userId, expiresAt }) }),
     ...(error_code !== null && { Error: { Code: error_code, Message: error_message ?? '' } }),
   };
 }

@@ -1,3 +1,4 @@
+import { linksFor } from '../../formats/links-for.ts';
 import { renderNativeTask } from '../../formats/native.ts';
 import type { Handler } from '../../http/handler.ts';
 
@@ -13,7 +14,7 @@ export const getNativeTask: Handler<'getNativeTask'> = async (request, reply) =>
   reply.json(
     200,
     known
-      ? renderNativeTask(task, requestId)
+      ? renderNativeTask(task, requestId, linksFor(request))
       : { request_id: requestId, output: { task_id: id, task_status: 'UNKNOWN' } },
   );
 };

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import { linksFor } from '../../formats/links-for.ts';
 import { renderOfficialTask } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { TaskFilter } from '../../store/queries/tasks.ts';
@@ -11,10 +12,8 @@ const defaultSize = 20;
 type Status = components['schemas']['OfficialTask']['status'];
 
 /** One page of the caller's tasks of `createOfficialVideo`. */
-export const listOfficialVideos: Handler<'listOfficialVideos'> = async (
-  { gateway, caller, query },
-  reply,
-) => {
+export const listOfficialVideos: Handler<'listOfficialVideos'> = async (request, reply) => {
+  const { gateway, caller, query } = request;
   const number = query.page_num ?? 1;
   const limit = query.page_size ?? defaultSize;
   const ids = query['filter.task_ids'];
@@ -32,7 +31,8 @@ export const listOfficialVideos: Handler<'listOfficialVideos'> = async (
     offset: (number - 1) * limit,
     limit,
   });
-  reply.json(200, { items: tasks.map(renderOfficialTask), total });
+  const links = linksFor(request);
+  reply.json(200, { items: tasks.map((task) => renderOfficialTask(task, links)), total });
 };
 
 /** The tasks that `officialStatus` shows in each state. */

@@ -1,5 +1,6 @@
 import { invalid } from '../../failure.ts';
-import { addressFor, renderVideoTask } from '../../formats/generic.ts';
+import { renderVideoTask } from '../../formats/generic.ts';
+import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
 
@@ -17,8 +18,8 @@ export const listVideos: Handler<'listVideos'> = async (request, reply) => {
     ...(order === undefined ? {} : { order }),
   });
   if (page === undefined) throw invalid('after', `there is no task ${quoted(after ?? '')} here.`);
-  const address = addressFor(request);
-  const data = page.tasks.map((task) => renderVideoTask(task, address));
+  const links = linksFor(request);
+  const data = page.tasks.map((task) => renderVideoTask(task, links));
   reply.json(200, {
     object: 'list',
     data,
