@@ -2057,32 +2057,18 @@ export interface components {
              * @description When it was made.
              */
             created_at?: string;
-            /** @description The provider's user. */
-            user_id?: string;
-            /** @description The provider's user in words. */
-            display_name?: string;
-            /** @description The provider's user as a handle. */
-            handle?: string;
-            /** @description Address of that user's picture. */
-            avatar_image_url?: string;
             /** @description Whether it is liked. */
             is_liked?: boolean;
             /** @description Whether everybody can see it at the provider. */
             is_public?: boolean;
             /** @description Whether it lies in the provider's bin. */
             is_trashed?: boolean;
-            /** @description Whether the handle changed. */
-            is_handle_updated?: boolean;
             /** @description Whether the video is still being made. */
             is_video_pending?: boolean;
             /** @description How often it was played. */
             play_count?: number;
             /** @description How often it was liked. */
             upvote_count?: number;
-            /** @description The provider user's own reaction. */
-            reaction?: {
-                [key: string]: unknown;
-            } | null;
             metadata: components["schemas"]["SongMetadata"];
         };
         /**

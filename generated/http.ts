@@ -498,7 +498,10 @@ export interface paths {
          *     answer names one or more tasks; poll them all, or give a `callback_url`.
          *
          *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second.
+         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
+         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *
+         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
          */
         post: operations["submitMusic"];
         delete?: never;
@@ -522,7 +525,10 @@ export interface paths {
          *     answer names one or more tasks; poll them all, or give a `callback_url`.
          *
          *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second.
+         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
+         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *
+         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
          */
         post: operations["submitMusicV1"];
         delete?: never;
@@ -546,7 +552,10 @@ export interface paths {
          *     answer names one or more tasks; poll them all, or give a `callback_url`.
          *
          *     `task: gen_stem` takes the clip of `continue_clip_id` apart. `continue_clip_id` with `continue_at` continues
-         *     a clip from that second.
+         *     a clip from that second. Both go to the provider account that made the clip. A clip of nobody's, or somebody
+         *     else's, answers 404; one that is still being made answers 409 with code `resource_not_ready`.
+         *
+         *     `/sigma` (format B) answers with the task's id, the other two prefixes (format A) with a list of tasks.
          */
         post: operations["submitMusicV1Mv35"];
         delete?: never;
@@ -917,7 +926,7 @@ export interface paths {
         put?: never;
         /**
          * Start making a song in format A.
-         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET.
+         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET, or with the fetch calls.
          */
         post: operations["createMusic"];
         delete?: never;
@@ -937,7 +946,7 @@ export interface paths {
         put?: never;
         /**
          * Start making a song in format A. (prefix /sigma/v1/mv-3.5)
-         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET.
+         * @description The same work as the submit call, with the fields of the song inside `input`. Read the task with the paired GET, or with the fetch calls.
          */
         post: operations["createMusicMv35"];
         delete?: never;
@@ -955,7 +964,7 @@ export interface paths {
         };
         /**
          * Read a format A music task.
-         * @description A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * @description Reads the tasks of every submit call. A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["getMusic"];
         put?: never;
@@ -975,7 +984,7 @@ export interface paths {
         };
         /**
          * Read a format A music task. (prefix /sigma/v1/mv-3.5)
-         * @description A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
+         * @description Reads the tasks of every submit call. A failed task is not an error of this call. It answers 200 with status `FAILURE` and `fail_reason`.
          */
         get: operations["getMusicMv35"];
         put?: never;
@@ -4194,7 +4203,7 @@ export interface components {
             /** @description The description of inspiration mode, up to 200 characters. */
             gpt_description_prompt?: string;
             /**
-             * @description Title of the song.
+             * @description Title of the song, up to 1,000 characters.
              * @example Low tide
              */
             title?: string;
@@ -4204,7 +4213,7 @@ export interface components {
              */
             tags?: string;
             /**
-             * @description Styles to keep out.
+             * @description Styles to keep out, up to 1,000 characters.
              * @example metal
              */
             negative_tags?: string;
@@ -4293,11 +4302,11 @@ export interface components {
          * @description The task was accepted. Poll every id that it names.
          */
         MusicSubmitReply: {
-            /** @description 200 or `success`; both mean accepted. */
+            /** @description `success` in format B, 200 in format A; both mean accepted. */
             code: 200 | "success";
             /** @description A word for people. */
             msg: string;
-            /** @description A task id, or a list of tasks. */
+            /** @description In format B a task id, in format A a list of tasks. */
             data: string | components["schemas"]["SubmittedMusicTask"][];
             /** @description How long the call took in seconds. */
             exec_time?: number;
@@ -4431,32 +4440,18 @@ export interface components {
              * @description When it was made.
              */
             created_at?: string;
-            /** @description The provider's user. */
-            user_id?: string;
-            /** @description The provider's user in words. */
-            display_name?: string;
-            /** @description The provider's user as a handle. */
-            handle?: string;
-            /** @description Address of that user's picture. */
-            avatar_image_url?: string;
             /** @description Whether it is liked. */
             is_liked?: boolean;
             /** @description Whether everybody can see it at the provider. */
             is_public?: boolean;
             /** @description Whether it lies in the provider's bin. */
             is_trashed?: boolean;
-            /** @description Whether the handle changed. */
-            is_handle_updated?: boolean;
             /** @description Whether the video is still being made. */
             is_video_pending?: boolean;
             /** @description How often it was played. */
             play_count?: number;
             /** @description How often it was liked. */
             upvote_count?: number;
-            /** @description The provider user's own reaction. */
-            reaction?: {
-                [key: string]: unknown;
-            } | null;
             metadata: components["schemas"]["SongMetadata"];
         };
         /**
@@ -4499,7 +4494,7 @@ export interface components {
          * @description The task was accepted. Poll its id.
          */
         LyricsSubmitReply: {
-            /** @description 200 or `success`; both mean accepted. */
+            /** @description `success` in format B, 200 in format A; both mean accepted. */
             code: 200 | "success";
             /** @description A word for people. */
             msg: string;
@@ -4683,7 +4678,7 @@ export interface components {
                 status: components["schemas"]["MusicTaskStatus"];
                 /** @description Why the task failed; empty otherwise. */
                 fail_reason?: string;
-                /** @description `input` of the request, as it was sent. */
+                /** @description The fields of the request that the contract names, as they were sent. */
                 input: {
                     [key: string]: unknown;
                 };
@@ -6220,21 +6215,31 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        GenericNotImplemented: {
+        /** @description The request does not match the contract, or its `Idempotency-Key` belongs to another one. The message names the field and the limit. Send a corrected request. */
+        GenericSubmitBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
-                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The resource is not in a state that allows this yet. Wait until the task has ended, then repeat. */
+        /** @description The song is still being made. Poll its task until the song is complete, then repeat. */
         GenericConflict: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
+        GenericNotImplemented: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -7472,7 +7477,16 @@ export interface operations {
     submitMusic: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7493,10 +7507,11 @@ export interface operations {
                     "application/json": components["schemas"]["MusicSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
+            404: components["responses"]["GenericNotFound"];
+            409: components["responses"]["GenericConflict"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7510,7 +7525,16 @@ export interface operations {
     submitMusicV1: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7531,10 +7555,11 @@ export interface operations {
                     "application/json": components["schemas"]["MusicSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
+            404: components["responses"]["GenericNotFound"];
+            409: components["responses"]["GenericConflict"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7548,7 +7573,16 @@ export interface operations {
     submitMusicV1Mv35: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7569,10 +7603,11 @@ export interface operations {
                     "application/json": components["schemas"]["MusicSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
+            404: components["responses"]["GenericNotFound"];
+            409: components["responses"]["GenericConflict"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7586,7 +7621,16 @@ export interface operations {
     submitLyrics: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7607,10 +7651,9 @@ export interface operations {
                     "application/json": components["schemas"]["LyricsSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7624,7 +7667,16 @@ export interface operations {
     submitLyricsV1: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7645,10 +7697,9 @@ export interface operations {
                     "application/json": components["schemas"]["LyricsSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -7662,7 +7713,16 @@ export interface operations {
     submitLyricsV1Mv35: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -7683,10 +7743,9 @@ export interface operations {
                     "application/json": components["schemas"]["LyricsSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -8192,7 +8251,16 @@ export interface operations {
     createMusic: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8213,10 +8281,11 @@ export interface operations {
                     "application/json": components["schemas"]["MusicCreatedReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
+            404: components["responses"]["GenericNotFound"];
+            409: components["responses"]["GenericConflict"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -8230,7 +8299,16 @@ export interface operations {
     createMusicMv35: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8251,10 +8329,11 @@ export interface operations {
                     "application/json": components["schemas"]["MusicCreatedReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
-            404: components["responses"]["GenericModelNotFound"];
+            404: components["responses"]["GenericNotFound"];
+            409: components["responses"]["GenericConflict"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];

@@ -638,7 +638,7 @@ export const operations = {
     area: 'music',
     summary: 'Start making a song, continuing one or separating its stems.',
     aliases: ['/sigma/v1/submit/music', '/sigma/v1/mv-3.5/submit/music'],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -647,6 +647,7 @@ export const operations = {
         401: ['application/json'],
         403: ['application/json'],
         404: ['application/json'],
+        409: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],
@@ -668,7 +669,7 @@ export const operations = {
     area: 'music',
     summary: 'Start writing lyrics.',
     aliases: ['/sigma/v1/submit/lyrics', '/sigma/v1/mv-3.5/submit/lyrics'],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -676,7 +677,6 @@ export const operations = {
         400: ['application/json'],
         401: ['application/json'],
         403: ['application/json'],
-        404: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],
@@ -826,7 +826,7 @@ export const operations = {
     area: 'music',
     summary: 'Start making a song in format A.',
     aliases: ['/sigma/v1/mv-3.5/music'],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -835,6 +835,7 @@ export const operations = {
         401: ['application/json'],
         403: ['application/json'],
         404: ['application/json'],
+        409: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],

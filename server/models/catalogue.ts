@@ -38,7 +38,7 @@ const routes: Readonly<Record<Protocol, string>> = {
   native_3d: 'POST /api/v1/services/aigc/video-generation/3d-generation',
   official: 'POST /api/v3/contents/generations/tasks',
   eta: 'POST /v1/videos',
-  sigma: 'POST /sigma/submit/music',
+  sigma: 'POST /sigma/submit/music or /sigma/submit/lyrics',
 };
 
 /** The catalogue's system voices for a model; empty for a model that does not speak. */

@@ -55,8 +55,9 @@ function polls(): [OperationId, string][] {
 }
 
 function create(operation: OperationId): Answer {
-  return ({ body, response, tasks, base }) => {
-    const created = exampleOf(operation, firstExample(operation));
+  return ({ request, body, response, tasks, base }) => {
+    const listed = operation === 'submitMusic' && request.path.startsWith('/sigma/v1/');
+    const created = exampleOf(operation, listed ? 'tasks' : firstExample(operation));
     response.json(tasks.create(operation, body, created, base));
   };
 }
@@ -78,7 +79,7 @@ function poll(read: OperationId, parameter: string): Answer {
   return ({ params, response, tasks, base }) => {
     const id = params[parameter] ?? '';
     const task = tasks.find(read, id);
-    if (task !== undefined) response.json(tasks.show(task, base));
+    if (task !== undefined) response.json(tasks.show(task, base, read));
     else if (read === 'getNativeTask')
       response.json({ request_id: `req_${id}`, output: { task_id: id, task_status: 'UNKNOWN' } });
     else throw unknown(parameter, id);
@@ -89,7 +90,7 @@ function fetchMusic({ body, response, tasks, base }: Exchange): void {
   const ids = Array.isArray(body.ids) ? body.ids.map(String) : [];
   const records = ids.flatMap((id) => {
     const task = tasks.find('fetchMusicTask', id);
-    const shown = task && tasks.show(task, base);
+    const shown = task && tasks.show(task, base, 'fetchMusicTask');
     return isObject(shown) && shown.data !== undefined ? [shown.data] : [];
   });
   response.json({ code: 'success', message: '', data: records });

@@ -158,6 +158,21 @@ describe.each([...journeys])('a task of %s', (operation, { read }) => {
   });
 });
 
+test.each(['submitMusic', 'submitMusicV1', 'submitMusicV1Mv35', 'createMusic'])(
+  'music of %s is told in its format and read in both',
+  async (name) => {
+    const operation = documented(name);
+    const answer = checked(await exchange(target, operation), operation);
+    const listed = operation.path.startsWith('/sigma/v1') && name !== 'createMusic';
+    expect(Array.isArray((jsonOf(answer) as { data: unknown }).data)).toBe(listed);
+    const path = { task_id: idIn(jsonOf(answer)) };
+    now += taskMs;
+    const record = { data: { task_id: path.task_id, status: 'SUCCESS' } };
+    expect(jsonOf(await call('fetchMusicTask', { path }))).toMatchObject(record);
+    expect(jsonOf(await call('getMusic', { path }))).toMatchObject(record);
+  },
+);
+
 test('a task with [[fail-late]] in its prompt fails at its end, and one in the queue is canceled', async () => {
   const failing = idIn(jsonOf(await call('createVideo', { change: { prompt: '[[fail-late]]' } })));
   now += taskMs;

@@ -29,6 +29,8 @@ interface Journey {
   /** The poll that shows it. */
   read: OperationId;
   looks: Readonly<Partial<Record<Stage, (task: MockTask) => Look>>>;
+  /** Another poll that shows the task too. */
+  also?: Journey;
 }
 
 const taskId = 'task_0a1b2c3d4e5f60718293a4b5c6d7e8f9';
@@ -139,6 +141,8 @@ const formatAMusic: Journey = {
     ],
   },
 };
+/** Music is read in both formats, whichever it was asked for in. */
+const formatBMusic: Journey = { ...music, also: formatAMusic };
 const unmade = { finishTime: 0, imageUrl: '', buttons: [] };
 const imageJobs: Journey = {
   id: imageId,
@@ -168,9 +172,9 @@ export const journeys: ReadonlyMap<OperationId, Journey> = new Map([
   ['createModel3d', native],
   ['createOfficialVideo', official],
   ['uploadAsset', assets],
-  ['submitMusic', music],
+  ['submitMusic', formatBMusic],
   ['submitLyrics', lyrics],
-  ['createMusic', formatAMusic],
+  ['createMusic', { ...formatAMusic, also: music }],
   ['submitImageAction', imageJobs],
   ['submitImageModal', imageJobs],
   ['createVerificationSession', verification],
@@ -199,12 +203,13 @@ export class MockTasks {
   /** A task that this poll shows; undefined when it was not made here. */
   find(read: OperationId, id: string): MockTask | undefined {
     const task = this.#tasks.get(id);
-    return task !== undefined && journeyOf(task.operation).read === read ? task : undefined;
+    return task !== undefined && journeyOf(task.operation, read) !== undefined ? task : undefined;
   }
 
   /** The tasks that this poll shows, newest first. */
   list(read: OperationId): MockTask[] {
-    return [...this.#tasks.values()].filter(({ operation }) => journeyOf(operation).read === read).reverse();
+    const shown = [...this.#tasks.values()].filter(({ operation }) => journeyOf(operation, read));
+    return shown.reverse();
   }
 
   remove(id: string): void {
@@ -227,9 +232,10 @@ export class MockTasks {
     return JSON.stringify(task.body).includes('[[fail-late]]') ? 'failed' : 'done';
   }
 
-  /** The task as its poll shows it now. */
-  show(task: MockTask, base: string): Json {
-    const journey = journeyOf(task.operation);
+  /** The task as that poll shows it now. */
+  show(task: MockTask, base: string, read: OperationId = journeyOf(task.operation).read): Json {
+    const journey = journeyOf(task.operation, read);
+    if (journey === undefined) throw new Error(`${read} does not show what ${task.operation} makes`);
     const stage = this.stage(task);
     const look = journey.looks[stage] ?? journey.looks.done;
     if (look === undefined) throw new Error(`${task.operation} has no ${stage}`);
@@ -248,10 +254,14 @@ export class MockTasks {
   }
 }
 
-function journeyOf(operation: OperationId): Journey {
+function journeyOf(operation: OperationId): Journey;
+/** Undefined when that poll does not show it. */
+function journeyOf(operation: OperationId, read: OperationId): Journey | undefined;
+function journeyOf(operation: OperationId, read?: OperationId): Journey | undefined {
   const journey = journeys.get(operation);
   if (journey === undefined) throw new Error(`${operation} makes no task`);
-  return journey;
+  if (read === undefined || journey.read === read) return journey;
+  return journey.also?.read === read ? journey.also : undefined;
 }
 
 const modelOf = ({ body }: MockTask): string => (typeof body.model === 'string' ? body.model : '');

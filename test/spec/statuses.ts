@@ -49,14 +49,15 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   // While its provider does not tell, the last known state is shown.
   getAsset: kept,
 
-  submitMusic: created,
-  submitLyrics: created,
+  // Both may go on from a song, which must be there and complete.
+  submitMusic: [...created, 409],
+  createMusic: [...created, 409],
+  submitLyrics: created.filter((status) => status !== 404),
   fetchMusicTask: kept,
   fetchMusicTasks: [...listed, ...body],
   getClip: kept,
   getClipWav: [200, ...keyed, 404, 409, ...provider],
   getClipTiming: [200, ...keyed, 404, 409, ...provider],
-  createMusic: created,
   getMusic: kept,
 
   submitImageModal: created,

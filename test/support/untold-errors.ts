@@ -29,7 +29,8 @@ export const untoldErrors: ReadonlyMap<string, string> = new Map([
     'management 429',
     'management 500',
     'management 503',
-    'generic 409 task_not_completed',
+    'generic 409 resource_not_ready',
+    'task music_generation_failed',
   ),
   ...untold(
     'The models of a key would have to change while its socket is open, and nothing changes them yet.',

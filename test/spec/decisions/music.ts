@@ -6,6 +6,8 @@ export const music: Limits = {
   'MusicControlSliders.weirdness_constraint': { maximum: 1, minimum: 0 },
   'MusicControlSliders.audio_weight': { maximum: 1, minimum: 0 },
   'MusicInput.gpt_description_prompt': { maxLength: 200 },
+  'MusicInput.title': { maxLength: 1000 },
+  'MusicInput.negative_tags': { maxLength: 1000 },
   'MusicInput.continue_clip_id': { maxLength: 128, minLength: 1 },
   'MusicInput.continue_at': { minimum: 0 },
   'MusicInput.task_id': { maxLength: 128, minLength: 1 },
