@@ -1,13 +1,29 @@
-import { parseCommandLine, UsageError, usageText } from './commands/command-line.ts';
+import { AdvisedError } from './commands/advice.ts';
+import { type Command, type Invocation, parseCommandLine, UsageError } from './commands/command-line.ts';
 import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { speak } from './commands/speak.ts';
-import { UnfinishedError } from './commands/take-result.ts';
 import type { Terminal } from './commands/terminal.ts';
+import { usageText } from './commands/usage.ts';
 import { makeVideo } from './commands/video.ts';
 import { listVoices } from './commands/voices.ts';
 import { APIError, RealtimeError, TaskFailedError } from './errors.ts';
 import { Unigate } from './unigate.ts';
+
+type Run = (
+  client: Unigate,
+  invocation: Invocation,
+  terminal: Terminal,
+  signal: AbortSignal,
+) => Promise<void>;
+
+const commands: Readonly<Record<Command, Run>> = {
+  speak,
+  video: makeVideo,
+  model3d: makeModel3d,
+  models: listModels,
+  voices: listVoices,
+};
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
@@ -42,27 +58,22 @@ export async function run(
   let key = terminal.env.UNIGATE_API_KEY;
   try {
     const invocation = parseCommandLine(args);
-    const { command, text, options } = invocation;
-    key = options.key ?? key;
-    if (command === 'help') terminal.stdout.write(usageText);
-    else if (command === 'version') terminal.stdout.write(`${version}\n`);
+    if (invocation === 'help') terminal.stdout.write(usageText);
+    else if (invocation === 'version') terminal.stdout.write(`${version}\n`);
     else {
+      const { command, options } = invocation;
+      key = options.key ?? key;
       if (!key?.trim()) throw new UsageError('Give --key, or set UNIGATE_API_KEY.');
       const baseUrl = options['base-url'] || terminal.env.UNIGATE_BASE_URL || undefined;
-      const client = new Unigate({ baseUrl, apiKey: key });
-      if (command === 'models') await listModels(client, options, terminal, signal);
-      else if (command === 'voices') await listVoices(client, options, terminal, signal);
-      else if (command === 'video') await makeVideo(client, invocation, terminal, signal);
-      else if (command === 'model3d') await makeModel3d(client, invocation, terminal, signal);
-      else await speak(client, text, options, terminal, signal);
+      await commands[command](new Unigate({ baseUrl, apiKey: key }), invocation, terminal, signal);
     }
     return 0;
   } catch (error) {
-    const unfinished = error instanceof UnfinishedError;
-    const cause = unfinished ? error.cause : error;
+    const advised = error instanceof AdvisedError;
+    const cause = advised ? error.cause : error;
     if (isClosedPipe(cause)) return 0;
     const what = signal.aborted ? 'stopped.' : describe(cause);
-    const line = (unfinished ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
+    const line = (advised ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
     terminal.stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
     return error instanceof UsageError ? 2 : 1;
   }

@@ -20,10 +20,11 @@ export function readFormat<Known extends Format>(
   output: string,
   formats: readonly Known[],
 ): Known | undefined {
-  if (asked === undefined)
-    return formats.find((name) => knownFormats[name].includes(extname(output).toLowerCase()));
-  const format = formats.find((name) => name === asked);
-  if (!format) throw new UsageError(`--format: one of ${formats.join(', ')}.`);
+  const ending = extname(output).toLowerCase();
+  const wanted = asked ?? allFormats.find((name) => knownFormats[name].includes(ending));
+  const format = formats.find((name) => name === wanted);
+  if (format === undefined && wanted !== undefined)
+    throw new UsageError(`${asked === undefined ? output : '--format'}: one of ${formats.join(', ')}.`);
   return format;
 }
 

@@ -48,7 +48,7 @@ async function* count(
   progress: Progress,
   head: FileHead | undefined,
 ): AsyncGenerator<Uint8Array, void> {
-  progress.show('waiting for the audio …');
+  progress.wait('waiting for the audio');
   for await (const chunk of audio) {
     if (progress.bytes === 0 && head) yield head();
     progress.received(progress.bytes + chunk.byteLength);

@@ -1,7 +1,7 @@
 import type { Model3dRequest } from '../native-tasks.ts';
 import type { Unigate } from '../unigate.ts';
 import { type Invocation, UsageError } from './command-line.ts';
-import { takeResult } from './take-result.ts';
+import { makingOf, takeResult } from './take-result.ts';
 import { readAddress, readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -17,7 +17,7 @@ export async function makeModel3d(
     const input = await readInput(invocation, terminal, signal);
     return { model, input, parameters: readParameters(invocation.options) };
   };
-  await takeResult(client.models3d, readRequest, invocation, terminal, signal);
+  await takeResult(makingOf(client.models3d, readRequest), invocation, terminal, signal);
 }
 
 async function readInput(

@@ -1,12 +1,12 @@
 import type { Unigate } from '../unigate.ts';
-import type { Options } from './command-line.ts';
+import type { Invocation } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 import { printTable } from './terminal.ts';
 
 /** `unigate models`: id, unit and protocols, a model a line. */
 export async function listModels(
   client: Unigate,
-  options: Options,
+  { options }: Invocation,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {

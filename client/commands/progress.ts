@@ -2,36 +2,37 @@ import type { Terminal } from './terminal.ts';
 
 const redrawMs = 100;
 const tickMs = 1_000;
-// With the id of a task in front it fits a line of 80.
-const barWidth = 12;
+const barWidth = 20;
 
-/** A line on a terminal that says how far something is; silent where stderr is not a terminal. */
+/** A line on a terminal that says how far something is, and lines that stay, which need no terminal. */
 export class Progress {
   bytes = 0;
   readonly #stderr: Terminal['stderr'];
+  readonly #quiet: boolean;
   readonly #shown: boolean;
   #drawnAt = 0;
   #waiting: ReturnType<typeof setTimeout> | undefined;
   #since: number | undefined;
+  #last: { state: string; percent: number } | undefined;
+  #measured = false;
 
   constructor(stderr: Terminal['stderr'], quiet = false) {
     this.#stderr = stderr;
+    this.#quiet = quiet;
     this.#shown = !quiet && stderr.isTTY === true;
   }
 
-  /** Shows a text, and with `percent` a bar. */
-  show(text: string, percent?: number): void {
-    this.#draw(percent === undefined ? text : `${text} ${bar(percent)}`);
-  }
-
-  /** The same for what takes long and may report no percent: the seconds since the first such text show that it lives. */
-  wait(text: string, percent?: number): void {
+  /**
+   * Shows what is waited for, and the seconds since the first such call. A percent becomes a bar once it has moved
+   * within a state: where the protocol has no figures, each state has one and the same.
+   */
+  wait(state: string, percent = 0): void {
     if (!this.#shown) return;
     this.#since ??= performance.now();
-    const seconds = Math.floor((performance.now() - this.#since) / 1_000);
-    this.show(`${text} ${seconds} s`, percent);
-    this.#waiting = setTimeout(() => this.wait(text, percent), tickMs);
-    this.#waiting.unref();
+    const before = this.#last?.state === state ? this.#last.percent : 0;
+    this.#measured ||= before > 0 && percent > before;
+    this.#last = { state, percent };
+    this.#tick(this.#measured ? `${state} ${bar(percent)}` : state, this.#since);
   }
 
   /** Shows how many bytes have come, and with `total` a bar. */
@@ -40,17 +41,29 @@ export class Progress {
     const now = performance.now();
     if (now - this.#drawnAt < redrawMs && bytes !== total) return;
     this.#drawnAt = now;
-    if (total) this.show(`${inUnits(bytes)} of ${inUnits(total)}`, (100 * bytes) / total);
-    else this.show(`${inUnits(bytes)} received`);
+    if (total) this.#draw(`${inUnits(bytes)} of ${inUnits(total)} ${bar((100 * bytes) / total)}`);
+    else this.#draw(`${inUnits(bytes)} received`);
   }
 
   clear(): void {
     this.#draw('');
   }
 
-  /** Says where the bytes are. */
+  /** Writes a line that stays, also without a terminal. */
+  tell(line: string): void {
+    this.clear();
+    if (!this.#quiet) this.#stderr.write(`${line}\n`);
+  }
+
+  /** Says on a terminal where the bytes are. */
   report(path: string): void {
-    if (this.#shown) this.#stderr.write(`${path}: ${inUnits(this.bytes)}\n`);
+    if (this.#shown) this.tell(`${path}: ${inUnits(this.bytes)}`);
+  }
+
+  #tick(text: string, since: number): void {
+    this.#draw(`${text} ${Math.floor((performance.now() - since) / 1_000)} s`);
+    this.#waiting = setTimeout(() => this.#tick(text, since), tickMs);
+    this.#waiting.unref();
   }
 
   #draw(text: string): void {

@@ -8,6 +8,7 @@ import { wavHeader } from '../wav-header.ts';
 import { readFormat, readNumber } from './audio-options.ts';
 import { type Options, UsageError } from './command-line.ts';
 import { deliverAudio } from './deliver.ts';
+import { adviseFormat } from './format-advice.ts';
 import type { Terminal } from './terminal.ts';
 
 const knownFormats = ['pcm', 'wav', 'mp3', 'opus'] as const;
@@ -50,6 +51,8 @@ export async function speakLive(
   const audio = receive(client, options.model, pieces, speech, signal);
   try {
     await deliverAudio(audio, options.output, options, terminal, signal, head);
+  } catch (error) {
+    throw await adviseFormat(client, error, format, 'realtime');
   } finally {
     // A text that still comes must not keep the process alive.
     if (text === '-') terminal.stdin.destroy();

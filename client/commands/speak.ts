@@ -3,8 +3,9 @@ import { text as readText } from 'node:stream/consumers';
 import type { SpeechRequest } from '../speech.ts';
 import type { Unigate } from '../unigate.ts';
 import { allFormats, readFormat, readNumber } from './audio-options.ts';
-import { type Options, UsageError } from './command-line.ts';
+import { type Invocation, UsageError } from './command-line.ts';
 import { deliverAudio, readOutput } from './deliver.ts';
+import { adviseFormat } from './format-advice.ts';
 import { speakLive } from './speak-live.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -13,8 +14,7 @@ type Body = SpeechRequest & { stream_format?: 'audio' };
 /** `unigate speak`: writes the audio of a text to a file or to standard output. */
 export async function speak(
   client: Unigate,
-  text: string,
-  options: Options,
+  { text, options }: Invocation,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,7 +36,11 @@ export async function speak(
   };
   body.input = text === '-' ? await readText(addAbortSignal(signal, terminal.stdin)) : text;
   if (body.input.trim() === '') throw new UsageError('The text is empty.');
-  await deliverAudio(receive(client, body, signal), output, options, terminal, signal);
+  try {
+    await deliverAudio(receive(client, body, signal), output, options, terminal, signal);
+  } catch (error) {
+    throw await adviseFormat(client, error, body.response_format, 'http');
+  }
 }
 
 async function* receive(client: Unigate, body: Body, signal: AbortSignal): AsyncGenerator<Uint8Array, void> {

@@ -1,5 +1,7 @@
 import { type EndedTask, NotFoundError, TaskFailedError, UnigateError } from '../errors.ts';
+import type { ReceiveOptions } from '../tasks/read-resuming.ts';
 import type { TaskFamily } from '../tasks/task-family.ts';
+import { AdvisedError } from './advice.ts';
 import type { Invocation } from './command-line.ts';
 import { deliver, readOutput } from './deliver.ts';
 import { Progress } from './progress.ts';
@@ -8,16 +10,44 @@ import type { Terminal } from './terminal.ts';
 
 const lastMinuteMs = 5_000;
 
-/** The command ended before its task did, or before its file was here; the message says how to go on. */
-export class UnfinishedError extends Error {}
+/** What a command makes, in steps. */
+export interface Making<Request, Done> {
+  readRequest(): Promise<Request>;
+  /** Starts a task and gives its id. */
+  create(request: Request, signal: AbortSignal): Promise<string>;
+  /** Waits for the end of a task. */
+  waitFor(id: string, options: Watching): Promise<Done>;
+  /** The bytes of what the task made. */
+  receive(done: Done, options: ReceiveOptions): AsyncIterable<Uint8Array>;
+}
+
+interface Watching {
+  signal: AbortSignal;
+  onProgress: (progress: { status: string; percent: number | undefined }) => void;
+}
+
+/** The steps of a task with one file. */
+export function makingOf<Request, Created, Task extends EndedTask, Done extends Task>(
+  family: TaskFamily<Request, Created, Task, Done>,
+  readRequest: () => Promise<Request>,
+): Making<Request, string> {
+  return {
+    readRequest,
+    create: async (request, signal) => family.idOf(await family.create(request, { signal })),
+    async waitFor(id, options) {
+      await family.waitFor(id, options);
+      return id;
+    },
+    receive: (id, options) => family.receive(id, options),
+  };
+}
 
 /**
  * Starts a task, or with `--resume` takes up an earlier one, waits for its end and writes what it made. When it is
- * stopped in between, or fails, UnfinishedError names the command that takes the task up again.
+ * stopped in between, or fails, AdvisedError names the command that takes the task up again.
  */
-export async function takeResult<Request, Created, Task extends EndedTask, Done extends Task>(
-  family: TaskFamily<Request, Created, Task, Done>,
-  readRequest: () => Promise<Request>,
+export async function takeResult<Request, Done>(
+  making: Making<Request, Done>,
   invocation: Invocation,
   terminal: Terminal,
   signal: AbortSignal,
@@ -30,18 +60,19 @@ export async function takeResult<Request, Created, Task extends EndedTask, Done 
 
   async function start(): Promise<string> {
     if (id !== undefined) return id;
-    const request = await readRequest();
-    progress.show('starting …');
-    id = family.idOf(await family.create(request, { signal: lateAfter(signal) }));
+    const request = await making.readRequest();
+    progress.wait('starting');
+    id = await making.create(request, lateAfter(signal));
+    progress.tell(`task ${id}`);
     return id;
   }
   async function* result(): AsyncGenerator<Uint8Array, void> {
-    const task = await start();
-    await family.waitFor(task, {
+    const done = await making.waitFor(await start(), {
       signal,
-      onProgress: ({ status, percent }) => progress.wait(`${task} ${status}`, percent || undefined),
+      onProgress: ({ status, percent }) => progress.wait(status, percent),
     });
-    yield* family.receive(task, { signal, onBytes: (bytes, total) => progress.received(bytes, total) });
+    const onBytes = (bytes: number, total?: number) => progress.received(bytes, total);
+    yield* making.receive(done, { signal, onBytes });
     if (progress.bytes === 0) throw new UnigateError('The gateway sent an empty file.');
   }
 
@@ -54,8 +85,8 @@ export async function takeResult<Request, Created, Task extends EndedTask, Done 
     const over = error instanceof TaskFailedError || error instanceof NotFoundError;
     if (id === undefined || over) throw error;
     const gateway = options['base-url'] ? ` --base-url ${quoted(options['base-url'])}` : '';
-    const again = `npx unigate ${command} --resume ${id} -o ${quoted(output)}${gateway}`;
-    throw new UnfinishedError(`Go on with: ${again}`, { cause: error });
+    const again = `npx unigate ${command} --resume ${quoted(id)} -o ${quoted(output)}${gateway}`;
+    throw new AdvisedError(`Go on with: ${again}`, error);
   }
 }
 

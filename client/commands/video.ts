@@ -2,7 +2,7 @@ import type { Unigate } from '../unigate.ts';
 import type { VideoRequest } from '../videos.ts';
 import type { Invocation } from './command-line.ts';
 import { type Options, UsageError } from './command-line.ts';
-import { takeResult } from './take-result.ts';
+import { makingOf, takeResult } from './take-result.ts';
 import { readAddress, readImage, readParameters, readPrompt, readWhole } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -16,7 +16,7 @@ export async function makeVideo(
   const { model = 'gamma3.0-video-prime' } = invocation.options;
   const readRequest = async () =>
     readVideoRequest(await readPrompt(invocation, terminal, signal), model, invocation.options);
-  await takeResult(client.videos, readRequest, invocation, terminal, signal);
+  await takeResult(makingOf(client.videos, readRequest), invocation, terminal, signal);
 }
 
 /** What a family of models calls an option; undefined where it has no such option. */

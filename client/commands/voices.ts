@@ -1,13 +1,13 @@
 import { UnigateError } from '../errors.ts';
 import type { Unigate } from '../unigate.ts';
-import type { Options } from './command-line.ts';
+import type { Invocation } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 import { printTable } from './terminal.ts';
 
 /** `unigate voices`: model, voice, gender and languages, a voice a line. */
 export async function listVoices(
   client: Unigate,
-  options: Options,
+  { options }: Invocation,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {

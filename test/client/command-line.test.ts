@@ -47,7 +47,9 @@ describe('a command line that is wrong', () => {
     [['models', 'all'], 'models takes no text.'],
     [['models', '--voice', 'v'], 'models has no option --voice.'],
     [['speak', 'hi', '--loud'], 'No option --loud.'],
-    [['speak', 'hi', '-x'], 'No option -x.'],
+    [['speak', 'hi', '-x'], 'No option -x; a text that begins with a dash goes after --.'],
+    [['speak', 'hi', '--out', 'a.wav'], 'No option --out; there is --output.'],
+    [['speak', 'hi', '-o'], '-o: give a value.'],
     [['speak', 'hi', '--constructor'], 'No option --constructor.'],
     [['speak', 'hi', '--voice'], '--voice: give a value.'],
     [['speak', 'hi', '--quiet=no'], '--quiet takes no value.'],
@@ -59,6 +61,12 @@ describe('a command line that is wrong', () => {
     expect(stderr).toMatch(/^unigate: .*\. See unigate --help\.\n$/);
     expect(stderr).toContain(message);
     expect(stdout).toHaveLength(0);
+  });
+
+  test('is told without the key', async () => {
+    const { code, stderr } = await runCommand(['models', '--key', '-sk-secret']);
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('goes as --key=KEY.') });
+    expect(stderr).not.toContain('secret');
   });
 
   test('has no key', async () => {
@@ -136,6 +144,49 @@ describe('speak', () => {
     expect(loud.stderr.endsWith(`\r\x1b[K${path}: 2.5 kB\n`)).toBe(true);
     const quiet = await runCommand(['speak', 'Hi.', '--voice', 'v', '-o', path, '-q'], { env, isTTY: true });
     expect(quiet).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+describe('a format that the model does not make', () => {
+  const voices = [{ id: 'voxanna' }];
+  const models = [
+    { id: 'alpha3-tts-flash', protocols: ['multimodal'], voices: [{ id: 'Aria' }] },
+    { id: 'voxa-v1', protocols: ['inference'], voices },
+    { id: 'voxa-v2', protocols: ['synthesizer', 'inference'], voices },
+    { id: 'voxa-v3-flash', protocols: ['synthesizer', 'inference'], voices },
+    { id: 'beta/speech-2.8-hd', protocols: ['multimodal'], voices: [{ id: 'beta_male_deep' }] },
+  ];
+  const wrongFormat = 'response_format: alpha3-tts-flash gives wav without streaming.';
+
+  async function startPurist(message: string, listed: object[] | undefined) {
+    const url = await startStubServer((request, response) => {
+      const list = request.url === '/v1/models' && listed;
+      const body = list ? { data: list } : { error: { code: 'invalid_request', message } };
+      response.writeHead(list ? 200 : 400, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
+    return { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
+  }
+
+  test.each([
+    ['a.mp3', models, ' voxa-v3-flash makes mp3: --model voxa-v3-flash --voice voxanna'],
+    ['a.opus', models.slice(0, 3), ' voxa-v2 makes opus: --model voxa-v2 --voice voxanna'],
+    ['a.flac', models, ' beta/speech-2.8-hd makes flac: --model beta/speech-2.8-hd --voice beta_male_deep'],
+    ['a.mp3', models.slice(0, 2), ''],
+    ['a.mp3', undefined, ''],
+  ])('%s: one that does is named', async (name, listed, advice) => {
+    const env = await startPurist(wrongFormat, listed);
+    const args = ['speak', 'Hi.', '--voice', 'Aria', '-o', join(folder, name)];
+    const { code, stderr } = await runCommand(args, { env });
+    const line = `unigate: invalid_request (400): ${wrongFormat}${advice}\n`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: line });
+  });
+
+  test('another refusal gets no such advice', async () => {
+    const env = await startPurist('voice: not known.', models);
+    const args = ['speak', 'Hi.', '--voice', 'Aria', '-o', join(folder, 'a.mp3')];
+    expect((await runCommand(args, { env })).stderr).toBe(
+      'unigate: invalid_request (400): voice: not known.\n',
+    );
   });
 });
 

@@ -152,6 +152,7 @@ test.each([
   [['Hi.', '--realtime', '--duplex'], 'Give --realtime or --duplex.'],
   [[' ', '--realtime'], 'The text is empty.'],
   [['Hi.', '--duplex', '--format', 'flac'], '--format: one of pcm, wav, mp3, opus.'],
+  [['Hi.', '--duplex', '-o', 'a.flac'], 'a.flac: one of pcm, wav, mp3, opus.'],
   [['Hi.', '--duplex', '--sample-rate', 'x'], '--sample-rate: not a number.'],
 ])('a command line that is wrong: %j', async (args, message) => {
   const { code, stderr } = await runCommand(['speak', '--voice', 'v', ...args], { env: env('http://x') });

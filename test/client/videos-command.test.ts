@@ -173,7 +173,7 @@ describe('the request', () => {
   ])('of %s %s', async (model, args, expected) => {
     const { env, bodies } = await startStudio();
     const line = ['video', 'A boat.', '--model', model, ...args.split(' ').filter(Boolean)];
-    expect(await play(line, { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await play(line, { env })).toMatchObject({ code: 0, stderr: `task ${id}\n` });
     expect(bodies).toEqual([{ model, prompt: 'A boat.', ...expected }]);
   });
 
@@ -204,32 +204,43 @@ describe('the request', () => {
 });
 
 describe('what is shown', () => {
-  const polls = [video('queued', 0), video('in_progress', 25), video('in_progress', 25), completed];
+  const polls = [video('queued', 0), video('in_progress', 25), video('in_progress', 60), completed];
 
   test('on a terminal: state, percent, bytes, and where the video is', async () => {
     const { env } = await startStudio({ polls });
     const path = join(folder, 'clip.mp4');
     const { code, stderr } = await play(['video', 'a', '-o', path], { env, isTTY: true });
     // Each line once: what ticks and what counts bytes depends on the time.
-    const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s\b/, ' … s')));
+    const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s$/, ' … s')));
     expect(code).toBe(0);
     expect([...lines].filter((line) => !/^[\d.]+ .B of 2\.5 MB (?!100)/.test(line))).toEqual([
       '',
-      'starting …',
-      'task_1 queued … s',
-      'task_1 in_progress … s 25 % ███░░░░░░░░░',
-      'task_1 completed … s 100 % ████████████',
-      '2.5 MB of 2.5 MB 100 % ████████████',
+      'starting … s',
+      'task task_1\n',
+      'queued … s',
+      'in_progress … s',
+      'in_progress 60 % ████████████░░░░░░░░ … s',
+      'completed 100 % ████████████████████ … s',
+      '2.5 MB of 2.5 MB 100 % ████████████████████',
       `${path}: 2.5 MB\n`,
     ]);
     expect(Buffer.compare(await readFile(path), movie)).toBe(0);
     expect(await readdir(folder)).toEqual(['clip.mp4']);
   });
 
-  test('in a pipe: the video and nothing else', async () => {
+  test('time and no bar where each state has one and the same figure', async () => {
+    const halfway = [video('queued', 10), video('in_progress', 50), video('in_progress', 50), completed];
+    const { env } = await startStudio({ polls: halfway });
+    const args = ['video', 'a', '-o', join(folder, 'clip.mp4')];
+    const { stderr } = await play(args, { env, isTTY: true });
+    expect(stderr).toMatch(/in_progress \d+ s/);
+    expect(stderr.split('2.5 MB')[0]).not.toMatch(/(queued|in_progress|completed) .*█/);
+  });
+
+  test('in a pipe: the video, and its id', async () => {
     const { env } = await startStudio({ polls });
     const { code, stdout, stderr } = await play(['video', 'a'], { env });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'task task_1\n' });
     expect(Buffer.compare(stdout, movie)).toBe(0);
   });
 
@@ -250,7 +261,7 @@ describe('what goes wrong', () => {
     const { code, stderr } = await play(['video', 'a', '-o', join(folder, 'clip.mp4')], { env });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: 'unigate: content_moderated: Held back. [task_1]\n',
+      stderr: 'task task_1\nunigate: content_moderated: Held back. [task_1]\n',
     });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -262,7 +273,7 @@ describe('what goes wrong', () => {
     const again = `npx unigate video --resume task_1 -o '${path}'`;
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `unigate: The gateway sent an empty file. Go on with: ${again}\n`,
+      stderr: `task task_1\nunigate: The gateway sent an empty file. Go on with: ${again}\n`,
     });
     expect(await readdir(folder)).toEqual([]);
   });
@@ -278,7 +289,7 @@ describe('what goes wrong', () => {
 
 describe('stopped', () => {
   const again = (path: string, more = '') =>
-    `unigate: stopped. Go on with: npx unigate video --resume task_1 -o ${path}${more}\n`;
+    `task task_1\nunigate: stopped. Go on with: npx unigate video --resume task_1 -o ${path}${more}\n`;
 
   test('while it waits, it tells how to go on, which then makes no second task', async () => {
     const { env, calls } = await startStudio({ polls: ['silence', completed] });
@@ -349,7 +360,10 @@ describe('model3d', () => {
     const create = { output: { task_id: id, task_status: 'PENDING' } };
     const { env, bodies, calls } = await startStudio({ create, polls: [made], file: Buffer.from('glTF') });
     const path = join(folder, 'horse.glb');
-    expect(await play(['model3d', ...args, '-o', path], { env })).toMatchObject({ code: 0, stderr: '' });
+    expect(await play(['model3d', ...args, '-o', path], { env })).toMatchObject({
+      code: 0,
+      stderr: `task ${id}\n`,
+    });
     expect(await readFile(path, 'utf8')).toBe('glTF');
     expect(bodies).toEqual([{ model: 'theta-3d', input, ...more }]);
     expect(calls).toContain('GET /horse.glb');
@@ -360,6 +374,6 @@ describe('model3d', () => {
     const { env } = await startStudio({ polls });
     const args = ['model3d', '--resume', id, '-o', join(folder, 'horse.glb')];
     const { stderr } = await play(args, { env, isTTY: true });
-    expect(stderr).toMatch(/(\r\x1b\[Ktask_1 RUNNING \d+ s){2,}\r\x1b\[Ktask_1 SUCCEEDED \d+ s\r\x1b\[K/);
+    expect(stderr).toMatch(/(\r\x1b\[KRUNNING \d+ s){2,}\r\x1b\[KSUCCEEDED \d+ s\r\x1b\[K/);
   });
 });
