@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Route } from './http/exchange.ts';
 import { FileStore } from './http/file-store.ts';
+import { imageRoutes } from './image-jobs/image-routes.ts';
 import { MediaEngine } from './media/engine.ts';
 import type { Drawing } from './media/jobs.ts';
 import type { Storage } from './storage.ts';
@@ -17,6 +18,8 @@ export interface TaskUpstreamOptions {
   allowPrivateUrls?: boolean;
   /** Threads that make and read media; they start with the first job. Default: one less than the cores, at most 4. */
   workers?: number;
+  /** Pixels of the side of one square picture in a grid of four. Default 512. */
+  pictureSide?: number;
 }
 
 /** The upstream's protocols of tasks. */
@@ -48,6 +51,7 @@ export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
   return {
     routes: [
       ...video.routes,
+      ...imageRoutes(services, options.pictureSide),
       { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
     ],
     setAddress(url) {

@@ -49,7 +49,7 @@
  * In the voice or the instructions those that refuse and `[[hang]]` act on `session.update` and `run-task`
  * themselves, so before any text.
  *
- * # Video, 3D and assets
+ * # Video, 3D, image jobs and assets
  *
  * They are looked for in the prompt, in media URLs (there also percent-encoded) and in the name of an asset.
  *
@@ -77,6 +77,22 @@
  * | `[[poll-throttle]]` | the first poll: 429 with `retry-after: 1`                                              |
  * | `[[poll-malformed]]`| the first poll: 200 with broken JSON                                                   |
  * | `[[poll-drop]]`     | the first poll: the connection breaks                                                  |
+ *
+ * For image jobs they are looked for in the prompt and in `state`, which is all the text that an action has. They are
+ * the same as above, but what refuses is told in the protocol's own way:
+ *
+ * | in prompt or state  | what happens                                                                           |
+ * |---------------------|----------------------------------------------------------------------------------------|
+ * | `[[reject]]`        | submit: code 24, a banned word                                                         |
+ * | `[[unauthorized]]`, `[[denied]]`, `[[throttle]]`, `[[unavailable]]` | submit: HTTP 401, 403, 429, 503        |
+ * | `[[error]]`         | submit: code 9                                                                         |
+ * | `[[queue-full]]`    | submit: code 23, and no task                                                           |
+ * | `[[queued]]`        | submit: code 22; the task is NOT_START until it runs                                   |
+ * | `[[fail-late]]`, `[[sensitive]]` | the task ends as FAILURE                                                  |
+ * | `[[unknown]]`       | the task is unknown to every query and action                                          |
+ *
+ * Where a submission leads to no task of its own, as an action that waits for its prompt, what concerns tasks has no
+ * meaning; nor has `[[expire]]`.
  *
  * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
  * it in processing; what concerns results has no meaning for it.
@@ -109,6 +125,8 @@ const names = [
   'poll-throttle',
   'poll-malformed',
   'poll-drop',
+  'queued',
+  'queue-full',
 ] as const;
 
 export type TriggerName = (typeof names)[number];

@@ -1,5 +1,7 @@
 import type { ClipPlan } from './clip/clip-plan.ts';
 import type { FactsOf, MediaKind } from './media-facts.ts';
+import type { MaskProblem, ReadMask } from './scenes/mask.ts';
+import type { Picture, PictureSize } from './scenes/scene.ts';
 
 /** All that decides a 3D model. */
 export interface ModelPlan {
@@ -31,10 +33,17 @@ export interface Jobs {
   renderModel: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
   /** A WebP picture of the model. */
   renderModelPreview: { input: ModelPlan; output: Uint8Array<ArrayBuffer> };
+  /** A PNG of one picture, or of several in rows of two; `size` is that of each. */
+  renderPictures: {
+    input: { pictures: readonly Picture[]; size: PictureSize };
+    output: Uint8Array<ArrayBuffer>;
+  };
+  readMask: { input: { bytes: Uint8Array; picture: PictureSize }; output: ReadMask | MaskProblem };
   /** Undefined when the bytes are no media of that kind. */
   readFacts: { input: { kind: MediaKind; bytes: Uint8Array }; output: FactsOf<MediaKind> | undefined };
   readThumbnail: {
-    input: { bytes: Uint8Array; format: string };
+    /** `maxSide`: longest side of the thumbnail in pixels. */
+    input: { bytes: Uint8Array; format: string; maxSide?: number };
     /** `unsupported`: of a format or size that is not decoded here. */
     output: Thumbnail | 'unsupported' | 'damaged';
   };

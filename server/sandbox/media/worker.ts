@@ -14,6 +14,8 @@ const handlers: { [Name in JobName]: () => Promise<Handler<Name>> } = {
   renderLastFrame: async () => (await import('./clip/render-clip.ts')).renderLastFrame,
   renderModel: async () => (await import('./model3d/render-model.ts')).renderModel,
   renderModelPreview: async () => (await import('./model3d/render-preview.ts')).renderModelPreview,
+  renderPictures: async () => (await import('./scenes/render-pictures.ts')).renderPictures,
+  readMask: async () => (await import('./scenes/mask.ts')).readMask,
   readFacts: async () => (await import('./read-facts.ts')).readFacts,
   readThumbnail: async () => (await import('./pictures/thumbnail.ts')).readThumbnail,
 };

@@ -3,8 +3,8 @@ import type { Jobs } from '../jobs.ts';
 import { encodePng } from './encode.ts';
 import { imageElement, rasterize, svgElement } from './rasterize.ts';
 
-/** Longest side of a thumbnail. */
-const maxSide = 960;
+/** Longest side of a thumbnail unless another one is wanted. */
+const usualSide = 960;
 /** Decoding takes four bytes a pixel of a memory that is never given back. */
 const maxPixels = 40_000_000;
 /** Formats that the drawing library decodes. */
@@ -14,10 +14,8 @@ const types: Readonly<Record<string, string>> = { png: 'image/png', jpg: 'image/
 export async function readThumbnail({
   bytes,
   format,
-}: {
-  bytes: Uint8Array;
-  format: string;
-}): Promise<Jobs['readThumbnail']['output']> {
+  maxSide = usualSide,
+}: Jobs['readThumbnail']['input']): Promise<Jobs['readThumbnail']['output']> {
   const { width, height } = imageSize(bytes);
   if (width * height > maxPixels) return 'unsupported';
   const source = format === 'bmp' ? bmpToPng(bytes) : bytes;

@@ -1,0 +1,108 @@
+import { type Exchange, type Route, sendJson } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import type { NativeError } from '../http/native-error.ts';
+import { refuseOrHang } from '../refusals.ts';
+import { answerCreate, inEnvelope, maxBodyBytes, troublePoll } from '../tasks/protocol.ts';
+import type { TaskServices } from '../tasks/task-services.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { ImageJobs } from './image-jobs.ts';
+import { readAction, readIds, readImagine, readModal } from './image-requests.ts';
+import { codes, inReply, SubmitRefusal, type SubmitReply, showReply } from './submit-reply.ts';
+import { showTask } from './task-view.ts';
+
+/** Pixels of the side of a square picture in a grid, unless a test wants smaller ones. */
+const usualSide = 512;
+
+/** The protocol of image jobs: imagine, act on a finished one, give a prompt to one that waits for it, and query. */
+export function imageRoutes(services: TaskServices, side = usualSide): Route[] {
+  const jobs = new ImageJobs({ ...services, side });
+
+  async function imagine(exchange: Exchange): Promise<void> {
+    const request = readImagine(await readJson(exchange.request, maxBodyBytes));
+    const triggers = await obey(exchange, request.prompt, request.state);
+    await accept(exchange, triggers, await jobs.imagine(request, triggers));
+  }
+
+  async function act(exchange: Exchange): Promise<void> {
+    const request = readAction(await readJson(exchange.request));
+    const triggers = await obey(exchange, undefined, request.state);
+    const { id, waits } = jobs.act(request, triggers);
+    if (!waits) return await accept(exchange, triggers, id);
+    const found = jobs.find(id);
+    const finalPrompt = found && 'job' in found ? found.job.prompt : '';
+    await answer(exchange, triggers, {
+      code: codes.modal,
+      description: 'Waiting for a prompt',
+      result: id,
+      properties: { finalPrompt, remix: true },
+    });
+  }
+
+  async function modal(exchange: Exchange): Promise<void> {
+    const request = readModal(await readJson(exchange.request, maxBodyBytes));
+    const triggers = await obey(exchange, request.prompt, request.state);
+    await accept(exchange, triggers, await jobs.modal(request, triggers));
+  }
+
+  async function poll(exchange: Exchange): Promise<void> {
+    const id = decodeURIComponent(exchange.url.pathname.split('/').at(-2) ?? '');
+    const found = jobs.find(id);
+    // The protocol has no other word for an unknown task.
+    if (!found) return void exchange.response.writeHead(200, { 'content-length': 0 }).end();
+    if (!('job' in found) && (await troublePoll(exchange, found))) return;
+    sendJson(exchange, 200, showTask(id, found));
+  }
+
+  async function list(exchange: Exchange): Promise<void> {
+    const ids = readIds(await readJson(exchange.request));
+    const found = ids.flatMap((id) => {
+      const task = jobs.find(id);
+      return task ? [showTask(id, task)] : [];
+    });
+    sendJson(exchange, 200, found);
+  }
+
+  const submit = (name: string, handler: (exchange: Exchange) => Promise<void>): Route => ({
+    methods: ['POST'],
+    path: new RegExp(`^/imgjob/submit/${name}$`),
+    handler: inReply(handler),
+  });
+  return [
+    submit('imagine', imagine),
+    submit('action', act),
+    submit('modal', modal),
+    { methods: ['GET'], path: /^\/imgjob\/task\/[^/]+\/fetch$/, handler: inEnvelope(queryError, poll) },
+    { methods: ['POST'], path: /^\/imgjob\/task\/list-by-condition$/, handler: inEnvelope(queryError, list) },
+  ];
+}
+
+/** Refuses as the words in prompt and state say, or leaves the request without an answer. */
+async function obey(exchange: Exchange, prompt = '', state = ''): Promise<Triggers> {
+  const triggers = findTriggers(prompt, state);
+  if (triggers.has('reject'))
+    throw new SubmitRefusal(codes.banned, 'The prompt has a banned word', {
+      promptEn: prompt,
+      bannedWord: '[[reject]]',
+    });
+  await refuseOrHang(exchange, triggers);
+  if (triggers.has('queue-full')) throw new SubmitRefusal(codes.full, 'The queue is full');
+  return triggers;
+}
+
+async function accept(exchange: Exchange, triggers: Triggers, result: string): Promise<void> {
+  const queued = triggers.has('queued');
+  await answer(exchange, triggers, {
+    code: queued ? codes.queued : codes.accepted,
+    description: queued ? 'Queued behind another task' : 'Accepted',
+    result,
+    ...(queued && { properties: { numberOfQueues: 1, instanceId: 'sandbox' } }),
+  });
+}
+
+function answer(exchange: Exchange, triggers: Triggers, reply: SubmitReply): Promise<void> {
+  return answerCreate(exchange, triggers, showReply(reply));
+}
+
+function queryError({ status, message }: NativeError): object {
+  return { code: status, description: message };
+}
