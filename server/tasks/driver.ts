@@ -3,6 +3,7 @@ import { unanswered } from '../channels/failover.ts';
 import { Failure, type TaskError } from '../failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
@@ -43,12 +44,15 @@ export type Snapshot =
       /** Whole percent; absent: not reported. */
       progress?: number;
       result?: Readonly<Record<string, unknown>>;
+      /** What it has made so far, each of which becomes a record of its own. */
+      clips?: readonly NewClip[];
       /** Least milliseconds until the next poll. */
       pollAfterMs?: number;
     }
   | {
       state: 'completed';
       result: Readonly<Record<string, unknown>>;
+      clips?: readonly NewClip[];
       /** Absent: not reported, so the units that were reserved are charged. */
       usage?: TaskUsage;
       /** Milliseconds that the result is available. */

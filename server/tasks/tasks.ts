@@ -4,6 +4,7 @@ import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import {
   findTask,
+  findTasks,
   listTasks,
   pageTasks,
   type TaskFilter,
@@ -88,13 +89,28 @@ export class Tasks {
    * first; the reader waits a short time for the answer.
    */
   async read(name: TaskName): Promise<TaskRecord | undefined> {
-    const { store, timing, timers } = this.#env;
-    const task = await findTask(store.read, name);
-    if (task === undefined || task.completedAt !== null || task.upstreamId === null) return task;
+    const { read } = this.#env.store;
+    const task = await findTask(read, name);
+    if (task === undefined) return undefined;
+    return (await this.#askAbout(task)) ? findTask(read, name) : task;
+  }
+
+  /** The same for several tasks, in no order; those that are not the owner's are left out. */
+  async readAll(names: Parameters<typeof findTasks>[1]): Promise<TaskRecord[]> {
+    const { read } = this.#env.store;
+    const tasks = await findTasks(read, names);
+    const asked = await Promise.all(tasks.map((task) => this.#askAbout(task)));
+    return asked.includes(true) ? findTasks(read, names) : tasks;
+  }
+
+  /** Asks about a task that was not asked about for a while. Says whether its row may have changed meanwhile. */
+  async #askAbout(task: TaskRecord): Promise<boolean> {
+    const { timing, timers } = this.#env;
+    if (task.completedAt !== null || task.upstreamId === null) return false;
     const fresh = task.polledAt !== null && timers.monotonic() < task.polledAt + timing.readFreshMs;
-    if (task.failures > 0 || fresh) return task;
+    if (task.failures > 0 || fresh) return false;
     const refreshed = this.#poller.refresh(task);
-    if (refreshed === undefined) return task.leaseOwner === null ? task : findTask(store.read, name);
+    if (refreshed === undefined) return task.leaseOwner !== null;
     await new Promise<void>((resolve) => {
       const enough = timers.alarm(timing.readWaitMs, resolve);
       void refreshed.then(() => {
@@ -102,7 +118,7 @@ export class Tasks {
         resolve();
       });
     });
-    return findTask(store.read, name);
+    return true;
   }
 
   /**
