@@ -131,8 +131,7 @@ export type EndedTask =
   | Schemas['FamilyRecord']
   | Schemas['NativeTask']
   | Schemas['OfficialTask']
-  | Schemas['Asset']
-  | Schemas['VoiceDetailsReply']['output'];
+  | Schemas['Asset'];
 
 export interface TaskFailure {
   code: string;

@@ -11,11 +11,12 @@ import {
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
-import { asDriverError, taskCanceled } from './driver.ts';
+import { type AcceptedTask, asDriverError, taskCanceled } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
+import { Resumption, type TaskInput } from './resumption.ts';
 import { Submitter } from './submitter.ts';
 import type { SubmittedTask, TaskCreation } from './task-creation.ts';
 import { TaskStep } from './task-step.ts';
@@ -43,6 +44,7 @@ export class Tasks {
   readonly #submitter: Submitter;
   readonly #poller: Poller;
   readonly #housekeeping: Housekeeping;
+  readonly #resumption: Resumption;
 
   constructor(options: TaskOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
@@ -52,6 +54,7 @@ export class Tasks {
     const step = new TaskStep(this.#env, this.#changes, slots);
     this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.late);
     this.#housekeeping = new Housekeeping(this.#env, step);
+    this.#resumption = new Resumption(this.#env);
   }
 
   /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
@@ -66,7 +69,12 @@ export class Tasks {
     const { store, timers, owner } = this.#env;
     await this.#poller.stop();
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
-    const running = [...this.#poller.inFlight, ...this.#submitter.running, this.#housekeeping.stop()];
+    const running = [
+      ...this.#poller.inFlight,
+      ...this.#submitter.running,
+      ...this.#resumption.running,
+      this.#housekeeping.stop(),
+    ];
     await Promise.allSettled(running);
     cutOff.cancel();
     await store.run('releaseTasks', { owner, now: timers.monotonic() });
@@ -152,6 +160,18 @@ export class Tasks {
     const now = failed ?? (await findTask(store.read, name));
     // A poll may have found out by itself; anything else means that it was too late.
     return now && { canceled: failed !== undefined || now.error?.code === taskCanceled.code, task: now };
+  }
+
+  /**
+   * Gives a task what it waits for; it goes on when the client leaves. Gives the task as it is then, undefined when it is
+   * final. The input is on disk before the upstream is asked, so that it is not lost with the answer.
+   *
+   * @throws Failure when the upstream did not take it; the task waits on then
+   */
+  async resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
+    const resumed = await this.#resumption.resume(task, input);
+    if (typeof resumed?.nextPollAt === 'number') this.#poller.wake(resumed.nextPollAt);
+    return resumed;
   }
 
   /** Forgets the owner's task, which must be final. The books and the request log stay. */

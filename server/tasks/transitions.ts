@@ -32,6 +32,7 @@ export class TaskTransitions {
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
+      result: submission.result === undefined ? null : JSON.stringify(submission.result),
       nextPollAt: dueNow + this.#pause(timing.firstPollMs, submission.pollAfterMs),
       now: clock(),
       dueNow,

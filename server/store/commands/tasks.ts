@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
 import { refund, reserve, settle } from './ledger.ts';
 
-const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
+export const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
 export interface NewTask {
   id: string;
@@ -139,6 +139,8 @@ export interface AcceptedTask {
   upstreamId: string;
   state: 'queued' | 'in_progress';
   progress: number;
+  /** JSON object. */
+  result: string | null;
   nextPollAt: number;
   now: number;
   /** By the clock of due times. */
@@ -153,6 +155,7 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
       upstream_id: task.upstreamId,
       state: task.state,
       progress: task.progress,
+      result: task.result,
       started_at: task.state === 'in_progress' ? task.now : null,
       updated_at: task.now,
       polled_at: task.dueNow,
