@@ -1,5 +1,8 @@
 import type { ClipPlan } from './clip/clip-plan.ts';
 import type { FactsOf, MediaKind } from './media-facts.ts';
+import type { StemName } from './music/instruments/names.ts';
+import type { RenderedSong, RenderedStems } from './music/render-song.ts';
+import type { SongPlan } from './music/song-plan.ts';
 import type { MaskProblem, ReadMask } from './scenes/mask.ts';
 import type { Picture, PictureSize } from './scenes/scene.ts';
 
@@ -39,6 +42,11 @@ export interface Jobs {
     output: Uint8Array<ArrayBuffer>;
   };
   readMask: { input: { bytes: Uint8Array; picture: PictureSize }; output: ReadMask | MaskProblem };
+  /** An MP3 with its tags, and its cover in two sizes. */
+  renderSong: { input: SongPlan; output: RenderedSong };
+  renderStems: { input: { plan: SongPlan; stems: readonly StemName[] }; output: RenderedStems };
+  /** A WAV of the song or of one of its stems. */
+  renderSongWav: { input: { plan: SongPlan; stem?: StemName }; output: Uint8Array<ArrayBuffer> };
   /** Undefined when the bytes are no media of that kind. */
   readFacts: { input: { kind: MediaKind; bytes: Uint8Array }; output: FactsOf<MediaKind> | undefined };
   readThumbnail: {
@@ -54,7 +62,8 @@ export type JobName = keyof Jobs;
 /** A file that is drawn: from the same plan always the same one. */
 export type Drawing =
   | { job: 'renderClip' | 'renderLastFrame'; plan: ClipPlan }
-  | { job: 'renderModel' | 'renderModelPreview'; plan: ModelPlan };
+  | { job: 'renderModel' | 'renderModelPreview'; plan: ModelPlan }
+  | { job: 'renderSongWav'; plan: Jobs['renderSongWav']['input'] };
 
 export interface Command<Name extends JobName = JobName> {
   name: Name;

@@ -1,6 +1,9 @@
 import type { EngineEvent, EngineInstance } from '@echogarden/espeak-ng-emscripten';
 import type { Utterance, Word } from './commands.ts';
 
+/** The engine, an optional dependency. */
+export const espeakPackage = '@echogarden/espeak-ng-emscripten';
+
 /** Samples a second that the engine produces. */
 export const engineSampleRate = 22050;
 
