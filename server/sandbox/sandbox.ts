@@ -8,6 +8,7 @@ import { FileStore } from './http/file-store.ts';
 import { routeRequest, type SandboxLogger } from './http/routing.ts';
 import { SocketServer } from './sockets/socket-server.ts';
 import { SpeechEngine } from './speech/engine.ts';
+import { espeakPackage } from './speech/espeak.ts';
 import { Storage } from './storage.ts';
 import { createTaskUpstream } from './task-upstream.ts';
 
@@ -39,9 +40,11 @@ export interface SandboxOptions {
   voiceDeployment?: number;
   /** Fetch media from loopback and private networks, too. Default true: the sandbox itself runs there. */
   allowPrivateUrls?: boolean;
-  /** How long a video or 3D task takes, in milliseconds, a fifth of it in the queue. Default 3000. */
+  /** How long a task takes, in milliseconds, a fifth of it in the queue; drawing may take longer. Default 3000. */
   taskTime?: number;
-  /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable. */
+  /** About how long a song is, in seconds; with many lines to sing up to a quarter longer. Default 30. */
+  songSeconds?: number;
+  /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable, and songs are instrumental. */
   engine?: string;
 }
 
@@ -70,7 +73,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   const services: Services = {
     engine: new SpeechEngine({
-      module: options.engine ?? '@echogarden/espeak-ng-emscripten',
+      module: options.engine ?? espeakPackage,
       workers: options.speechWorkers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
     }),
     files: new FileStore({ folder: 'files', storage, capacity: fileCapacity, now }),
@@ -85,6 +88,8 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     now,
     allowPrivateUrls,
     ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
+    ...(options.songSeconds === undefined ? {} : { songSeconds: options.songSeconds }),
+    ...(options.engine === undefined ? {} : { speechEngine: options.engine }),
   });
   services.files.baseUrl = url;
   tasks.setAddress(url);

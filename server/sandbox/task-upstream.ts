@@ -4,6 +4,8 @@ import { FileStore } from './http/file-store.ts';
 import { imageRoutes } from './image-jobs/image-routes.ts';
 import { MediaEngine } from './media/engine.ts';
 import type { Drawing } from './media/jobs.ts';
+import { musicRoutes } from './music/music-routes.ts';
+import { espeakPackage } from './speech/espeak.ts';
 import type { Storage } from './storage.ts';
 import type { TaskServices } from './tasks/task-services.ts';
 import { createVideoUpstream } from './video/video-upstream.ts';
@@ -20,6 +22,10 @@ export interface TaskUpstreamOptions {
   workers?: number;
   /** Pixels of the side of one square picture in a grid of four. Default 512. */
   pictureSide?: number;
+  /** About how long a song is, in seconds. Default 30. */
+  songSeconds?: number;
+  /** Package of the speech engine. Without it songs are instrumental. */
+  speechEngine?: string;
 }
 
 /** The upstream's protocols of tasks. */
@@ -36,6 +42,7 @@ const fileCapacity = 1024 ** 3;
 /** Makes the routes of everything that takes its time, with its own state and its own threads. */
 export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
   const { storage, taskTime = 3000, now, allowPrivateUrls = false } = options;
+  const { songSeconds = 30, speechEngine = espeakPackage } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });
@@ -52,6 +59,7 @@ export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
     routes: [
       ...video.routes,
       ...imageRoutes(services, options.pictureSide),
+      ...musicRoutes(services, { songSeconds, speechEngine }),
       { methods: ['GET', 'HEAD'], path: /^\/media\/[^/]+$/, handler: results.serve, open: true },
     ],
     setAddress(url) {

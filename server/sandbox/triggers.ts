@@ -94,6 +94,16 @@
  * Where a submission leads to no task of its own, as an action that waits for its prompt, what concerns tasks has no
  * meaning; nor has `[[expire]]`.
  *
+ * For music and lyrics they are looked for in the prompt, the description, the title and the tags; they are not sung.
+ * They are the same as for videos, those of the first poll act when a task is fetched, alone or among others, and:
+ *
+ * | in any of them      | what happens                                                                           |
+ * |---------------------|----------------------------------------------------------------------------------------|
+ * | `[[fail-late]]`, `[[sensitive]]` | the task ends as FAILURE, its songs as `error`                            |
+ * | `[[one-fails]]`     | the task is SUCCESS, but its second song is `error`                                    |
+ * | `[[expire]]`        | the task is UNKNOWN from its end on                                                    |
+ * | `[[unknown]]`       | the task and its clips are unknown to every call                                       |
+ *
  * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
  * it in processing; what concerns results has no meaning for it.
  */
@@ -127,6 +137,7 @@ const names = [
   'poll-drop',
   'queued',
   'queue-full',
+  'one-fails',
 ] as const;
 
 export type TriggerName = (typeof names)[number];

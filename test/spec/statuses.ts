@@ -60,8 +60,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getClipTiming: [200, ...keyed, 404, 409, ...provider],
   getMusic: kept,
 
-  submitImagine: [200, ...keyed, 403, ...body, ...provider],
-  submitImageModal: [200, ...keyed, 404, ...body, ...provider],
+  submitImageModal: created,
   submitImageAction: created,
   fetchImageJob: kept,
   listImageJobs: [...listed, ...body],

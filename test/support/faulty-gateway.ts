@@ -4,7 +4,6 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Target } from './answer.ts';
-import { furnishImageJobs } from './furnish-image-jobs.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 import { channelTo } from './upstream.ts';
@@ -24,7 +23,7 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta', 'imgjob'] as const;
+const names = ['native', 'official', 'eta'] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
@@ -43,7 +42,6 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
     now: Date.now(),
   });
   await furnish(gateway.store, userId);
-  await furnishImageJobs(gateway.store, userId);
   failWhile(gateway.store, () => store);
   const control = createServer((request, response) => {
     const chunks: Buffer[] = [];

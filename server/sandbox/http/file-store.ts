@@ -116,10 +116,15 @@ export class FileStore<Recipe = never> {
 
   /** Returns the URL of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
   add(extension: string, expiresAt: number, recipe: Recipe): string {
+    return this.urlOf(this.promise(extension, expiresAt, recipe), expiresAt);
+  }
+
+  /** The same, and returns the name of the file. */
+  promise(extension: string, expiresAt: number, recipe: Recipe): string {
     const id = randomUUID();
     this.#recipes.put(id, { extension, expiresAt, recipe });
     this.#add(id, { extension, expiresAt });
-    return this.urlOf(`${id}.${extension}`, expiresAt);
+    return `${id}.${extension}`;
   }
 
   /** GET and HEAD of a file, whole or one byte range. Needs no key: the signature is the permission. */

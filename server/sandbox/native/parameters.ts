@@ -67,6 +67,14 @@ export class Parameters {
     return value;
   }
 
+  /** 0 and 1 count as false and true. */
+  binary(name: string): boolean {
+    const value = this.#value(name) ?? 0;
+    if (value !== 0 && value !== 1 && typeof value !== 'boolean')
+      throw this.wrong(name, 'must be 0, 1, true or false');
+    return Boolean(value);
+  }
+
   choice<Choice extends string | number>(name: string, choices: readonly Choice[], fallback: Choice): Choice {
     return this.optionalChoice(name, choices) ?? fallback;
   }

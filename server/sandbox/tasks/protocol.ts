@@ -44,7 +44,11 @@ export async function troublePoll(
 
 const brokenJson = '{"id":"';
 
-/** The last part of the path. */
+/** The last part of the path; one that is not well encoded is nobody's id. */
 export function idOf({ url }: Exchange): string {
-  return decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
+  try {
+    return decodeURIComponent(url.pathname.split('/').at(-1) ?? '');
+  } catch {
+    return '';
+  }
 }

@@ -1,0 +1,130 @@
+import { type Exchange, type Route, sendJson } from '../http/exchange.ts';
+import { readJson } from '../http/json-body.ts';
+import { Parameters } from '../native/parameters.ts';
+import { refuseOrHang } from '../refusals.ts';
+import { answerCreate, idOf, inEnvelope, troublePoll } from '../tasks/protocol.ts';
+import type { TaskServices } from '../tasks/task-services.ts';
+import { findTriggers, type Triggers } from '../triggers.ts';
+import { readLyricsRequest, readMusicRequest } from './music-request.ts';
+import type { SigmaTask } from './music-task.ts';
+import { MusicTasks } from './music-tasks.ts';
+import type { SongOptions } from './plan-clips.ts';
+import { sigmaError, unknownClip, unknownTask } from './sigma-error.ts';
+import { showSongs, showTask } from './task-view.ts';
+
+/** Most tasks that one call reads. */
+const maxIds = 100;
+
+/** The sigma protocol: songs and lyrics as tasks, and calls about single clips. */
+export function musicRoutes(services: TaskServices, options: SongOptions): Route[] {
+  const { results } = services;
+  const tasks = new MusicTasks(services, options);
+
+  async function submitMusic(exchange: Exchange): Promise<void> {
+    const request = readMusicRequest(await readJson(exchange.request));
+    const { lyrics, description, title, tags } = request;
+    const triggers = findTriggers(lyrics, description, title, tags);
+    await refuseOrHang(exchange, triggers);
+    await accept(exchange, triggers, tasks.addMusic(request, triggers));
+  }
+
+  async function submitLyrics(exchange: Exchange): Promise<void> {
+    const prompt = readLyricsRequest(await readJson(exchange.request));
+    const triggers = findTriggers(prompt);
+    await refuseOrHang(exchange, triggers);
+    await accept(exchange, triggers, tasks.addLyrics(prompt, triggers));
+  }
+
+  async function fetchOne(exchange: Exchange): Promise<void> {
+    const task = tasks.find(idOf(exchange));
+    if (!task) throw unknownTask();
+    if (await troublePoll(exchange, task)) return;
+    sendJson(exchange, 200, { code: 'success', message: '', data: showTask(task, results) });
+  }
+
+  async function fetchMany(exchange: Exchange): Promise<void> {
+    const request = new Parameters(await readJson(exchange.request), '');
+    const action = request.optionalChoice('action', ['MUSIC', 'LYRICS'] as const);
+    const found = readIds(request)
+      .map((id) => tasks.find(id))
+      .filter((task): task is SigmaTask => task !== undefined)
+      .filter((task) => action === undefined || task.request.action === action);
+    for (const task of found) if (await troublePoll(exchange, task)) return;
+    sendJson(exchange, 200, {
+      code: 'success',
+      message: '',
+      data: found.map((task) => showTask(task, results)),
+    });
+  }
+
+  /** A bare list, without the clips that nobody knows. */
+  async function feed(exchange: Exchange): Promise<void> {
+    const ids = idOf(exchange).split(',').slice(0, maxIds);
+    const songs = ids.flatMap((id) => {
+      const clip = tasks.findClip(id);
+      const song = clip && showSongs(clip.task, results)[clip.index];
+      return song ? [song] : [];
+    });
+    sendJson(exchange, 200, songs);
+  }
+
+  /** The address is empty until the clip is complete; the file is made when it is first downloaded. */
+  async function wav(exchange: Exchange): Promise<void> {
+    const clip = tasks.findClip(idOf(exchange));
+    if (!clip) throw unknownClip();
+    const { finished, expiresAt } = clip;
+    sendJson(exchange, 200, { wav_file_url: finished ? results.urlOf(finished.wav, expiresAt) : '' });
+  }
+
+  /** Empty until the clip is complete, and then exactly what was sung. */
+  async function timing(exchange: Exchange): Promise<void> {
+    const clip = tasks.findClip(idOf(exchange));
+    if (!clip) throw unknownClip();
+    const facts = clip.finished?.facts;
+    const words = facts?.words.map(({ word, start, end }) => ({
+      word: word.written,
+      success: true,
+      start_s: thousandth(start),
+      end_s: thousandth(end),
+      p_align: 1,
+    }));
+    sendJson(exchange, 200, {
+      aligned_words: words ?? [],
+      waveform_data: facts?.waveform ?? [],
+      hoot_cer: thousandth(facts?.unsung ?? 0),
+      is_streamed: facts === undefined,
+    });
+  }
+
+  const route = (methods: readonly string[], path: RegExp, handler: Route['handler']): Route => ({
+    methods,
+    path,
+    handler: inEnvelope(sigmaError, handler),
+  });
+  return [
+    route(['POST'], /^\/sigma\/submit\/music$/, submitMusic),
+    route(['POST'], /^\/sigma\/submit\/lyrics$/, submitLyrics),
+    route(['GET'], /^\/sigma\/fetch\/[^/]+$/, fetchOne),
+    route(['POST'], /^\/sigma\/fetch$/, fetchMany),
+    route(['GET'], /^\/sigma\/feed\/[^/]+$/, feed),
+    route(['GET'], /^\/sigma\/act\/wav\/[^/]+$/, wav),
+    route(['GET'], /^\/sigma\/act\/timing\/[^/]+$/, timing),
+  ];
+}
+
+async function accept(exchange: Exchange, triggers: Triggers, id: string): Promise<void> {
+  await answerCreate(exchange, triggers, { code: 'success', message: '', data: id });
+}
+
+function readIds(request: Parameters): string[] {
+  const ids = request.list('ids');
+  if (ids.length === 0 || ids.length > maxIds) throw request.wrong('ids', `must have 1 to ${maxIds} members`);
+  return ids.map((id) => {
+    if (typeof id !== 'string') throw request.wrong('ids', 'must have strings only');
+    return id;
+  });
+}
+
+function thousandth(value: number): number {
+  return Math.round(value * 1000) / 1000;
+}

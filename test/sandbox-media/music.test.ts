@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest';
+import { inspectMp3, inspectWav } from '../sandbox/audio-inspection.ts';
+import { MusicClient, type SigmaRecord, type SigmaReply, type Song, type Timing } from './music-client.ts';
+import { readTags } from './song-tags.ts';
+import { expectSchema, taskTime, useTaskUpstream } from './task-client.ts';
+
+const client = useTaskUpstream({ songSeconds: 3 });
+const music = new MusicClient(client);
+const mute = useTaskUpstream({ songSeconds: 2, speechEngine: 'no-such-engine' });
+
+const lyrics = '[Verse]\nHello my river,\nrun away\n\n[Chorus]\nOver the hill';
+const custom = { mv: 'chirp-hawk', custom_mode: 1, prompt: lyrics, title: 'River', tags: 'folk, 180 bpm' };
+
+/** One task that most tests look at. */
+let made: Promise<SigmaRecord> | undefined;
+const song = async (index = 0): Promise<Song> => {
+  made ??= music.make(custom);
+  const found = (await made).data[index];
+  if (!found) throw new Error('There is no such song');
+  return found;
+};
+const get = async <Body>(path: string) => (await client.send<Body>('GET', `/sigma/${path}`)).body;
+
+describe('a music task', () => {
+  test('is queued, runs with growing progress and ends with two songs', async () => {
+    const id = await music.submit(custom);
+    const queued = await music.fetch(id);
+    expect(queued).toMatchObject({ task_id: id, action: 'MUSIC', status: 'QUEUED', progress: '0%' });
+    expect(queued.data.map(({ status, audio_url }) => [status, audio_url])).toEqual([
+      ['queued', ''],
+      ['queued', ''],
+    ]);
+    client.advance(taskTime / 2);
+    const running = await music.fetch(id);
+    expect(running).toMatchObject({ status: 'IN_PROGRESS', finish_time: 0, fail_reason: '' });
+    expect(running.data.map(({ status, image_url }) => [status, image_url])).toEqual([
+      ['streaming', ''],
+      ['streaming', ''],
+    ]);
+    const done = await music.finish(id);
+    expect(done).toMatchObject({ status: 'SUCCESS', progress: '100%' });
+    expect(done.data.map(({ id: clip }) => clip)).toEqual(running.data.map(({ id: clip }) => clip));
+    expectSchema('MusicTask', done);
+    expect(done.finish_time).toBeGreaterThan(done.start_time);
+    expect(done.start_time).toBeGreaterThan(done.submit_time);
+  });
+
+  test('has two songs that differ, with titles, tags and lyrics', async () => {
+    const songs = [await song(0), await song(1)];
+    for (const one of songs) {
+      expect(one.id).toBe(one.clip_id);
+      expect(one).toMatchObject({ status: 'complete', title: 'River', model_name: 'chirp-hawk' });
+      expect(one.metadata).toMatchObject({
+        type: 'gen',
+        tags: 'folk, 180 bpm',
+        prompt: lyrics,
+        has_vocal: true,
+        make_instrumental: false,
+        history: null,
+      });
+    }
+    const [first, second] = await Promise.all(songs.map(({ audio_url }) => client.download(audio_url)));
+    expect(Buffer.from(first?.bytes ?? []).equals(second?.bytes ?? Buffer.of())).toBe(false);
+  });
+
+  test('gives an MP3 with title, lyrics and cover, and the cover alone', async () => {
+    const { audio_url, image_url, image_large_url, metadata } = await song();
+    const { bytes, type } = await client.download(audio_url);
+    expect(type).toBe('audio/mpeg');
+    const { frames, audio } = readTags(Buffer.from(bytes));
+    expect(frames.get('TIT2')?.text).toBe('River');
+    expect(frames.get('USLT')?.text).toContain('Hello my river');
+    expect(frames.get('TBPM')?.text).toBe('180');
+    const cover = await client.download(image_url);
+    expect(cover.type).toBe('image/png');
+    expect(frames.get('APIC')?.bytes.includes(cover.bytes)).toBe(true);
+    expect((await client.download(image_large_url)).bytes.length).toBeGreaterThan(cover.bytes.length);
+    const { sampleRate, channels, kbps, seconds } = inspectMp3(audio);
+    expect({ sampleRate, channels, kbps }).toEqual({ sampleRate: 44_100, channels: 2, kbps: 192 });
+    expect(seconds).toBeCloseTo(Number(metadata.duration), 0);
+  });
+
+  test('of an inspiration writes its own lyrics in the words of the description', async () => {
+    const description = 'A lighthouse by the stormy ocean';
+    const { data } = await music.make({ gpt_description_prompt: description });
+    const { prompt, gpt_description_prompt } = data[0]?.metadata ?? {};
+    expect(gpt_description_prompt).toBe(description);
+    expect(prompt).toMatch(/^\[Verse 1\]\n/);
+    expect(String(prompt).toLowerCase()).toContain('lighthouse');
+    expect(data[0]?.title).toBe('Lighthouse Stormy Ocean');
+  });
+
+  test('that is instrumental has nobody sing', async () => {
+    const { data } = await music.make({ ...custom, make_instrumental: true });
+    expect(data[0]?.metadata).toMatchObject({ has_vocal: false, make_instrumental: true, prompt: '' });
+    expect((await get<Timing>(`act/timing/${data[0]?.id}`)).aligned_words).toEqual([]);
+  });
+
+  test('has nobody sing without a speech engine, and says so', async () => {
+    const silent = new MusicClient(mute);
+    const { status, data } = await silent.make(custom);
+    expect(status).toBe('SUCCESS');
+    expect(data[0]?.metadata).toMatchObject({ has_vocal: false, make_instrumental: false, prompt: lyrics });
+  });
+
+  test('is unknown after 24 hours', async () => {
+    const id = await music.submit({ tags: 'folk' });
+    client.advance(24 * 60 * 60 * 1000);
+    made = undefined;
+    for (const lost of [id, 'no-such', '%E0%A4%A']) {
+      const { status, body } = await client.send<SigmaReply<null>>('GET', `/sigma/fetch/${lost}`);
+      expect(status).toBe(400);
+      expect(body).toEqual({ code: 'task_not_exist', message: expect.any(String), data: null });
+    }
+  });
+});
+
+describe('a clip', () => {
+  test('is shown by its feed, with others, and without those that nobody knows', async () => {
+    const [first, second] = [await song(0), await song(1)];
+    const ids = [first.id, 'no-such', second.id].join(',');
+    expect(await get<Song[]>(`feed/${ids}`)).toEqual([first, second]);
+    expect(await get<Song[]>('feed/no-such')).toEqual([]);
+  });
+
+  test('has a WAV file once it is complete', async () => {
+    const running = await music.fetch(await music.submit(custom));
+    expect(await get(`act/wav/${running.data[0]?.id}`)).toEqual({ wav_file_url: '' });
+    const { id, metadata } = await song();
+    const { wav_file_url: url } = await get<{ wav_file_url: string }>(`act/wav/${id}`);
+    const { bytes, type } = await client.download(url);
+    expect(type).toBe('audio/wav');
+    const { channels, sampleRate, seconds } = inspectWav(Buffer.from(bytes));
+    expect({ channels, sampleRate }).toEqual({ channels: 2, sampleRate: 44_100 });
+    expect(seconds).toBeCloseTo(Number(metadata.duration), 1);
+  });
+
+  test('tells when each word is sung, marks and line breaks kept', async () => {
+    const running = await music.fetch(await music.submit(custom));
+    expect(await get(`act/timing/${running.data[0]?.id}`)).toMatchObject({
+      aligned_words: [],
+      is_streamed: true,
+    });
+    const { id, metadata } = await song();
+    const timing = await get<Timing>(`act/timing/${id}`);
+    expectSchema('ClipTimingReply', timing);
+    const words = timing.aligned_words;
+    expect(lyrics.startsWith(words.map(({ word }) => word).join(''))).toBe(true);
+    expect(words.slice(0, 4).map(({ word }) => word)).toEqual(['[Verse]\nHello ', 'my ', 'river,\n', 'run ']);
+    const times = words.flatMap(({ start_s, end_s }) => [start_s, end_s]);
+    expect(times).toEqual(times.toSorted((first, second) => first - second));
+    expect(times.at(-1)).toBeLessThanOrEqual(Number(metadata.duration));
+    expect(timing.waveform_data.length).toBeGreaterThan(20);
+    expect(timing.hoot_cer).toBeLessThan(1);
+  });
+
+  test('that nobody knows is refused', async () => {
+    for (const path of ['act/wav/no-such', 'act/timing/no-such']) {
+      const { status, body } = await client.send<SigmaReply<null>>('GET', `/sigma/${path}`);
+      expect([status, body.code]).toEqual([400, 'clip_not_exist']);
+    }
+  });
+});
+
+describe('a task that comes from a clip', () => {
+  test('continues it in its style, key and tempo', async () => {
+    const { id } = await song();
+    const request = { custom_mode: 1, prompt: 'Another line', continue_clip_id: id, continue_at: 1.5 };
+    const { data } = await music.make(request);
+    expect(data[0]).toMatchObject({ title: 'River', status: 'complete' });
+    expect(data[0]?.metadata).toMatchObject({
+      tags: 'folk, 180 bpm',
+      prompt: 'Another line',
+      history: [{ id, continue_at: 1.5 }],
+    });
+    const tags = await Promise.all(
+      [data[0], data[1], await song()].map(async (one) => {
+        const { frames } = readTags(Buffer.from((await client.download(one?.audio_url ?? '')).bytes));
+        return ['TBPM', 'TKEY', 'TCON'].map((frame) => frames.get(frame)?.text);
+      }),
+    );
+    expect(tags[0]).toEqual(tags[2]);
+    expect(tags[1]).toEqual(tags[2]);
+  });
+
+  test('takes it apart into voice and the rest', async () => {
+    const { id } = await song();
+    const stems = { task: 'gen_stem', mv: 'chirp-auk', stem_task: 'two', continue_clip_id: id };
+    const { data } = await music.make({ ...stems, make_instrumental: true, stem_type_id: 91 });
+    expect(data.map(({ title }) => title)).toEqual(['River - Vocals', 'River - Instrumental']);
+    expect(data.map(({ metadata }) => metadata)).toMatchObject([
+      { type: 'stem', stem_from_id: id, stem_task: 'two', stem_type_group_name: 'Two', has_vocal: true },
+      { type: 'stem', stem_from_id: id, stem_type_id: 91, has_vocal: false },
+    ]);
+    const [vocals, rest] = await Promise.all(data.map((stem) => get<Timing>(`act/timing/${stem.id}`)));
+    expect(vocals?.aligned_words.length).toBeGreaterThan(2);
+    expect(rest?.aligned_words).toEqual([]);
+    const again = { ...stems, continue_clip_id: data[0]?.id };
+    const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/submit/music', again);
+    expect([status, body.code]).toEqual([400, 'clip_is_stem']);
+  });
+
+  test('takes it apart into the tracks that can be heard', async () => {
+    const { id } = await song();
+    const { data } = await music.make({ task: 'gen_stem', stem_task: 'twelve', continue_clip_id: id });
+    const titles = data.map(({ title }) => title);
+    expect(titles).toContain('River - Vocals');
+    expect(titles).toContain('River - Guitar');
+    expect(titles).not.toContain('River - Brass');
+    expect(data.every(({ status, audio_url }) => status === 'complete' && audio_url !== '')).toBe(true);
+  });
+
+  test('needs one that is complete', async () => {
+    const running = await music.fetch(await music.submit(custom));
+    const ask = async (continue_clip_id: string | undefined) => {
+      const request = { task: 'gen_stem', continue_clip_id };
+      const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/submit/music', request);
+      return [status, body.code];
+    };
+    expect(await ask(running.data[0]?.id)).toEqual([400, 'clip_not_ready']);
+    expect(await ask('no-such')).toEqual([400, 'clip_not_exist']);
+  });
+});
+
+describe('lyrics', () => {
+  test('are written about what is asked for', async () => {
+    const id = await music.submit({ prompt: 'A song about the old harbour in winter' }, 'lyrics');
+    expect(await music.fetch(id)).toMatchObject({ action: 'LYRICS', status: 'QUEUED', data: null });
+    const done = await music.finish(id);
+    expectSchema('LyricsTask', done);
+    const data = done.data as unknown as Record<string, string>;
+    expect(data).toMatchObject({ status: 'complete', title: 'Old Harbour Winter' });
+    expect(data.text).toMatch(/^\[Verse 1\]\n[^]*harbour[^]*\[Chorus\]\n/);
+  });
+
+  test('and music are fetched together, told apart, and those nobody knows left out', async () => {
+    const ids = [await music.submit({ prompt: 'Snow' }, 'lyrics'), await music.submit(custom), 'no-such'];
+    const fetchMany = async (body: object) =>
+      (await client.send<SigmaReply<SigmaRecord[]>>('POST', '/sigma/fetch', body)).body.data;
+    expect((await fetchMany({ ids })).map(({ task_id }) => task_id)).toEqual(ids.slice(0, 2));
+    expect((await fetchMany({ ids, action: 'MUSIC' })).map(({ task_id }) => task_id)).toEqual([ids[1]]);
+  });
+});
+
+describe('a bad request', () => {
+  test.each<[string, string, object]>([
+    ['nothing to make', 'music', { mv: 'chirp-hawk' }],
+    ['an empty song', 'music', { custom_mode: 1, prompt: ' ' }],
+    ['a long description', 'music', { prompt: 'x'.repeat(201) }],
+    ['long lyrics', 'music', { custom_mode: 1, prompt: 'x'.repeat(3001) }],
+    ['long tags', 'music', { prompt: 'x', tags: 'x'.repeat(121) }],
+    ['an unknown version', 'music', { prompt: 'x', mv: 'chirp-v9' }],
+    ['a flag of another kind', 'music', { prompt: 'x', make_instrumental: 'yes' }],
+    ['a second below zero', 'music', { prompt: 'x', continue_clip_id: 'x', continue_at: -1 }],
+    ['an unknown task', 'music', { task: 'cover', continue_clip_id: 'x' }],
+    ['stems of nothing', 'music', { task: 'gen_stem' }],
+    ['stems of another number', 'music', { task: 'gen_stem', continue_clip_id: 'x', stem_task: 'six' }],
+    ['a slider beyond 1', 'music', { prompt: 'x', metadata: { control_sliders: { style_weight: 2 } } }],
+    ['lyrics about nothing', 'lyrics', { prompt: '' }],
+  ])('with %s is refused', async (_case, kind, request) => {
+    const { status, body } = await client.send<SigmaReply<null>>('POST', `/sigma/submit/${kind}`, request);
+    expect(status).toBe(400);
+    expect(body).toEqual({ code: 'invalid_request', message: expect.any(String), data: null });
+  });
+
+  test.each([[{ ids: [] }], [{ ids: 'x' }], [{ ids: [1] }], [{ ids: Array(101).fill('x') }], [{}]])(
+    'for tasks is refused: %j',
+    async (request) => {
+      const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/fetch', request);
+      expect([status, body.code]).toEqual([400, 'invalid_request']);
+    },
+  );
+
+  test('to go on after the end is refused', async () => {
+    const { id } = await song();
+    const request = { prompt: 'More', continue_clip_id: id, continue_at: 100 };
+    const { status, body } = await client.send<SigmaReply<null>>('POST', '/sigma/submit/music', request);
+    expect([status, body.code]).toEqual([400, 'invalid_request']);
+    expect(body.message).toContain('continue_at');
+  });
+});
