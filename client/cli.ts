@@ -1,5 +1,7 @@
 import { AdvisedError } from './commands/advice.ts';
+import { showAsset, uploadAsset } from './commands/assets.ts';
 import { type Command, type Invocation, parseCommandLine, UsageError } from './commands/command-line.ts';
+import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './commands/custom-voices.ts';
 import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { speak } from './commands/speak.ts';
@@ -23,6 +25,12 @@ const commands: Readonly<Record<Command, Run>> = {
   model3d: makeModel3d,
   models: listModels,
   voices: listVoices,
+  'voices clone': cloneVoice,
+  'voices design': designVoice,
+  'voices list': listOwnVoices,
+  'voices delete': deleteVoice,
+  'assets upload': uploadAsset,
+  'assets show': showAsset,
 };
 
 const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;

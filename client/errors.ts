@@ -131,7 +131,8 @@ export type EndedTask =
   | Schemas['FamilyRecord']
   | Schemas['NativeTask']
   | Schemas['OfficialTask']
-  | Schemas['Asset'];
+  | Schemas['Asset']
+  | Schemas['VoiceDetailsReply']['output'];
 
 export interface TaskFailure {
   code: string;

@@ -49,4 +49,13 @@ export type {
   VideoGenerations,
 } from './video-generations.ts';
 export type { VideoListQuery, VideoRequest, Videos } from './videos.ts';
+export type {
+  CustomVoice,
+  DesignedVoice,
+  ListedVoice,
+  VoiceClone,
+  VoiceDesign,
+  VoiceService,
+  Voices,
+} from './voices.ts';
 export { wavHeader } from './wav-header.ts';

@@ -15,6 +15,7 @@ import { Speech } from './speech.ts';
 import { type Fetch, type SendOptions, send } from './transport.ts';
 import { VideoGenerations } from './video-generations.ts';
 import { Videos } from './videos.ts';
+import { Voices } from './voices.ts';
 
 export interface UnigateOptions {
   /** Address of the gateway; `UNIGATE_BASE_URL` or http://127.0.0.1:8080 when it is left out. */
@@ -52,6 +53,7 @@ export class Unigate implements Caller {
   readonly officialVideos: OfficialVideos;
   readonly models3d: Models3d;
   readonly assets: Assets;
+  readonly voices: Voices;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
   readonly http: HttpClient;
   readonly #gateway: SocketGateway;
@@ -75,6 +77,7 @@ export class Unigate implements Caller {
     this.officialVideos = new OfficialVideos(this);
     this.models3d = new Models3d(this);
     this.assets = new Assets(this);
+    this.voices = new Voices(this);
   }
 
   /**

@@ -37,6 +37,10 @@ const own = {
   seed: text,
   param: texts,
   resume: text,
+  name: text,
+  language: text,
+  text,
+  type: text,
 } as const;
 const known = { ...everywhere, ...own };
 
@@ -44,7 +48,7 @@ type Name = keyof typeof own;
 
 /** What a command takes beside the options of all. */
 interface Shape {
-  /** The one text after the command's name, in a word; left out where there is none. */
+  /** What stands after the command's name; left out where nothing does. */
   takes?: string;
   /** Whether it may be missing. */
   optional?: boolean;
@@ -53,23 +57,36 @@ interface Shape {
 
 const commands = {
   speak: {
-    takes: 'text',
+    takes: 'one text; put it in quotes',
     options: [
       ...(['output', 'voice', 'model', 'format', 'instructions', 'speed', 'sample-rate'] as const),
       ...(['stream', 'realtime', 'duplex'] as const),
     ],
   },
   video: {
-    takes: 'prompt',
+    takes: 'one prompt; put it in quotes',
     optional: true,
     options: [
       ...(['output', 'model', 'seconds', 'size', 'ratio', 'image', 'first-frame', 'last-frame'] as const),
       ...(['reference-image', 'video', 'no-audio', 'seed', 'param', 'resume'] as const),
     ],
   },
-  model3d: { takes: 'prompt', optional: true, options: ['output', 'model', 'image', 'param', 'resume'] },
+  model3d: {
+    takes: 'one prompt; put it in quotes',
+    optional: true,
+    options: ['output', 'model', 'image', 'param', 'resume'],
+  },
   models: { options: ['json'] },
   voices: { options: ['model', 'json'] },
+  'voices clone': { takes: 'one recording', options: ['model', 'name', 'language', 'text'] },
+  'voices design': {
+    takes: 'one description; put it in quotes',
+    options: ['output', 'model', 'name', 'language', 'text'],
+  },
+  'voices list': { options: ['model', 'json'] },
+  'voices delete': { takes: 'one voice', options: [] },
+  'assets upload': { takes: 'one address', options: ['type', 'name', 'model'] },
+  'assets show': { takes: 'one id', options: ['model', 'json'] },
 } as const satisfies Record<string, Shape>;
 
 export type Command = keyof typeof commands;
@@ -95,7 +112,7 @@ export function parseCommandLine(args: string[]): Invocation | 'help' | 'version
       throw new UsageError(`${command} has no option --${name}.`);
   if (takes === undefined && rest.length > 0) throw new UsageError(`${command} takes no text.`);
   if (takes !== undefined && (rest.length > 1 || (rest.length === 0 && !optional)))
-    throw new UsageError(`${command} takes one ${takes}; put it in quotes.`);
+    throw new UsageError(`${command} takes ${takes}.`);
   return { command, text: rest[0] ?? '', options };
 }
 
@@ -104,10 +121,10 @@ function readCommand([first, second, ...rest]: string[]): [Command, string[]] {
   if (first === undefined) throw new UsageError('No command.');
   const both = `${first} ${second}`;
   if (isCommand(both)) return [both, rest];
-  if (isCommand(first)) return [first, second === undefined ? [] : [second, ...rest]];
   const inner = Object.keys(commands).filter((name) => name.startsWith(`${first} `));
-  if (inner.length === 0) throw new UsageError(`No command ${first}.`);
-  throw new UsageError(`No command ${second === undefined ? first : both}; there is ${inner.join(', ')}.`);
+  const name = inner.length > 0 && second !== undefined ? both : first;
+  if (isCommand(name)) return [name, second === undefined ? [] : [second, ...rest]];
+  throw new UsageError(`No command ${name}${inner.length > 0 ? `; there is ${inner.join(', ')}` : ''}.`);
 }
 
 function isCommand(name: string): name is Command {

@@ -1,8 +1,9 @@
 import type { Model3dRequest } from '../native-tasks.ts';
 import type { Unigate } from '../unigate.ts';
 import { type Invocation, UsageError } from './command-line.ts';
+import { readAddress } from './media-options.ts';
 import { makingOf, takeResult } from './take-result.ts';
-import { readAddress, readParameters, readPrompt } from './task-options.ts';
+import { readParameters, readPrompt } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `unigate model3d`: writes the GLB of a prompt or an image to a file or to standard output. */
@@ -26,7 +27,7 @@ async function readInput(
   signal: AbortSignal,
 ): Promise<Model3dRequest['input']> {
   const prompt = await readPrompt(invocation, terminal, signal);
-  const image = readAddress('image', invocation.options.image);
+  const image = readAddress('--image', invocation.options.image);
   if (prompt !== undefined && image === undefined) return { prompt };
   if (prompt === undefined && image !== undefined) return { image };
   throw new UsageError('Give a prompt or --image.');

@@ -1,22 +1,7 @@
-import { readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { type Invocation, type Options, UsageError } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
-
-const imageTypes: Readonly<Record<string, string>> = {
-  '.png': 'image/png',
-  '.jpg': 'image/jpeg',
-  '.jpeg': 'image/jpeg',
-  '.webp': 'image/webp',
-  '.bmp': 'image/bmp',
-  '.gif': 'image/gif',
-  '.tif': 'image/tiff',
-  '.tiff': 'image/tiff',
-  '.heic': 'image/heic',
-  '.heif': 'image/heif',
-};
 
 /** The prompt; `-` reads it from standard input. Undefined when there is none. */
 export async function readPrompt(
@@ -35,24 +20,6 @@ export function checkResume({ text, options }: Invocation): void {
   if (resume?.trim() === '') throw new UsageError('--resume: the id of a task.');
   if (text !== '') throw new UsageError('--resume takes no prompt.');
   if (stray) throw new UsageError(`--resume goes without --${stray}.`);
-}
-
-/** An address as it is; an image file as a data URL. */
-export async function readImage(name: string, value: string): Promise<string> {
-  if (/^([a-z][a-z0-9+.-]*:\/\/|data:)/i.test(value)) return value;
-  const type = imageTypes[extname(value).toLowerCase()];
-  if (!type)
-    throw new UsageError(
-      `--${name}: an address, or a file that ends in ${Object.keys(imageTypes).join(', ')}.`,
-    );
-  return `data:${type};base64,${await readFile(value, 'base64')}`;
-}
-
-/** An address; files are not taken. */
-export function readAddress(name: string, value: string | undefined): string | undefined {
-  if (value !== undefined && !/^[a-z][a-z0-9+.-]*:\/\//i.test(value))
-    throw new UsageError(`--${name}: an address; a file on this machine is not taken here.`);
-  return value;
 }
 
 export function readWhole(options: Options, name: 'seconds' | 'seed'): number | undefined {

@@ -5,6 +5,11 @@ export const usageText = `unigate makes speech, video and 3D objects through a U
   unigate model3d PROMPT [-o FILE]             make a 3D object, as GLB
   unigate models [--json]                      list the models that the key may use
   unigate voices [--model MODEL] [--json]      list the system voices
+  unigate voices clone RECORDING               make a voice of your own from a file or an address
+  unigate voices design DESCRIPTION [-o FILE]  make one from words; FILE takes a preview
+  unigate voices list, delete VOICE            your own voices
+  unigate assets upload ADDRESS                keep media for Seedance requests
+  unigate assets show ASSET                    see whether it may be used
 
 speak:
   -o, --output FILE      where the audio goes; - is standard output
@@ -35,6 +40,18 @@ video:
       --video URL        a video to refer to or, with eta models, to edit
       --no-audio
       --seed SEED
+
+voices clone and design:
+      --model MODEL      who will speak with it: default alpha3-tts-vc-2026-01-22, which takes files, or
+                         alpha3-tts-vd-2026-01-26; voxa and alpha-audio models clone from addresses only
+      --name NAME        a part of the voice's id; default from the file's name
+      --language LANG    default en
+      --text TEXT        what the recording says, or what the preview is to say
+
+assets:
+      --type TYPE        image, video or audio; default from the address's ending
+      --name NAME
+      --model MODEL      only zeta-delta-2-0-fast-260128, for its own assets
 
 everywhere:
       --base-url URL     default UNIGATE_BASE_URL, or http://127.0.0.1:8080

@@ -2,8 +2,9 @@ import type { Unigate } from '../unigate.ts';
 import type { VideoRequest } from '../videos.ts';
 import type { Invocation } from './command-line.ts';
 import { type Options, UsageError } from './command-line.ts';
+import { imageTypes, readAddress, readMediaFile } from './media-options.ts';
 import { makingOf, takeResult } from './take-result.ts';
-import { readAddress, readImage, readParameters, readPrompt, readWhole } from './task-options.ts';
+import { readParameters, readPrompt, readWhole } from './task-options.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `unigate video`: writes the video of a prompt to a file or to standard output. */
@@ -85,11 +86,13 @@ async function readMedia(family: Family, prompt: string | undefined, options: Op
   const { image, 'reference-image': references = [] } = options;
   const first = await readFrame('first-frame', options);
   const last = await readFrame('last-frame', options);
-  const video = readAddress('video', options.video);
+  const video = readAddress('--video', options.video);
   if (first === undefined && last === undefined) {
-    const urls = await Promise.all(references.map((value) => readImage('reference-image', value)));
+    const urls = await Promise.all(
+      references.map((value) => readMediaFile('--reference-image', value, imageTypes)),
+    );
     return {
-      ...(image !== undefined && { image: await readImage('image', image) }),
+      ...(image !== undefined && { image: await readMediaFile('--image', image, imageTypes) }),
       ...(urls.length > 0 && { reference_images: urls.map((url) => ({ url })) }),
       ...(video !== undefined && { video: { url: video } }),
     };
@@ -105,7 +108,7 @@ async function readMedia(family: Family, prompt: string | undefined, options: Op
 
 async function readFrame(name: 'first-frame' | 'last-frame', options: Options): Promise<string | undefined> {
   const value = options[name];
-  return value === undefined ? undefined : await readImage(name, value);
+  return value === undefined ? undefined : await readMediaFile(`--${name}`, value, imageTypes);
 }
 
 /** The official content, since a generic request of this family takes its images for references. */

@@ -5,6 +5,7 @@ import type {
   RealtimeSessionOptions,
   RealtimeUsage,
 } from '../../generated/events.ts';
+import { decodeBase64 } from '../base64.ts';
 import { RealtimeError, SocketClosedError, UnigateError } from '../errors.ts';
 import type { EventSocket } from '../sockets/event-socket.ts';
 import { newId } from '../sockets/new-id.ts';
@@ -215,12 +216,4 @@ export class RealtimeSession {
     this.#buffers.end(cause);
     this.#end(cause);
   }
-}
-
-/** The bytes of a Base64 text. */
-function decodeBase64(text: string): Uint8Array {
-  // Buffer is many times faster than atob; browsers have none.
-  const buffer = globalThis.Buffer?.from(text, 'base64');
-  if (buffer) return new Uint8Array(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 }

@@ -89,7 +89,15 @@ describe('the README', () => {
   test('has every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
-    for (const area of ['speech', 'models', 'videos', 'assets', 'models3d', 'officialVideos'] as const) {
+    for (const area of [
+      'speech',
+      'models',
+      'videos',
+      'assets',
+      'voices',
+      'models3d',
+      'officialVideos',
+    ] as const) {
       for (const name of methodsOf(Object.getPrototypeOf(instance[area])))
         expect(readme).toMatch(new RegExp(`client\\.${area}\\.${name}\\(|^\\| \`${name}\\(`, 'm'));
     }

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import { startStubServer } from './stub-server.ts';
+import { runCommand } from './terminal.ts';
+
+const id = 'asset-20260301120000-k3v9q';
+const facts = { Id: id, AssetType: 'Image', Name: 'cat', CreateTime: '2026-03-01T12:00:00Z' };
+const active = { ...facts, Status: 'Active', URL: 'https://files.example/cat.png?signature=9f2c' };
+
+/** Keeps one asset, which shows the states one after the other; the last stands for all that follow. */
+async function startKeeper(states: (object | 'gone')[] = [active]) {
+  const calls: string[] = [];
+  const bodies: unknown[] = [];
+  const left = [...states];
+  const url = await startStubServer(async (request, response) => {
+    calls.push(`${request.method} ${request.url}`);
+    const text = Buffer.concat(await request.toArray()).toString();
+    if (request.method === 'POST') bodies.push(JSON.parse(text));
+    const state = request.method === 'POST' ? { Id: id } : left.length > 1 ? left.shift() : left[0];
+    const body = state === 'gone' ? { error: { code: 'no', message: 'Gone.' } } : { code: 0, data: state };
+    response.writeHead(state === 'gone' ? 403 : 200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  });
+  return { calls, bodies, env: { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' } };
+}
+
+test.each([
+  [['assets'], 'No command assets; there is assets upload, assets show.'],
+  [['assets', 'upload'], 'assets upload takes one address.'],
+  [['assets', 'upload', 'cat.png'], 'URL: an address; a file on this machine is not taken here.'],
+  [
+    ['assets', 'upload', 'https://f.example/cat'],
+    '--type: image, video or audio; the address does not tell.',
+  ],
+  [['assets', 'show'], 'assets show takes one id.'],
+  [['assets', 'show', id, '--name', 'n'], 'assets show has no option --name.'],
+])('a command line that is wrong: %j', async (args, message) => {
+  const { calls, env } = await startKeeper();
+  const { code, stderr } = await runCommand(args, { env });
+  expect({ code, stderr, calls }).toEqual({ code: 2, stderr: expect.stringContaining(message), calls: [] });
+});
+
+describe('upload', () => {
+  test.each([
+    ['https://files.example/a/cat.PNG?size=1', [], { asset_type: 'Image' }],
+    ['https://files.example/walk.mp4', ['--name', 'walk'], { asset_type: 'Video', name: 'walk' }],
+    ['https://files.example/song.mp3', [], { asset_type: 'Audio' }],
+    ['https://files.example/x', ['--type', 'video'], { asset_type: 'video' }],
+  ])('of %s %j', async (url, more, expected) => {
+    const { bodies, env } = await startKeeper();
+    const { code, stdout, stderr } = await runCommand(['assets', 'upload', url, ...more], { env });
+    expect(bodies).toEqual([{ url, ...expected }]);
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 0,
+      stdout: `asset://${id}\n`,
+      stderr: `asset ${id}\n`,
+    });
+  });
+
+  test('waits until it may be used, for the model that was named', async () => {
+    const { calls, env } = await startKeeper([{ ...facts, Status: 'Processing' }, active]);
+    const args = ['assets', 'upload', 'https://files.example/cat.png', '--model', 'zeta'];
+    expect(await runCommand(args, { env })).toMatchObject({ code: 0 });
+    expect(calls).toEqual([
+      'POST /api/assets/upload?model=zeta',
+      `GET /api/assets/${id}?model=zeta`,
+      `GET /api/assets/${id}?model=zeta`,
+    ]);
+  });
+
+  test('fails with the reason when it is refused', async () => {
+    const failed = { ...facts, Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'No.' } };
+    const { env } = await startKeeper([failed]);
+    const { code, stdout, stderr } = await runCommand(['assets', 'upload', 'https://f.example/a.png'], {
+      env,
+    });
+    expect({ code, stdout: stdout.toString(), stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `asset ${id}\nunigate: FaceMismatch: No. [${id}]\n`,
+    });
+  });
+
+  test('says how to look again when the wait fails', async () => {
+    const { env } = await startKeeper(['gone']);
+    const { code, stderr } = await runCommand(['assets', 'upload', 'https://f.example/a.png'], { env });
+    const again = `Look again with: npx unigate assets show ${id}`;
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `asset ${id}\nunigate: no (403): Gone. ${again}\n` });
+  });
+});
+
+describe('show', () => {
+  test.each([id, `asset://${id}`])('%s', async (name) => {
+    const { calls, env } = await startKeeper();
+    const { code, stdout } = await runCommand(['assets', 'show', name], { env });
+    expect(code).toBe(0);
+    expect(calls).toEqual([`GET /api/assets/${id}`]);
+    expect(stdout.toString().split('\n')).toEqual([
+      `id       ${id}`,
+      'type     Image',
+      'status   Active',
+      'name     cat',
+      'created  2026-03-01T12:00:00Z',
+      'url      https://files.example/cat.png?signature=9f2c',
+      '',
+    ]);
+  });
+
+  test('with why it failed, or as JSON', async () => {
+    const failed = { ...facts, Status: 'Failed', Error: { Code: 'FaceMismatch', Message: 'No.' } };
+    const { env } = await startKeeper([failed]);
+    expect((await runCommand(['assets', 'show', id], { env })).stdout.toString()).toMatch(
+      /^error +FaceMismatch: No\.$/m,
+    );
+    const { stdout } = await runCommand(['assets', 'show', id, '--json'], { env });
+    expect(JSON.parse(stdout.toString())).toEqual(failed);
+  });
+});
