@@ -4,6 +4,14 @@ export { type OperationId, operations as operationTable } from '../generated/ope
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';
+export {
+  type DeliveredTask,
+  type Delivery,
+  DeliveryError,
+  type ReceivedHeaders,
+  type VerifyOptions,
+  verifyDelivery,
+} from './deliveries.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';

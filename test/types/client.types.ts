@@ -14,7 +14,7 @@ import type {
   SucceededNativeTask,
   VideoTask,
 } from '../../client/index.ts';
-import { APIError, RateLimitError, TaskFailedError, Unigate } from '../../client/index.ts';
+import { APIError, RateLimitError, TaskFailedError, Unigate, verifyDelivery } from '../../client/index.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Equal, Expect } from './equal.types.ts';
 
@@ -136,6 +136,14 @@ const tracks = await client.http.GET('/sigma/v1/mv-3.5/fetch/{task_id}', {
 if (tracks.error) void tracks.error.error.message;
 // @ts-expect-error no such path
 await client.http.GET('/v2/models');
+
+// Callbacks: the kind tells the task.
+const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { toleranceMs: 1_000 });
+if (delivery.kind === 'music') void delivery.task.data[0]?.audio_url;
+else if (delivery.kind === 'image') void delivery.task.buttons[0]?.label;
+else void delivery.task.content?.video_url;
+// @ts-expect-error a parsed body is not what was signed
+await verifyDelivery({ task_id: 'x' }, {}, 'secret');
 
 // Errors.
 try {

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Delivery, Unigate, verifyDelivery } from '../../client/index.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startStubServer } from './stub-server.ts';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+let gateway: TestGateway;
+let client: Unigate;
+beforeAll(async () => {
+  gateway = await startTestGateway({ callbacks: { allowPrivate: true, secret } });
+  client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
+});
+afterAll(() => gateway.close());
+
+/** A receiver; gives its address, and what it has accepted once that is the end of a task. */
+async function receive() {
+  const ended = Promise.withResolvers<Delivery[]>();
+  const seen: Delivery[] = [];
+  const url = await startStubServer(async (request, response) => {
+    try {
+      const delivery = await verifyDelivery(Buffer.concat(await request.toArray()), request.headers, secret);
+      response.writeHead(204).end();
+      seen.push(delivery);
+      if (/^(succeeded|SUCCESS)$/.test(delivery.task.status ?? '')) ended.resolve(seen);
+    } catch (error) {
+      response.writeHead(400).end();
+      ended.reject(error);
+    }
+  });
+  return { url, ended: ended.promise };
+}
+
+test('a Seedance video', async () => {
+  const { url, ended } = await receive();
+  const { id } = await client.officialVideos.create({
+    model: 'epsilon-delta-2-0-260128',
+    content: [{ type: 'text', text: 'A boat.' }],
+    resolution: '480p',
+    duration: 4,
+    callback_url: url,
+  });
+  const deliveries = await ended;
+  // Work that is done between two polls is not told as running.
+  const states = deliveries.map(({ kind, task }) =>
+    kind === 'video' && task.id === id ? task.status : kind,
+  );
+  expect(states.filter((state) => state !== 'running')).toEqual(['queued', 'succeeded']);
+  expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(deliveries.length);
+});
