@@ -141,6 +141,12 @@ export const errors = [
     retry: 'later',
   },
   {
+    code: 'banned_word',
+    statuses: [400],
+    families: ['generic'],
+    retry: 'never',
+  },
+  {
     code: 'UnsupportedOperation',
     statuses: [400],
     families: ['native'],
@@ -243,6 +249,12 @@ export const errors = [
     retry: 'now',
   },
   {
+    code: 'image_generation_failed',
+    statuses: [],
+    families: ['task'],
+    retry: 'now',
+  },
+  {
     code: 'AssetFailed',
     statuses: [],
     families: ['task'],
@@ -332,11 +344,11 @@ export type ErrorCode = (typeof errors)[number]['code'];
 
 /** The codes that each family tells. */
 export interface CodesByFamily {
-  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'task_not_completed' | 'resource_not_ready' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable' | 'draining';
+  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable' | 'draining';
   readonly native: 'invalid_request' | 'invalid_media_combination' | 'bad_request' | 'idempotency_key_reused' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'voice_not_found' | 'UnsupportedOperation' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
   readonly messages: 'invalid_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable';
   readonly management: 'invalid_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'rate_limit_exceeded' | 'internal_error' | 'not_implemented' | 'store_unavailable';
-  readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'AssetFailed' | 'InternalError';
+  readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'image_generation_failed' | 'AssetFailed' | 'InternalError';
   readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';
   readonly inference: 'InvalidParameter' | 'CLIENT_ERROR' | 'InvalidApiKey' | 'AccessDenied' | 'Throttling.RateQuota' | 'InternalError' | 'ServiceRestarting' | 'ServiceUnavailable';
 }
@@ -363,6 +375,7 @@ export interface StatusesByCode {
   readonly voice_not_found: 404;
   readonly task_not_completed: 400;
   readonly resource_not_ready: 409;
+  readonly banned_word: 400;
   readonly UnsupportedOperation: 400;
   readonly bad_response: 502;
   readonly bad_response_status_code: 502;
@@ -380,6 +393,7 @@ export interface StatusesByCode {
   readonly content_moderated: never;
   readonly video_generation_failed: never;
   readonly music_generation_failed: never;
+  readonly image_generation_failed: never;
   readonly AssetFailed: never;
   readonly invalid_event: never;
   readonly invalid_value: never;

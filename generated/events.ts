@@ -2133,7 +2133,7 @@ export interface components {
         ImageJob: {
             /**
              * @description Id of the job.
-             * @example 1795000000123456
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
             /**

@@ -995,6 +995,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/imgjob/submit/imagine": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start an image job from a prompt.
+         * @description Makes a grid of four pictures. When the job is finished, its buttons lead on: to one of the pictures, to variations,
+         *     to another grid. Query the job, or give a `notifyHook`.
+         */
+        post: operations["submitImagine"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/imgjob/submit/modal": {
         parameters: {
             query?: never;
@@ -1006,7 +1027,9 @@ export interface paths {
         put?: never;
         /**
          * Give a waiting image job its mask and prompt.
-         * @description To inpaint, first press the job's inpaint button with the action call, then send the mask and the prompt here.
+         * @description To inpaint, first press the job's inpaint button with the action call, then send the mask and the prompt here. The
+         *     same job goes on; a job that does not wait answers 400. `notifyHook` and `state` replace those of the action call
+         *     where they are given.
          */
         post: operations["submitImageModal"];
         delete?: never;
@@ -1027,7 +1050,7 @@ export interface paths {
         /**
          * Press a button of a finished image job.
          * @description Upscales, varies, rolls again, pans or zooms, or opens inpainting. The button's `customId` comes from the job.
-         *     Code 21 means that the new job waits for the modal call.
+         *     Code 21 means that the new job waits for the modal call; one that gets none ends as `FAILURE` and costs nothing.
          */
         post: operations["submitImageAction"];
         delete?: never;
@@ -4689,6 +4712,12 @@ export interface components {
             };
         };
         /**
+         * ImagePrompt
+         * @description What to draw, 1 to 20,000 characters, with the options of the provider behind it, such as `--ar 3:2`.
+         * @example a harbour at dusk
+         */
+        ImagePrompt: string;
+        /**
          * ImageNotifyHook
          * Format: uri
          * @description Address that receives the job by POST whenever its status changes.
@@ -4696,27 +4725,18 @@ export interface components {
         ImageNotifyHook: string;
         /**
          * ImageState
-         * @description Any text of the caller's. It comes back untouched in the job and in its deliveries.
+         * @description Any text of the caller's, up to 8,192 characters. It comes back untouched in the job and in its deliveries.
          * @example order 7
          */
         ImageState: string;
         /**
-         * ImageModalRequest
-         * @description What a job that waits for input is to do. Inpainting takes a mask and a prompt; custom zoom and remix a prompt alone.
+         * ImagineRequest
+         * @description What to draw. Unknown keys are passed to the provider.
          */
-        ImageModalRequest: {
-            /**
-             * @description The job that waits, `result` of the action that started it.
-             * @example 1795000000123456
-             */
-            taskId: string;
-            /** @description What to draw. */
-            prompt?: string;
-            /**
-             * @description Inpainting. The mask of the part to draw anew, as a PNG data URL.
-             * @example data:image/png;base64,iVBORw0KGgo=
-             */
-            maskBase64?: string;
+        ImagineRequest: {
+            prompt: components["schemas"]["ImagePrompt"];
+            /** @description Reference pictures, at most 5, as data URLs of PNG or JPEG files. */
+            base64Array?: string[];
             notifyHook?: components["schemas"]["ImageNotifyHook"];
             state?: components["schemas"]["ImageState"];
         };
@@ -4784,7 +4804,7 @@ export interface components {
         ImageJob: {
             /**
              * @description Id of the job.
-             * @example 1795000000123456
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             id: string;
             /**
@@ -4836,13 +4856,32 @@ export interface components {
             maskBase64?: string | null;
         };
         /**
+         * ImageModalRequest
+         * @description What a job that waits for input is to do. Inpainting takes a mask and a prompt; custom zoom and remix a prompt alone.
+         */
+        ImageModalRequest: {
+            /**
+             * @description The job that waits, `result` of the action that started it.
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+             */
+            taskId: string;
+            prompt?: components["schemas"]["ImagePrompt"];
+            /**
+             * @description Inpainting. The mask of the part to draw anew, as a PNG data URL.
+             * @example data:image/png;base64,iVBORw0KGgo=
+             */
+            maskBase64?: string;
+            notifyHook?: components["schemas"]["ImageNotifyHook"];
+            state?: components["schemas"]["ImageState"];
+        };
+        /**
          * ImageActionRequest
          * @description Presses a button of a finished job. Unknown keys are passed to the provider.
          */
         ImageActionRequest: {
             /**
              * @description The finished job that has the button.
-             * @example 1795000000123456
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
              */
             taskId: string;
             /**
@@ -4861,7 +4900,7 @@ export interface components {
             /**
              * @description 1 to 100 job ids.
              * @example [
-             *       "1795000000123456"
+             *       "task_0a1b2c3d4e5f60718293a4b5c6d7e8f9"
              *     ]
              */
             ids: string[];
@@ -6240,6 +6279,16 @@ export interface components {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 "x-should-retry": components["headers"]["ShouldRetry"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The request breaks the contract, the job is not in the state that this call needs, or the provider refuses the prompt. The message says which. Nothing was charged. */
+        GenericImageBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
                 [name: string]: unknown;
             };
             content: {
@@ -8406,6 +8455,51 @@ export interface operations {
             503: components["responses"]["GenericUnavailable"];
         };
     };
+    submitImagine: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description What to draw. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImagineRequest"];
+            };
+        };
+        responses: {
+            /** @description The job was taken. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImageSubmitReply"];
+                };
+            };
+            400: components["responses"]["GenericImageBadRequest"];
+            401: components["responses"]["GenericUnauthorized"];
+            403: components["responses"]["GenericForbidden"];
+            413: components["responses"]["GenericPayloadTooLarge"];
+            415: components["responses"]["GenericUnsupportedMediaType"];
+            429: components["responses"]["GenericTooManyRequests"];
+            500: components["responses"]["GenericInternalError"];
+            502: components["responses"]["GenericBadGateway"];
+            503: components["responses"]["GenericUnavailable"];
+            504: components["responses"]["GenericGatewayTimeout"];
+        };
+    };
     submitImageModal: {
         parameters: {
             query?: never;
@@ -8430,15 +8524,13 @@ export interface operations {
                     "application/json": components["schemas"]["ImageSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericImageBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
-            403: components["responses"]["GenericForbidden"];
             404: components["responses"]["GenericNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8447,7 +8539,16 @@ export interface operations {
     submitImageAction: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Your own name for this request. A repeat under the same name, with the same body, gives the task that the first
+                 *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
+                 *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
+                 *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
+                 *     try takes another name.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -8468,7 +8569,7 @@ export interface operations {
                     "application/json": components["schemas"]["ImageSubmitReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["GenericImageBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
             404: components["responses"]["GenericNotFound"];
@@ -8476,7 +8577,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8509,7 +8609,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8543,7 +8642,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };

@@ -10,7 +10,7 @@ import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import { FileRelay } from './files/file-relay.ts';
-import { renderOfficialTask } from './formats/official.ts';
+import { renderCallback } from './formats/task-callback.ts';
 import type { Gateway } from './gateway.ts';
 import { contractDocuments } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
@@ -103,7 +103,7 @@ export async function serve(
     const deliveries = new Deliveries({
       store,
       owner: id,
-      render: (task) => renderOfficialTask(task, files.linksAt(settings.publicUrl)),
+      render: (task) => renderCallback(task, files.linksAt(settings.publicUrl)),
       ...settings.callbacks,
       logger,
       clock,

@@ -39,6 +39,7 @@ const routes: Readonly<Record<Protocol, string>> = {
   official: 'POST /api/v3/contents/generations/tasks',
   eta: 'POST /v1/videos',
   sigma: 'POST /sigma/submit/music or /sigma/submit/lyrics',
+  imgjob: 'POST /imgjob/submit/imagine',
 };
 
 /** The catalogue's system voices for a model; empty for a model that does not speak. */

@@ -10,7 +10,7 @@ import type { GenericVideoRequest, TranslatedVideo } from '../providers/video.ts
 import { findTaskModel, type TaskModel, type TaskProtocol } from '../tasks/task-model.ts';
 import { startTask } from './start-task.ts';
 
-type VideoProtocol = Exclude<TaskProtocol, 'native_3d'>;
+type VideoProtocol = Extract<TaskProtocol, 'native_video' | 'official' | 'eta'>;
 type Translate = (model: TaskModel, request: GenericVideoRequest) => TranslatedVideo;
 
 const translations: ReadonlyMap<TaskProtocol, Translate> = new Map<VideoProtocol, Translate>([

@@ -2,6 +2,11 @@ import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
+import { fetchImageJob } from './images/fetchImageJob.ts';
+import { listImageJobs } from './images/listImageJobs.ts';
+import { submitImageAction } from './images/submitImageAction.ts';
+import { submitImageModal } from './images/submitImageModal.ts';
+import { submitImagine } from './images/submitImagine.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
@@ -63,10 +68,11 @@ export const handlers: Handlers = {
   getClipTiming: notImplemented,
   createMusic: notImplemented,
   getMusic: notImplemented,
-  submitImageModal: notImplemented,
-  submitImageAction: notImplemented,
-  fetchImageJob: notImplemented,
-  listImageJobs: notImplemented,
+  submitImagine,
+  submitImageModal,
+  submitImageAction,
+  fetchImageJob,
+  listImageJobs,
   createEmbedding: notImplemented,
   createMessage: notImplemented,
   countMessageTokens: notImplemented,

@@ -1,8 +1,10 @@
 import type { OperationId } from '../../generated/operations.ts';
 import { type Routed, resolveReferences } from '../assets/references.ts';
+import type { Channel } from '../channels/channel.ts';
 import { checkCallbackUrl } from '../deliveries/callback-url.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
+import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
 import { failureWithPublicIds } from '../providers/public-ids.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -24,24 +26,36 @@ export interface TaskPlan {
   /** Milliseconds until it fails if it is not final by then. */
   lifetimeMs?: number;
   callbackUrl?: string;
+  /** What it goes on from, which only one provider has. */
+  source?: TaskSource;
   /** What the client calls each item of the body's `content`. */
   fields?: readonly string[];
+}
+
+/** Something of the caller's that a request goes on from. */
+export interface TaskSource {
+  /** Name of the channel that has it. */
+  channel: string;
+  /** The field that names it, and what stands there. */
+  field: string;
+  id: string;
 }
 
 /**
  * Makes the task: when this resolves, it is on disk and its id may be answered.
  *
- * @throws Failure as `Tasks.submit` says, as `checkCallbackUrl`, and as `resolveReferences` for what the body refers to
+ * @throws Failure 503 when the channel of the source is not there, as `Tasks.submit` says, as `checkCallbackUrl`, and as `resolveReferences` for what the body refers to
  */
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, fields = [], ...plan }: TaskPlan,
+  { body: asked, fields = [], source, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
   const callback = callbackOf(plan, gateway.settings);
   const { id, protocol } = plan.model;
-  const channels = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
+  const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
+  const channels = source === undefined ? serving : keeping(serving, source);
   const plain = { body: asked, channels, publicIds: {}, fields };
   // Only this protocol knows assets and drafts.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
@@ -74,6 +88,18 @@ export async function startTask(
   }
 }
 
+/** Of the channels the one that has what a request goes on from. */
+function keeping(channels: readonly Channel[], { channel, field, id }: TaskSource): readonly Channel[] {
+  const left = channels.filter(({ name }) => name === channel);
+  if (left.length > 0) return left;
+  throw new Failure(
+    503,
+    'get_channel_failed',
+    `${field}: the provider that has ${quoted(id)} is not available to this key.`,
+    { retryAfter: 60 },
+  );
+}
+
 function referring({ publicIds }: Routed): boolean {
   return Object.keys(publicIds).length > 0;
 }
@@ -83,7 +109,15 @@ function callbackOf(
   { callbacks }: Settings,
 ): Pick<TaskPlan, 'callbackUrl'> {
   if (callbackUrl === undefined) return {};
-  const generic = format === 'generic' || format === 'videos';
-  const field = generic ? 'metadata.callback_url' : 'callback_url';
-  return { callbackUrl: checkCallbackUrl(callbackUrl, field, callbacks) };
+  return { callbackUrl: checkCallbackUrl(callbackUrl, callbackFields[format], callbacks) };
 }
+
+/** What requests of each format call the address. */
+const callbackFields: Readonly<Record<TaskFormat, string>> = {
+  generic: 'metadata.callback_url',
+  videos: 'metadata.callback_url',
+  native: 'callback_url',
+  official: 'callback_url',
+  music: 'callback_url',
+  image: 'notifyHook',
+};

@@ -1,5 +1,6 @@
 import type { TaskDriver } from '../tasks/driver.ts';
 import { etaDriver } from './eta/tasks.ts';
+import { imgjobDriver } from './imgjob/tasks.ts';
 import { nativeModel3d } from './native/model3d.ts';
 import { nativeDriver } from './native/tasks.ts';
 import { nativeVideo } from './native/video-result.ts';
@@ -11,4 +12,5 @@ export const drivers: ReadonlyMap<string, TaskDriver> = new Map([
   ['native_3d', nativeDriver(nativeModel3d)],
   ['official', officialDriver],
   ['eta', etaDriver],
+  ['imgjob', imgjobDriver],
 ]);

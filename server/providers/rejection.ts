@@ -47,7 +47,8 @@ export function rejectionFailure({ status, code, message, retryAfter }: Rejectio
   return new ProviderFailure(reported, code ?? 'bad_request', message ?? refused);
 }
 
-function throttled(retryAfter = 1): Failure {
+/** `retryAfter` is in seconds. */
+export function throttled(retryAfter = 1): Failure {
   return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', { retryAfter });
 }
 

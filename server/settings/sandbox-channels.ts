@@ -11,6 +11,7 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
   ],
   ['sandbox-official', 'official', ['official']],
   ['sandbox-eta', 'eta', ['eta']],
+  ['sandbox-imgjob', 'imgjob', ['imgjob']],
 ];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */

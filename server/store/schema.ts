@@ -12,6 +12,7 @@ export interface Database {
   request_log: RequestLogTable;
   voices: VoicesTable;
   tasks: TasksTable;
+  clips: ClipsTable;
   deliveries: DeliveriesTable;
   assets: AssetsTable;
 }
@@ -216,6 +217,19 @@ export interface TasksTable {
   lease_owner: string | null;
   /** Counts the claims: what an earlier claim finds out is not written any more. */
   attempt: number;
+}
+
+/** A song or a stem that a music task made. It is there as long as its task is. */
+export interface ClipsTable {
+  /** The public id. */
+  id: string;
+  task_id: string;
+  user_id: number;
+  channel: string;
+  /** Never shown to clients, as the next. */
+  upstream_id: string;
+  /** The upstream task that made it; a task may have several. */
+  upstream_task_id: string;
 }
 
 /** A delivery to a task's callback address: made together with the change of state it is about. */

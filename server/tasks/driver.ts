@@ -3,6 +3,7 @@ import { unanswered } from '../channels/failover.ts';
 import { Failure, type TaskError } from '../failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
+import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** Speaks to one kind of upstream about tasks. Everything it throws should be a `DriverError`. */
@@ -11,6 +12,11 @@ export interface TaskDriver {
   submit(task: TaskRecord, request: object, upstream: Upstream): Promise<Submission>;
   /** Asks for the upstream task's state. A `DriverError` of kind `rejected` fails the task. */
   poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot>;
+  /**
+   * Gives a task that waits for its owner's word what it waits for. Kind `rejected`: it was not taken, and the task
+   * stays as it is. Absent: tasks never wait.
+   */
+  resume?(task: AcceptedTask, request: object, upstream: Upstream): Promise<Resumed>;
   /** Stops the upstream task. Kind `rejected`: it cannot be stopped any more. Absent: it never can. */
   cancel?(task: AcceptedTask, upstream: Upstream): Promise<void>;
 }
@@ -34,6 +40,15 @@ export interface Submission {
   progress?: number;
   /** Milliseconds until the first poll. */
   pollAfterMs?: number;
+  /** What there is to show already. */
+  result?: Readonly<Record<string, unknown>>;
+}
+
+/** A task that waits no more. */
+export interface Resumed {
+  upstreamId: string;
+  /** In the place of what there was to show. */
+  result: Readonly<Record<string, unknown>>;
 }
 
 /** What an upstream says of a task. `result` is kept as it is for the renderers; the latest one wins. */
@@ -43,12 +58,15 @@ export type Snapshot =
       /** Whole percent; absent: not reported. */
       progress?: number;
       result?: Readonly<Record<string, unknown>>;
+      /** What it has made so far, each of which becomes a record of its own. */
+      clips?: readonly NewClip[];
       /** Least milliseconds until the next poll. */
       pollAfterMs?: number;
     }
   | {
       state: 'completed';
       result: Readonly<Record<string, unknown>>;
+      clips?: readonly NewClip[];
       /** Absent: not reported, so the units that were reserved are charged. */
       usage?: TaskUsage;
       /** Milliseconds that the result is available. */

@@ -7,7 +7,7 @@ import { findModel, knownModel, quoted, requireProtocol } from '../models/catalo
 import type { ChannelProtocol } from '../settings/configuration.ts';
 
 /** The catalogue's protocols whose work is done in tasks. */
-export type TaskProtocol = Extract<Protocol, 'native_video' | 'native_3d' | 'official' | 'eta'>;
+export type TaskProtocol = Extract<Protocol, 'native_video' | 'native_3d' | 'official' | 'eta' | 'imgjob'>;
 
 /** A model whose work is done in tasks. */
 export interface TaskModel {
@@ -21,6 +21,7 @@ const units: Readonly<Record<TaskProtocol, Unit>> = {
   native_3d: 'actions',
   official: 'seconds',
   eta: 'seconds',
+  imgjob: 'actions',
 };
 
 /** What a channel speaks that serves models of a protocol. */

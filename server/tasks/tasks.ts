@@ -4,17 +4,19 @@ import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import {
   findTask,
+  findTasks,
   listTasks,
   pageTasks,
   type TaskFilter,
   type TaskName,
   type TaskRecord,
 } from '../store/queries/tasks.ts';
-import { asDriverError, taskCanceled } from './driver.ts';
+import { type AcceptedTask, asDriverError, taskCanceled } from './driver.ts';
 import { environment, type TaskEnvironment, type TaskOptions } from './environment.ts';
 import { Housekeeping } from './housekeeping.ts';
 import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
+import { Resumption, type TaskInput } from './resumption.ts';
 import { Submitter } from './submitter.ts';
 import type { SubmittedTask, TaskCreation } from './task-creation.ts';
 import { TaskStep } from './task-step.ts';
@@ -42,6 +44,7 @@ export class Tasks {
   readonly #submitter: Submitter;
   readonly #poller: Poller;
   readonly #housekeeping: Housekeeping;
+  readonly #resumption: Resumption;
 
   constructor(options: TaskOptions) {
     this.#env = environment(options, this.#stopping.signal, `gateway_${randomUUID()}`);
@@ -51,6 +54,7 @@ export class Tasks {
     const step = new TaskStep(this.#env, this.#changes, slots);
     this.#poller = new Poller(this.#env, step, slots, () => this.#submitter.late);
     this.#housekeeping = new Housekeeping(this.#env, step);
+    this.#resumption = new Resumption(this.#env);
   }
 
   /** Goes on with what an earlier run left behind, and watches over all tasks from now on. */
@@ -65,7 +69,12 @@ export class Tasks {
     const { store, timers, owner } = this.#env;
     await this.#poller.stop();
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
-    const running = [...this.#poller.inFlight, ...this.#submitter.running, this.#housekeeping.stop()];
+    const running = [
+      ...this.#poller.inFlight,
+      ...this.#submitter.running,
+      ...this.#resumption.running,
+      this.#housekeeping.stop(),
+    ];
     await Promise.allSettled(running);
     cutOff.cancel();
     await store.run('releaseTasks', { owner, now: timers.monotonic() });
@@ -88,13 +97,28 @@ export class Tasks {
    * first; the reader waits a short time for the answer.
    */
   async read(name: TaskName): Promise<TaskRecord | undefined> {
-    const { store, timing, timers } = this.#env;
-    const task = await findTask(store.read, name);
-    if (task === undefined || task.completedAt !== null || task.upstreamId === null) return task;
+    const { read } = this.#env.store;
+    const task = await findTask(read, name);
+    if (task === undefined) return undefined;
+    return (await this.#askAbout(task)) ? findTask(read, name) : task;
+  }
+
+  /** The same for several tasks, in no order; those that are not the owner's are left out. */
+  async readAll(names: Parameters<typeof findTasks>[1]): Promise<TaskRecord[]> {
+    const { read } = this.#env.store;
+    const tasks = await findTasks(read, names);
+    const asked = await Promise.all(tasks.map((task) => this.#askAbout(task)));
+    return asked.includes(true) ? findTasks(read, names) : tasks;
+  }
+
+  /** Asks about a task that was not asked about for a while. Says whether its row may have changed meanwhile. */
+  async #askAbout(task: TaskRecord): Promise<boolean> {
+    const { timing, timers } = this.#env;
+    if (task.completedAt !== null || task.upstreamId === null) return false;
     const fresh = task.polledAt !== null && timers.monotonic() < task.polledAt + timing.readFreshMs;
-    if (task.failures > 0 || fresh) return task;
+    if (task.failures > 0 || fresh) return false;
     const refreshed = this.#poller.refresh(task);
-    if (refreshed === undefined) return task.leaseOwner === null ? task : findTask(store.read, name);
+    if (refreshed === undefined) return task.leaseOwner !== null;
     await new Promise<void>((resolve) => {
       const enough = timers.alarm(timing.readWaitMs, resolve);
       void refreshed.then(() => {
@@ -102,7 +126,7 @@ export class Tasks {
         resolve();
       });
     });
-    return findTask(store.read, name);
+    return true;
   }
 
   /**
@@ -136,6 +160,18 @@ export class Tasks {
     const now = failed ?? (await findTask(store.read, name));
     // A poll may have found out by itself; anything else means that it was too late.
     return now && { canceled: failed !== undefined || now.error?.code === taskCanceled.code, task: now };
+  }
+
+  /**
+   * Gives a task what it waits for; it goes on when the client leaves. Gives the task as it is then, undefined when it is
+   * final. The input is on disk before the upstream is asked, so that it is not lost with the answer.
+   *
+   * @throws Failure when the upstream did not take it; the task waits on then
+   */
+  async resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
+    const resumed = await this.#resumption.resume(task, input);
+    if (typeof resumed?.nextPollAt === 'number') this.#poller.wake(resumed.nextPollAt);
+    return resumed;
   }
 
   /** Forgets the owner's task, which must be final. The books and the request log stay. */

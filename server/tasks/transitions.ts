@@ -32,6 +32,7 @@ export class TaskTransitions {
       upstreamId: submission.upstreamId,
       state: submission.state ?? 'queued',
       progress: percent(submission.progress),
+      result: submission.result === undefined ? null : JSON.stringify(submission.result),
       nextPollAt: dueNow + this.#pause(timing.firstPollMs, submission.pollAfterMs),
       now: clock(),
       dueNow,
@@ -60,6 +61,7 @@ export class TaskTransitions {
       state,
       progress,
       result: snapshot.result === undefined ? null : JSON.stringify(snapshot.result),
+      clips: snapshot.clips,
       failures: 0,
       pollInterval,
       polledAt: dueNow,
@@ -100,7 +102,7 @@ export class TaskTransitions {
   }
 
   /** Charges what was used, at the rate of the day it was made, and never more than was held. */
-  complete(task: TaskRecord, { result, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
+  complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
     const used = usage !== undefined && usable(usage, task.rate) ? usage : { units: task.expectedUnits };
     if (usage !== undefined && used !== usage) {
       this.#env.logger.error(
@@ -119,7 +121,7 @@ export class TaskTransitions {
       );
     }
     const charge = { quota: price(units, task.rate, 1), units, inputTokens, outputTokens };
-    const end = { attempt: task.attempt, result: JSON.stringify(result), error: null, charge };
+    const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null, charge };
     return this.#finish(task, end, resultMs);
   }
 

@@ -111,6 +111,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
       [{ format: 'videos' }, []],
       [{ format: 'native' }, []],
       [{ format: 'music' }, ['completed']],
+      [{ format: 'image' }, ['in_progress', 'completed']],
     ] as const)('of %o only %o', async (change, states) => {
       const { driver } = outbox.rig;
       const tasks = outbox.rig.engine({

@@ -13,6 +13,7 @@ const requests: readonly { path: string; body: object }[] = [
     path: '/v1/video/generations',
     body: { model: 'epsilon-delta-2-0-fast-260128', prompt: 'A kite.', seconds: '4', size: '480p' },
   },
+  { path: '/imgjob/submit/imagine', body: { prompt: 'A kite.' } },
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[fail-late]]', seconds: '2' } },
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[reject]]', seconds: '2' } },
   {
@@ -94,6 +95,58 @@ describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: tr
         await vi.waitFor(state, { timeout: 60_000, interval: 50 });
         const states = (await ledgerRows(gateway.store)).map((row) => row.state);
         expect(states.toSorted()).toEqual(['refunded', 'settled']);
+        await expectBalanced(gateway.store, site.token);
+      } finally {
+        await close(1_000);
+      }
+    }),
+  );
+});
+
+describe.each(engines)('an image job whose modal call is cut off on %s', { concurrent: true }, (engine) => {
+  const jobOf = async (site: Site, url: string, id: string) => {
+    const answer = await send(site, url, `/imgjob/task/${id}/fetch`);
+    return (await answer.json()) as { status: string; state: string; buttons: { customId: string }[] };
+  };
+  const reaches = (site: Site, url: string, id: string, status: string) =>
+    vi.waitFor(
+      async () => {
+        const job = await jobOf(site, url, id);
+        expect(job.status).toBe(status);
+        return job;
+      },
+      { timeout: 60_000, interval: 50 },
+    );
+  const submit = async (site: Site, url: string, call: string, body: object) => {
+    const answer = await send(site, url, `/imgjob/submit/${call}`, body);
+    const { result } = (await answer.json()) as { result: string };
+    return result;
+  };
+  const press = async (site: Site, url: string, id: string, beginning: string) => {
+    const { buttons } = await reaches(site, url, id, 'SUCCESS');
+    const button = buttons.find(({ customId }) => customId.startsWith(beginning));
+    return submit(site, url, 'action', { taskId: id, customId: button?.customId });
+  };
+
+  test.each([
+    ['resume:noted', 'before the provider was asked, waits on', 'MODAL'],
+    ['resume:answered', 'when the provider has taken it, goes on', 'SUCCESS'],
+  ])('at %s, %s', { timeout: 120_000 }, (dieAt, _, status) =>
+    atSite(engine, async (site) => {
+      const child = await GatewayProcess.start({ ...site.options, dieAt });
+      const grid = await submit(site, child.url, 'imagine', { prompt: 'A kite.' });
+      const picture = await press(site, child.url, grid, 'IJ::JOB::upsample::1');
+      const id = await press(site, child.url, picture, 'IJ::CustomZoom');
+      const modal = { taskId: id, prompt: 'A kite. --zoom 1.5', state: 'order 7' };
+      await Promise.all([expect(submit(site, child.url, 'modal', modal)).rejects.toThrow(), child.killed()]);
+      await site.freeOrphans();
+      const { url, gateway, close } = await site.serve();
+      try {
+        expect(await reaches(site, url, id, status)).toMatchObject({ state: 'order 7' });
+        if (status === 'MODAL') expect(await submit(site, url, 'modal', modal)).toBe(id);
+        await reaches(site, url, id, 'SUCCESS');
+        const states = (await ledgerRows(gateway.store)).map((row) => row.state);
+        expect(states).toEqual(['settled', 'settled', 'settled']);
         await expectBalanced(gateway.store, site.token);
       } finally {
         await close(1_000);
@@ -207,6 +260,7 @@ async function revive(site: Site, told: readonly string[]): Promise<void> {
 
 /** Where the task of an answer is to be polled. */
 function pollPath(path: string, answer: unknown): string {
-  const { id, output } = answer as { id?: string; output?: { task_id: string } };
+  const { id, output, result } = answer as { id?: string; output?: { task_id: string }; result?: string };
+  if (result !== undefined) return `/imgjob/task/${result}/fetch`;
   return output === undefined ? `${path}/${id}` : nativePoll + output.task_id;
 }

@@ -48,7 +48,7 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     now: () => stoodAt ?? Date.now(),
   });
   const config = join(dataDir, 'gateway.yaml');
-  const channels = ['native', 'official', 'eta'].map((protocol) => ({
+  const channels = ['native', 'official', 'eta', 'imgjob'].map((protocol) => ({
     name: protocol,
     protocol,
     base_url: sandbox.url,

@@ -60,7 +60,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getClipTiming: [200, ...keyed, 404, 409, ...provider],
   getMusic: kept,
 
-  submitImageModal: created,
+  submitImagine: [200, ...keyed, 403, ...body, ...provider],
+  submitImageModal: [200, ...keyed, 404, ...body, ...provider],
   submitImageAction: created,
   fetchImageJob: kept,
   listImageJobs: [...listed, ...body],

@@ -63,6 +63,11 @@ const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
     const made = await make('createOfficialVideo');
     return { path: { task_id: (jsonOf(made) as { id: string }).id } };
   },
+  submitImageModal: async () => {
+    // A job that was given its mask already waits again as soon as the provider says so.
+    await make('fetchImageJob', { path: { id: 'task_1b2c3d4e5f60718293a4b5c6d7e8f90a' } });
+    return {};
+  },
   downloadVideoContent: async () => ({ path: { task_id: await finishedVideo('mp4 png') } }),
 };
 

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Target } from './answer.ts';
+import { furnishImageJobs } from './furnish-image-jobs.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 import { channelTo } from './upstream.ts';
@@ -23,7 +24,7 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta'] as const;
+const names = ['native', 'official', 'eta', 'imgjob'] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
@@ -42,6 +43,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
     now: Date.now(),
   });
   await furnish(gateway.store, userId);
+  await furnishImageJobs(gateway.store, userId);
   failWhile(gateway.store, () => store);
   const control = createServer((request, response) => {
     const chunks: Buffer[] = [];

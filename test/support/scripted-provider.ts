@@ -52,6 +52,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       json(200, { request_id: 'r1', output: customized(chunks), usage: { count: 1 } });
     } else if (path.startsWith('/api/assets/')) {
       json(200, { code: 0, message: '', data: { Id: 'asset-20260301120000-k3v9q', Status: 'Processing' } });
+    } else if (path.startsWith('/imgjob/')) {
+      json(200, imageJob(method, path));
     } else if (path.startsWith('/api/v3/')) {
       json(200, method === 'POST' ? { id: namedFiles(chunks) } : officialTask(url, id));
     } else {
@@ -88,6 +90,13 @@ function customized(chunks: readonly Buffer[]): object {
 }
 
 const time = '2026-02-01 09:30:00';
+
+/** Jobs whose id says so wait for the modal call, the others for their turn. */
+function imageJob(method: string, path: string): object {
+  const result = path.endsWith('/modal') ? 'waiting' : 'submitted';
+  if (method === 'POST') return { code: 1, description: 'taken', result, properties: {} };
+  return { status: path.includes('/waiting') ? 'MODAL' : 'SUBMITTED', progress: '0%' };
+}
 
 /** The prompt, as far as it names files, is the task's id. */
 function namedFiles(chunks: readonly Buffer[]): string {

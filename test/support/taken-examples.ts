@@ -16,6 +16,9 @@ const scripted: Readonly<Record<string, readonly string[]>> = {
   createVideo: ['seedance_references'],
   createGenericVideo: ['seedance_references'],
   createOfficialVideo: ['references'],
+  submitImagine: ['reference'],
+  submitImageAction: ['upscale', 'inpaint'],
+  submitImageModal: ['inpaint', 'custom_zoom'],
 };
 
 /** Tests, after all other tests of the operation, that the gateway takes every documented request as it stands. */

@@ -204,7 +204,7 @@ export class TaskHarness {
 }
 
 async function wipe({ engine, options }: TestStore): Promise<void> {
-  const tables = ['deliveries', 'tasks', 'request_log', 'ledger', 'tokens', 'users'];
+  const tables = ['deliveries', 'clips', 'tasks', 'request_log', 'ledger', 'tokens', 'users'];
   if (engine === 'postgres') {
     const names = tables.map((table) => `${options.schema}.${table}`);
     await onServer((client) => client.query(`truncate ${names.join(', ')}`));

@@ -44,6 +44,21 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: now + 3_000 });
     });
 
+    test("of several asks about each once, and leaves out what is not the owner's", async () => {
+      const tasks = [await rig.submit(), await rig.submit()];
+      const foreign = await rig.submit({ format: 'generic' });
+      rig.driver.onPoll = () => ({ state: 'in_progress', progress: 30 });
+      const { userId } = rig.token;
+      const ids = [...tasks, foreign, { id: 'none' }].map(({ id }) => id);
+      const read = (change = {}) => rig.tasks.readAll({ ids, userId, format: 'videos', ...change });
+      rig.clock.jump(2_000);
+      const both = (await Promise.all([read(), read()])).flat();
+      expect(rig.driver.polled.map(({ id }) => id).toSorted()).toEqual(tasks.map(({ id }) => id).toSorted());
+      expect(both.map(({ progress }) => progress)).toEqual([30, 30, 30, 30]);
+      expect(await read({ userId: userId + 1 })).toEqual([]);
+      expect(await read({ ids: [] })).toEqual([]);
+    });
+
     test('of a task whose poll ends between the look at its row and the answer does not ask again', async () => {
       const looked = Promise.withResolvers<void>();
       const read = rig.store.read.withPlugin({

@@ -253,6 +253,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     const accepted = {
       id,
       attempt,
+      result: null,
       upstreamId: 'other',
       state: 'queued',
       progress: 0,

@@ -119,6 +119,7 @@ describe.each(engines)('references on %s', (engine) => {
       upstreamId: `cgt-${made}`,
       state: 'queued',
       progress: 0,
+      result: null,
       nextPollAt: now + 1e9,
     });
     if (done) {

@@ -241,9 +241,13 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
     .execute();
 }
 
-/** Official tasks, whatever format they were made in, deliver every change; music its end; others nothing. */
+/**
+ * Official tasks, whatever format they were made in, deliver every change; image jobs what follows their submit answer;
+ * music its end; others nothing.
+ */
 function delivers({ format, driver, state, error }: DeliveredTask): boolean {
   if (error?.code === canceled) return false;
   if (format === 'music') return state === 'completed' || state === 'failed';
+  if (format === 'image') return state !== 'queued';
   return format === 'official' || driver === 'official';
 }

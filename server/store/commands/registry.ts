@@ -10,6 +10,7 @@ import {
 } from './deliveries.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
+import { noteInput, resumeTask } from './task-input.ts';
 import {
   claimStrandedTasks,
   claimTask,
@@ -43,6 +44,8 @@ export const commands = {
   createTask,
   markAsked,
   acceptTask,
+  noteInput,
+  resumeTask,
   dropTask,
   finishTask,
   removeTask,

@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysel
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres, statement } from '../statement.ts';
+import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries, type DeliveredTask } from './deliveries.ts';
 
@@ -178,7 +179,12 @@ export const claimTask: Command<
 };
 
 /** What a poll found of a task that is not final. */
-export type TaskPoll = {
+export type TaskPoll = PollRow & {
+  /** What it has made so far, if it makes clips. */
+  clips?: readonly NewClip[] | undefined;
+};
+
+type PollRow = {
   id: string;
   attempt: number;
   state: 'queued' | 'in_progress';
@@ -204,11 +210,11 @@ const pollColumns = {
   polledAt: 'bigint',
   nextPollAt: 'bigint',
   now: 'bigint',
-} as const satisfies Record<keyof TaskPoll, string>;
+} as const satisfies Record<keyof PollRow, string>;
 
 /** Polls as a table `poll`, made of one JSON text: a statement for each would be a round trip for each. */
 function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilder<unknown> {
-  const json = JSON.stringify(polls);
+  const json = JSON.stringify(polls.map(({ clips: _, ...row }) => row));
   const columns = Object.entries(pollColumns);
   if (isPostgres(trx)) {
     const typed = columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
@@ -218,10 +224,12 @@ function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilde
   return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
 }
 
+type Written = Omit<DeliveredTask, 'error' | 'due'> & Pick<TaskRecord, 'startedAt' | 'userId' | 'channel'>;
+
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
   // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
-  const { rows } = await sql<Omit<DeliveredTask, 'error' | 'due'> & { startedAt: number | null }>`
+  const { rows } = await sql<Written>`
     update tasks set
       updated_at = case when tasks.progress < poll.progress
         or (tasks.state = 'queued' and poll.state = 'in_progress') then poll.now else tasks.updated_at end,
@@ -238,8 +246,14 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
     from ${pollTable(trx, polls)}
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
     returning tasks.id, tasks.format, tasks.driver, tasks.state, tasks.callback_url as "callbackUrl",
-      tasks.updated_at as "updatedAt", tasks.started_at as "startedAt"`.execute(trx);
+      tasks.updated_at as "updatedAt", tasks.started_at as "startedAt", tasks.user_id as "userId",
+      tasks.channel`.execute(trx);
   const written = new Map(rows.map((row) => [row.id, row]));
+  const made = polls.flatMap(({ id, clips }) => {
+    const row = written.get(id);
+    return row === undefined || clips === undefined ? [] : [{ ...row, clips }];
+  });
+  await addClips(trx, made);
   // Only the poll that began it set this time.
   const begun = polls.flatMap(({ id, now, polledAt, nextPollAt }) => {
     const row = written.get(id);

@@ -1,11 +1,12 @@
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { TaskFormat, TaskState } from '../schema.ts';
+import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
 import { refund, reserve, settle } from './ledger.ts';
 
-const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
+export const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
 export interface NewTask {
   id: string;
@@ -138,6 +139,8 @@ export interface AcceptedTask {
   upstreamId: string;
   state: 'queued' | 'in_progress';
   progress: number;
+  /** JSON object. */
+  result: string | null;
   nextPollAt: number;
   now: number;
   /** By the clock of due times. */
@@ -152,6 +155,7 @@ export const acceptTask: Command<AcceptedTask, TaskRecord | undefined> = async (
       upstream_id: task.upstreamId,
       state: task.state,
       progress: task.progress,
+      result: task.result,
       started_at: task.state === 'in_progress' ? task.now : null,
       updated_at: task.now,
       polled_at: task.dueNow,
@@ -209,6 +213,8 @@ export interface TaskEnd {
   onlyUnaccepted?: boolean;
   /** JSON object; null keeps the latest. */
   result: string | null;
+  /** What it has made, if it makes clips. */
+  clips?: readonly NewClip[] | undefined;
   /** Null: it is completed. */
   error: { code: string; message: string } | null;
   /** Its idempotency key stays taken although no upstream is known to have it: one may have. */
@@ -228,7 +234,19 @@ export interface TaskEnd {
  */
 export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } | undefined> = async (
   trx,
-  { id, attempt, onlyUnaccepted = false, keepKey = false, result, error, charge, expiresAt, now, dueNow },
+  {
+    id,
+    attempt,
+    onlyUnaccepted = false,
+    keepKey = false,
+    result,
+    clips,
+    error,
+    charge,
+    expiresAt,
+    now,
+    dueNow,
+  },
 ) => {
   const row = await trx
     .updateTable('tasks')
@@ -256,6 +274,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     .executeTakeFirst();
   if (row === undefined) return undefined;
   const task = taskRecord(row);
+  await addClips(trx, [{ ...task, clips }]);
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
   fault('settle:between');
   const { requestId } = task;

@@ -7,6 +7,7 @@ import { migration as listsAndRetention } from './0006-lists-and-retention.ts';
 import { migration as gateways } from './0007-gateways.ts';
 import { migration as commits } from './0008-commits.ts';
 import { migration as taskRequest } from './0009-task-request.ts';
+import { migration as clips } from './0010-clips.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -20,4 +21,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0007-gateways', run: gateways },
   { name: '0008-commits', run: commits },
   { name: '0009-task-request', run: taskRequest },
+  { name: '0010-clips', run: clips },
 ];

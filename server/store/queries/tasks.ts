@@ -112,6 +112,15 @@ export async function findTask(db: Kysely<Database>, name: TaskName): Promise<Ta
   return row === undefined ? undefined : taskRecord(row);
 }
 
+/** The user's tasks of that format among these ids, in no order. */
+export async function findTasks(
+  db: Kysely<Database>,
+  { ids, userId, format }: { ids: readonly string[] } & Omit<TaskName, 'id'>,
+): Promise<TaskRecord[]> {
+  const rows = await matching(db, { userId, format, ids }).select(taskColumns).execute();
+  return rows.map(taskRecord);
+}
+
 /** A task whoever owns it: for the program itself, never for a client. */
 export async function findTaskById(db: Kysely<Database>, id: string): Promise<TaskRecord | undefined> {
   const row = await db.selectFrom('tasks').select(taskColumns).where('id', '=', id).executeTakeFirst();

@@ -1,7 +1,36 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('fetchImageJob', {
   invalid: {
     'an id of 129 characters': { path: { id: '1'.repeat(129) }, names: 'id', limit: 128 },
+  },
+  carriesOut: (call) => {
+    test('200 a grid with its buttons', async () => {
+      const id = await startImageJob({ state: 'order 7' });
+      const early = jsonOf(await call({ path: { id } }));
+      expect(early).toMatchObject({ id, action: 'IMAGINE', state: 'order 7', imageUrl: null, buttons: [] });
+      await imageJobEnded(id);
+      const answer = await call({ path: { id } });
+      expect(jsonOf(answer)).toMatchObject({ id, status: 'SUCCESS', progress: '100%', failReason: null });
+      const { buttons } = jsonOf(answer) as { buttons: { label: string }[] };
+      expect(buttons.map(({ label }) => label)).toEqual(expect.arrayContaining(['U1', 'V4']));
+    });
+    test('200 a job that has failed', async () => {
+      const id = await startImageJob({ prompt: 'a harbour [[fail-late]]' });
+      await imageJobEnded(id);
+      const answer = await call({ path: { id } });
+      expect(jsonOf(answer)).toMatchObject({ status: 'FAILURE', failReason: expect.stringMatching(/./) });
+    });
+    test.each(['none', '%00'])('404 the job %j', async (id) => {
+      expectRefusal(await call({ path: { id } }), 404, { code: 'resource_not_found', names: 'id' });
+    });
+    test('404 the job of another user', async () => {
+      const answer = await call({ path: { id: await startImageJob() }, as: 'penniless' });
+      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'id' });
+    });
   },
 });

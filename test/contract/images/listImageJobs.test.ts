@@ -1,4 +1,7 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('listImageJobs', {
   invalid: {
@@ -6,5 +9,15 @@ describeOperation('listImageJobs', {
     'no id': { change: { ids: [] }, names: 'ids', limit: 1 },
     '101 ids': { change: { ids: Array(101).fill('1') }, names: 'ids', limit: 100 },
     'an id that is a number': { change: { ids: [1795] }, names: 'ids.0' },
+  },
+  carriesOut: (call) => {
+    test('200 the caller’s own jobs among the ids, each once', async () => {
+      const ids = [await startImageJob(), await startImageJob()];
+      const answer = await call({ change: { ids: [...ids, ...ids, 'task_none'] } });
+      expect(answer.status).toBe(200);
+      expect((jsonOf(answer) as { id: string }[]).map(({ id }) => id)).toEqual(ids);
+      const others = await call({ change: { ids }, as: 'penniless' });
+      expect(jsonOf(others)).toEqual([]);
+    });
   },
 });

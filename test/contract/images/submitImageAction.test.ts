@@ -1,4 +1,9 @@
+import { beforeAll, expect, test } from 'vitest';
+import type { components } from '../../../generated/http.ts';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { buttonOf, finishedPicture, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';
 
 describeOperation('submitImageAction', {
   invalid: {
@@ -6,5 +11,57 @@ describeOperation('submitImageAction', {
     'without a button': { change: { customId: undefined }, names: 'customId' },
     'a button of 513 characters': { change: { customId: 'b'.repeat(513) }, names: 'customId', limit: 512 },
     'a state that is an object': { change: { state: { order: 7 } }, names: 'state' },
+  },
+  carriesOut: (call) => {
+    let picture: components['schemas']['ImageJob'];
+    beforeAll(async () => {
+      picture = await finishedPicture();
+    });
+    const press = (customId: string, change: object = {}) => ({
+      change: { taskId: picture.id, customId, notifyHook: undefined, ...change },
+    });
+
+    test('200 another picture', async () => {
+      const answer = await call(press(buttonOf(picture, 'IJ::Outpaint::50'), { state: 'order 7' }));
+      expect(answer.status).toBe(200);
+      const { result } = jsonOf(answer) as { result: string };
+      expect(jsonOf(answer)).toMatchObject({ code: 1, properties: {} });
+      const job = await imageJobEnded(result);
+      expect(job).toMatchObject({ status: 'SUCCESS', action: 'ZOOM', state: 'order 7' });
+      expect(job.imageUrl).toMatch(/^http/);
+    });
+    test('200 a job that waits for the modal', async () => {
+      const answer = await call(press(buttonOf(picture, 'IJ::Inpaint::')));
+      expect(jsonOf(answer)).toMatchObject({ code: 21, properties: { finalPrompt: expect.any(String) } });
+    });
+    test('200 the same job for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `action-${process.pid}-${performance.now()}` };
+      const request = { ...press(buttonOf(picture, 'IJ::Outpaint::50')), headers };
+      const [first, again] = [await call(request), await call(request)];
+      expect([first.status, jsonOf(again)]).toEqual([200, jsonOf(first)]);
+      const other = { ...press(buttonOf(picture, 'IJ::Inpaint::')), headers };
+      expectRefusal(await call(other), 400, { code: 'idempotency_key_reused' });
+    });
+    test('400 a button of another job', async () => {
+      expectRefusal(await call(press('IJ::JOB::upsample::1::other')), 400, {
+        code: 'invalid_request',
+        names: 'customId',
+      });
+    });
+    test('400 a job at work', async () => {
+      const answer = await call(press('IJ::JOB::upsample::1::x', { taskId: await startImageJob() }));
+      expectRefusal(answer, 400, { code: 'task_not_completed', names: 'taskId' });
+    });
+    test('403 to a key that may not make image jobs', async () => {
+      const answer = await call({ ...press(buttonOf(picture, 'IJ::Outpaint::50')), as: 'restricted' });
+      expectRefusal(answer, 403, { code: 'access_denied' });
+    });
+    test('404 an unknown job, and that of another user', async () => {
+      expectRefusal(await call(press('IJ::JOB::upsample::1::x', { taskId: 'task_none' })), 404, {
+        code: 'resource_not_found',
+        names: 'taskId',
+      });
+      expectRefusal(await call({ ...press(buttonOf(picture, 'IJ::Inpaint::')), as: 'penniless' }), 404);
+    });
   },
 });

@@ -2,6 +2,10 @@ import type { Limits } from '../../support/limits.ts';
 
 /** Image jobs. */
 export const images: Limits = {
+  'ImagineRequest.base64Array': { maxItems: 5 },
+  'ImagineRequest.base64Array[]': { pattern: '^data:image/(png|jpeg|jpg);base64,.' },
+  ImagePrompt: { maxLength: 20000, minLength: 1 },
+  ImageState: { maxLength: 8192 },
   ImageNotifyHook: { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'ImageModalRequest.taskId': { maxLength: 128, minLength: 1 },
   'ImageModalRequest.maskBase64': { pattern: '^data:image/png;base64,.' },

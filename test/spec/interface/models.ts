@@ -127,4 +127,5 @@ export const otherModels = {
   ],
   eta: ['eta-imagine-video', 'eta-imagine-video-1.5-preview'],
   sigma: ['sigma_music'],
+  imgjob: ['imgjob_image'],
 } as const;

@@ -1,0 +1,15 @@
+import type { FileLinks } from '../files/file-links.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { renderImageJob } from './image-job.ts';
+import { renderOfficialTask } from './official.ts';
+
+/** The body of a callback about a task, in the format that its receiver knows. */
+export function renderCallback(task: TaskRecord, links: FileLinks): object {
+  switch (task.format) {
+    case 'image':
+      return renderImageJob(task, links);
+    default:
+      // The generic formats have no callback of their own; those of the Seedance family come in the official one.
+      return renderOfficialTask(task, links);
+  }
+}

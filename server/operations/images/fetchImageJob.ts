@@ -1,0 +1,9 @@
+import { renderImageJob } from '../../formats/image-job.ts';
+import { linksFor } from '../../formats/links-for.ts';
+import type { Handler } from '../../http/handler.ts';
+import { readImageJob } from '../image-jobs.ts';
+
+/** An image job as it is now. */
+export const fetchImageJob: Handler<'fetchImageJob'> = async (request, reply) => {
+  reply.json(200, renderImageJob(await readImageJob(request, request.path.id, 'id'), linksFor(request)));
+};

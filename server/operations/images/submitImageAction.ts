@@ -1,0 +1,50 @@
+import { Failure, invalid } from '../../failure.ts';
+import { imageFacts, imageResult, renderSubmitted } from '../../formats/image-job.ts';
+import type { Handler } from '../../http/handler.ts';
+import { actionOf, type ImageFacts } from '../../providers/imgjob/image-job.ts';
+import type { TaskRecord } from '../../store/queries/tasks.ts';
+import { imageModel, readImageJob, startImageJob } from '../image-jobs.ts';
+
+/** Presses a button of a finished job, which makes a job of its own at the provider that has the first. */
+export const submitImageAction: Handler<'submitImageAction'> = async (request, reply) => {
+  const { notifyHook, state, taskId, ...rest } = request.body;
+  const { customId } = rest;
+  const model = imageModel(request);
+  const source = await readImageJob(request, taskId, 'taskId');
+  const upstreamId = requireButton(source, customId);
+  const { prompt } = imageFacts(source);
+  const facts: ImageFacts = {
+    action: actionOf(customId),
+    custom_id: customId,
+    ...(prompt !== undefined && { prompt }),
+    ...(state !== undefined && { state }),
+  };
+  const task = await startImageJob(request, 'submitImageAction', {
+    model,
+    body: { ...rest, taskId: upstreamId },
+    facts,
+    notifyHook,
+    source: { channel: source.channel, field: 'taskId', id: taskId },
+  });
+  reply.json(200, renderSubmitted(task));
+};
+
+/**
+ * The provider's id of a job that has the button: whoever could send any button could press those of others.
+ *
+ * @throws Failure 400 when the job is not finished or does not show the button
+ */
+function requireButton(source: TaskRecord, customId: string): string {
+  const { state, upstreamId } = source;
+  if (state === 'failed') throw invalid('taskId', 'the job has failed and has no buttons.');
+  if (state !== 'completed' || upstreamId === null)
+    throw new Failure(
+      400,
+      'task_not_completed',
+      'taskId: the job has no buttons yet; query it until it is finished.',
+    );
+  const { buttons = [] } = imageResult(source);
+  if (!buttons.some((button) => button.customId === customId))
+    throw invalid('customId', 'is no button of this job; take one that the job shows.');
+  return upstreamId;
+}

@@ -1,0 +1,33 @@
+import { checkCallbackUrl } from '../../deliveries/callback-url.ts';
+import { type Failure, invalid } from '../../failure.ts';
+import { imageResult } from '../../formats/image-job.ts';
+import type { Handler } from '../../http/handler.ts';
+import { readImageJob } from '../image-jobs.ts';
+
+/** Gives a job that an action has opened its mask and prompt; the same job goes on. */
+export const submitImageModal: Handler<'submitImageModal'> = async (request, reply) => {
+  const { gateway, body } = request;
+  const { notifyHook, state, taskId, ...rest } = body;
+  const task = await readImageJob(request, taskId, 'taskId');
+  const { upstreamId, facts } = task;
+  if (upstreamId === null || !imageResult(task).waiting) throw notWaiting();
+  const callbackUrl =
+    notifyHook === undefined
+      ? undefined
+      : checkCallbackUrl(notifyHook, 'notifyHook', gateway.settings.callbacks);
+  const prompt = rest.prompt === undefined ? {} : { prompt: rest.prompt };
+  const resumed = await gateway.tasks.resume(
+    { ...task, upstreamId },
+    {
+      request: rest,
+      facts: { ...facts, ...prompt, ...(state !== undefined && { state }) },
+      ...(callbackUrl !== undefined && { callbackUrl }),
+    },
+  );
+  if (resumed === undefined) throw notWaiting();
+  reply.json(200, { code: 1, description: 'Submit success', result: resumed.id, properties: {} });
+};
+
+function notWaiting(): Failure {
+  return invalid('taskId', 'the job does not wait for this call; press its button first, and call once.');
+}

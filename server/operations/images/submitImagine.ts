@@ -1,0 +1,17 @@
+import { renderSubmitted } from '../../formats/image-job.ts';
+import type { Handler } from '../../http/handler.ts';
+import type { ImageFacts } from '../../providers/imgjob/image-job.ts';
+import { imageModel, startImageJob } from '../image-jobs.ts';
+
+/** A grid of pictures from a prompt. */
+export const submitImagine: Handler<'submitImagine'> = async (request, reply) => {
+  const { notifyHook, state, ...body } = request.body;
+  const facts: ImageFacts = { action: 'IMAGINE', prompt: body.prompt, ...(state !== undefined && { state }) };
+  const task = await startImageJob(request, 'submitImagine', {
+    model: imageModel(request),
+    body,
+    facts,
+    notifyHook,
+  });
+  reply.json(200, renderSubmitted(task));
+};

@@ -1,0 +1,148 @@
+import { Failure, ProviderFailure, type TaskError } from '../../failure.ts';
+import {
+  type AcceptedTask,
+  DriverError,
+  type Snapshot,
+  type TaskDriver,
+  taskCanceled,
+  type Upstream,
+} from '../../tasks/driver.ts';
+import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
+import { field, idField, numberField, objectField, textField } from '../json.ts';
+import { ProviderWords } from '../provider-words.ts';
+import { reportedError } from '../public-ids.ts';
+import { providerFailure, throttled } from '../rejection.ts';
+import { type ImageResult, readJob } from './image-job.ts';
+
+const failed: TaskError = { code: 'image_generation_failed', message: 'The provider made no picture.' };
+
+/** Image jobs in the imgjob protocol, whose answers have status 200 and a code. */
+export const imgjobDriver: TaskDriver = {
+  async submit({ facts }, request, upstream) {
+    const call = facts.custom_id === undefined ? 'imagine' : 'action';
+    const { code, upstreamId, properties } = await submit(call, request, upstream);
+    if (code === 1) return { upstreamId };
+    const waiting = code === 21 && call === 'action';
+    const result: ImageResult = { submitted: { code, properties }, ...(waiting && { waiting }) };
+    return { upstreamId, result: { ...result } };
+  },
+
+  async resume(task, request, upstream) {
+    const { upstreamId } = await submit('modal', { ...request, taskId: task.upstreamId }, upstream);
+    const { waiting: _, ...result }: ImageResult = task.result ?? {};
+    return { upstreamId, result };
+  },
+
+  poll(task, upstream) {
+    const path = `/imgjob/task/${encodeURIComponent(task.upstreamId)}/fetch`;
+    return pollForTask(upstream, path, (answer) => snapshot(task, answer, upstream));
+  },
+};
+
+interface Taken {
+  upstreamId: string;
+  code: 1 | 21 | 22;
+  properties: NonNullable<ImageResult['submitted']>['properties'];
+}
+
+async function submit(
+  call: 'imagine' | 'action' | 'modal',
+  body: object,
+  upstream: Upstream,
+): Promise<Taken> {
+  const answer = await askForTask(upstream, { method: 'POST', path: `/imgjob/submit/${call}`, body });
+  const code = numberField(answer, 'code');
+  const upstreamId = idField(answer, 'result');
+  if (code !== 1 && code !== 21 && code !== 22) throw refusal(code, answer, body, upstream);
+  if (upstreamId === undefined) throw badAnswer();
+  const properties = objectField(answer, 'properties');
+  const finalPrompt = textField(properties, 'finalPrompt');
+  const remix = field(properties, 'remix');
+  const ahead = numberField(properties, 'numberOfQueues');
+  const queued = code === 22 && ahead !== undefined && Number.isSafeInteger(ahead) && ahead >= 0;
+  return {
+    upstreamId,
+    code,
+    properties: {
+      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: finalPrompt.slice(0, 20_000) }),
+      ...(code === 21 && typeof remix === 'boolean' && { remix }),
+      ...(queued && { numberOfQueues: ahead }),
+    },
+  };
+}
+
+/** What a code that takes no job means for the client. */
+function refusal(
+  code: number | undefined,
+  answer: unknown,
+  body: object,
+  { channel }: Upstream,
+): DriverError {
+  const words = new ProviderWords(channel, body);
+  switch (code) {
+    case 3:
+      return new DriverError(
+        'rejected',
+        new Failure(404, 'resource_not_found', 'taskId: the provider knows the job no more.'),
+      );
+    case 4: {
+      const said = textField(answer, 'description') ?? 'The provider refused the request.';
+      return new DriverError('rejected', new ProviderFailure(400, 'bad_request', words.text(said, 2_000)));
+    }
+    case 9:
+      return new DriverError('unknown', providerFailure(502), { channelFailed: true });
+    case 23:
+    case 30:
+      return new DriverError('retryable', throttled());
+    case 24: {
+      const word = textField(field(answer, 'properties'), 'bannedWord');
+      const which = word === undefined ? 'with one of its words' : `with the word ${quotedWord(words, word)}`;
+      const message = `prompt: the provider takes no prompt ${which}.`;
+      return new DriverError('rejected', new Failure(400, 'banned_word', message));
+    }
+    default:
+      return badAnswer();
+  }
+}
+
+function quotedWord(words: ProviderWords, word: string): string {
+  return JSON.stringify(words.text(word, 80));
+}
+
+/** What an answer says; a state that nobody knows changes nothing. */
+function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
+  // The protocol has no other way to say that there is no such job.
+  if (answer === undefined || answer === null) return { state: 'failed', error: taskLost };
+  const { submitted }: ImageResult = task.result ?? {};
+  const job = readJob(answer);
+  const status = field(answer, 'status');
+  const result = {
+    ...job,
+    ...(status === 'MODAL' && { waiting: true as const }),
+    ...(submitted && { submitted }),
+  };
+  switch (status) {
+    case 'NOT_START':
+    case 'SUBMITTED':
+    case 'MODAL':
+      return { state: 'queued', result };
+    case 'IN_PROGRESS':
+      return { state: 'in_progress', progress: percentOf(answer), result };
+    case 'SUCCESS':
+      if (job.image_url === undefined && job.video_url === undefined)
+        return { state: 'failed', error: failed, result };
+      return { state: 'completed', result };
+    case 'FAILURE': {
+      const reason = { message: field(answer, 'failReason') };
+      return { state: 'failed', error: reportedError(task, channel, reason, failed), result };
+    }
+    case 'CANCEL':
+      return { state: 'failed', error: taskCanceled, result };
+    default:
+      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+  }
+}
+
+function percentOf(answer: unknown): number {
+  return Number(/^(\d{1,3})%$/.exec(textField(answer, 'progress') ?? '')?.[1] ?? 0);
+}

@@ -1,0 +1,85 @@
+import { Failure } from '../failure.ts';
+import { withinLimit } from '../runtime/timers.ts';
+import { fault } from '../store/fault-points.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { persist } from '../store/store.ts';
+import { type AcceptedTask, asDriverError, logDriverError, type Resumed } from './driver.ts';
+import type { TaskEnvironment } from './environment.ts';
+
+/** What a task that waits for its owner's word is given. */
+export interface TaskInput {
+  /** JSON value for the driver. */
+  request: object;
+  /** In the place of the task's facts. */
+  facts?: Readonly<Record<string, unknown>>;
+  /** In the place of its callback address. */
+  callbackUrl?: string;
+}
+
+/** Has tasks go on that wait for their owners. */
+export class Resumption {
+  readonly #env: TaskEnvironment;
+  readonly running = new Set<Promise<unknown>>();
+
+  constructor(env: TaskEnvironment) {
+    this.#env = env;
+  }
+
+  /** Undefined when the task is final. @throws Failure when the upstream did not take the input */
+  async resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
+    const resumed = this.#resume(task, input);
+    this.running.add(resumed);
+    try {
+      return await resumed;
+    } finally {
+      this.running.delete(resumed);
+    }
+  }
+
+  async #resume(
+    task: AcceptedTask,
+    { request, facts, callbackUrl }: TaskInput,
+  ): Promise<TaskRecord | undefined> {
+    const { store, timers, timing, clock } = this.#env;
+    const { id } = task;
+    const noted = await store.run('noteInput', {
+      id,
+      facts: facts === undefined ? null : JSON.stringify(facts),
+      callbackUrl: callbackUrl ?? null,
+    });
+    if (!noted) return undefined;
+    fault('resume:noted');
+    const { upstreamId, result } = await this.#ask(task, request);
+    fault('resume:answered');
+    return persist(store, 'resumeTask', {
+      id,
+      upstreamId,
+      result: JSON.stringify(result),
+      nextPollAt: timers.monotonic() + timing.firstPollMs,
+      pollInterval: timing.firstPollMs,
+      now: clock(),
+    });
+  }
+
+  async #ask(task: AcceptedTask, request: object): Promise<Resumed> {
+    const { drivers, channels, timers, timing, stopping, logger } = this.#env;
+    const driver = drivers.get(task.driver);
+    const channel = channels.named(task.channel);
+    if (channel === undefined) {
+      const message = 'The provider that has the task is not available.';
+      throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
+    }
+    try {
+      return await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
+        if (driver?.resume === undefined) throw new Error(`no task of ${task.driver} waits`);
+        return driver.resume(task, request, { channel, user: task.userId, signal });
+      });
+    } catch (error) {
+      const refused = asDriverError(error);
+      if (refused.channelFailed) channel.health.failed();
+      const about = { task: task.id, channel: channel.name };
+      logDriverError(logger, refused, about, 'upstream did not have a task go on');
+      throw refused.failure;
+    }
+  }
+}

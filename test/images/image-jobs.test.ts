@@ -1,0 +1,412 @@
+import { describe, expect, test, vi } from 'vitest';
+import { Receiver } from '../deliveries/receiver.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { engines } from '../store/engines.ts';
+import { noteTaskCode } from '../support/told-errors.ts';
+import {
+  button,
+  finished,
+  type ImageRig,
+  inpaint,
+  pictureUrl,
+  sendJson,
+  useImageRig,
+} from './image-provider.ts';
+
+const mask = 'data:image/png;base64,iVBORw0KGgo=';
+const picture = 'data:image/jpeg;base64,/9j/4AAQ';
+
+describe.each(engines)('image jobs on %s', (engine) => {
+  const rig = useImageRig(engine);
+
+  describe('imagine', () => {
+    test('is sent as it came, without what is the gateway’s own', async () => {
+      const body = { prompt: 'a harbour --ar 3:2', base64Array: [picture], botType: 'NIJI_JOURNEY' };
+      await rig.imagine({ ...body, notifyHook: 'http://127.0.0.1:1/hook', state: 'order 7' });
+      expect(rig.sent('imagine')).toEqual([body]);
+      expect(rig.upstream.seen[0]?.headers.authorization).toBe('Bearer upstream-key');
+    });
+
+    test('makes a job that is polled to its end and paid once', async () => {
+      const { key, id: token } = await makeKey(rig.gateway, { quota: 25 });
+      const id = await rig.imagine({ state: 'order 7' }, key);
+      expect(id).toMatch(/^task_[0-9a-f]{32}$/);
+      expect(await remainingQuota(rig.gateway, token)).toBe(15);
+      expect(await rig.query(id, key)).toMatchObject({
+        id,
+        action: 'IMAGINE',
+        status: 'SUBMITTED',
+        progress: '0%',
+        prompt: 'a harbour',
+        state: 'order 7',
+        imageUrl: null,
+        buttons: [],
+        startTime: 0,
+        finishTime: 0,
+      });
+      rig.reported = { status: 'IN_PROGRESS', progress: '46%', imageUrl: 'https://files.example/half.png' };
+      expect(await rig.query(id, key)).toMatchObject({
+        status: 'IN_PROGRESS',
+        progress: '46%',
+        imageUrl: 'https://files.example/half.png',
+        buttons: [],
+      });
+      rig.reported = finished;
+      const done = await rig.query(id, key);
+      expect(done).toMatchObject({ ...finished, id, state: 'order 7', failReason: null, customId: null });
+      expect(done.finishTime).toBeGreaterThan(done.submitTime as number);
+      await rig.pass(600_000);
+      expect(await remainingQuota(rig.gateway, token)).toBe(15);
+      expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'settled', charged: 10 });
+      expect(JSON.stringify(done)).not.toContain(rig.upstreamId);
+    });
+
+    test('answers code 22 of the provider, without its account', async () => {
+      rig.submitted = { code: 22, description: 'x', properties: { numberOfQueues: 3, instanceId: 'acc-7' } };
+      const { body } = await rig.submit('imagine', { prompt: 'a harbour' });
+      expect(body).toEqual({
+        code: 22,
+        description: 'In queue',
+        result: expect.stringMatching(/^task_/),
+        properties: { numberOfQueues: 3 },
+      });
+    });
+
+    test('answers code 21 for the same job once more', async () => {
+      rig.submitted = { code: 21, description: 'exists', result: '17950000009999' };
+      const { body } = await rig.submit('imagine', { prompt: 'a harbour' });
+      expect(body).toMatchObject({ code: 21, properties: {} });
+      rig.reported = finished;
+      expect(await rig.query(body.result as string)).toMatchObject({ status: 'SUCCESS' });
+    });
+
+    test('under the same idempotency key gives the same job and the same answer', async () => {
+      rig.submitted = { code: 22, properties: { numberOfQueues: 1 } };
+      const headers = { 'idempotency-key': `images-${engine}-1` };
+      const first = await rig.submit('imagine', { prompt: 'a harbour' }, { headers });
+      rig.reported = finished;
+      await rig.query(first.body.result as string);
+      expect(await rig.submit('imagine', { prompt: 'a harbour' }, { headers })).toEqual(first);
+      const other = await rig.submit('imagine', { prompt: 'a forest' }, { headers });
+      expect(other).toMatchObject({ status: 400, body: { error: { code: 'idempotency_key_reused' } } });
+      expect(rig.sent('imagine')).toHaveLength(1);
+    });
+
+    test.each([
+      [{ code: 3 }, 404, 'resource_not_found', 'taskId: the provider knows the job no more.'],
+      [{ code: 4, description: 'wrong state' }, 400, 'bad_request', 'wrong state'],
+      [{ code: 4 }, 400, 'bad_request', 'The provider refused the request.'],
+      [{ code: 9, description: 'at db-7.internal' }, 502, 'bad_response_status_code', undefined],
+      [{ code: 23 }, 429, 'rate_limit_exceeded', undefined],
+      [{ code: 30 }, 429, 'rate_limit_exceeded', undefined],
+      [
+        { code: 24, properties: { bannedWord: 'blood' } },
+        400,
+        'banned_word',
+        'prompt: the provider takes no prompt with the word "blood".',
+      ],
+      [{ code: 24 }, 400, 'banned_word', undefined],
+      [{ code: 7 }, 502, 'bad_response', undefined],
+      [{ code: null }, 502, 'bad_response', undefined],
+      [{ result: '' }, 502, 'bad_response', undefined],
+      [{ result: { id: 1 } }, 502, 'bad_response', undefined],
+    ])('with %o answers %i %s and costs nothing', async (submitted, status, code, message) => {
+      const { key, id } = await makeKey(rig.gateway, { quota: 10 });
+      rig.submitted = { result: undefined, description: undefined, ...submitted };
+      const answer = await rig.submit('imagine', { prompt: 'a harbour' }, { key });
+      expect(answer).toMatchObject({ status, body: { error: { code, ...(message && { message }) } } });
+      expect(JSON.stringify(answer.body)).not.toContain('db-7');
+      expect(await remainingQuota(rig.gateway, id)).toBe(10);
+    });
+
+    test('without quota reaches no provider', async () => {
+      const { key } = await makeKey(rig.gateway, { quota: 9 });
+      const answer = await rig.submit('imagine', { prompt: 'a harbour' }, { key });
+      expect(answer).toMatchObject({ status: 403, body: { error: { code: 'insufficient_user_quota' } } });
+      expect(rig.upstream.seen).toEqual([]);
+    });
+  });
+
+  describe('a poll', () => {
+    const failures: [string, unknown, string][] = [
+      [
+        'FAILURE with a reason',
+        { status: 'FAILURE', failReason: 'The prompt was refused.' },
+        'The prompt was refused.',
+      ],
+      ['FAILURE without one', { status: 'FAILURE' }, 'The provider made no picture.'],
+      ['SUCCESS without a picture', { status: 'SUCCESS', imageUrl: 'none' }, 'The provider made no picture.'],
+      ['an empty body', '', 'The provider knows the task no more.'],
+      ['null', 'null', 'The provider knows the task no more.'],
+      ['CANCEL', { status: 'CANCEL' }, 'The task was canceled before it began.'],
+    ];
+    test.each(failures)(
+      'that finds %s ends the job and gives the quota back',
+      async (_, reported, reason) => {
+        const { key, id: token } = await makeKey(rig.gateway, { quota: 10 });
+        const id = await rig.imagine({}, key);
+        rig.reported = reported;
+        expect(await rig.query(id, key)).toMatchObject({
+          status: 'FAILURE',
+          failReason: reason,
+          buttons: [],
+        });
+        expect(await remainingQuota(rig.gateway, token)).toBe(10);
+        const row = await rig.gateway.gateway.store.read
+          .selectFrom('tasks')
+          .select('error_code')
+          .where('id', '=', id)
+          .executeTakeFirstOrThrow();
+        noteTaskCode(row.error_code);
+      },
+    );
+
+    test.each([
+      ['what is no JSON', '{"status":'],
+      ['a list', '[]'],
+      ['a state nobody knows', { status: 'THINKING' }],
+    ])('that finds %s changes nothing', async (_, reported) => {
+      const id = await rig.imagine();
+      rig.reported = reported;
+      expect(await rig.query(id)).toMatchObject({ status: 'SUBMITTED' });
+      rig.reported = finished;
+      await rig.pass(60_000);
+      expect(await rig.query(id)).toMatchObject({ status: 'SUCCESS' });
+    });
+
+    test('takes nothing of a type that the contract does not have', async () => {
+      const id = await rig.imagine();
+      const junk = [null, 7, {}, { customId: '' }, { customId: 'x'.repeat(513), label: 'long' }];
+      rig.reported = {
+        ...finished,
+        action: 7,
+        prompt: { text: 'a harbour' },
+        properties: 'none',
+        buttons: [...junk, { ...button, style: 9, label: 5 }],
+        videoUrl: 'javascript:alert(1)',
+      };
+      expect(await rig.query(id)).toMatchObject({
+        action: 'IMAGINE',
+        prompt: 'a harbour',
+        properties: {},
+        buttons: [{ customId: button.customId, emoji: '', label: '', type: 2 }],
+      });
+    });
+  });
+
+  describe('an action', () => {
+    test('goes to the provider’s job, and is a job of its own', async () => {
+      const source = await rig.finish();
+      const upstreamSource = rig.upstreamId;
+      rig.reported = { status: 'SUBMITTED' };
+      const { status, body } = await rig.submit('action', {
+        taskId: source,
+        customId: button.customId,
+        accountFilter: { modes: ['FAST'] },
+        state: 'order 8',
+      });
+      expect([status, body.code]).toEqual([200, 1]);
+      expect(rig.sent('action')).toEqual([
+        { taskId: upstreamSource, customId: button.customId, accountFilter: { modes: ['FAST'] } },
+      ]);
+      expect(body.result).not.toBe(source);
+      expect(await rig.query(body.result as string)).toMatchObject({
+        action: 'UPSCALE',
+        customId: button.customId,
+        prompt: 'a harbour',
+        state: 'order 8',
+      });
+    });
+
+    test.each([
+      ['a button that the job does not show', { customId: 'IJ::JOB::upsample::1::other' }, 'customId'],
+      ['an unknown job', { taskId: 'task_none' }, 'taskId', 404, 'resource_not_found'],
+    ])('with %s is refused', async (_, change, field, status = 400, code = 'invalid_request') => {
+      const source = await rig.finish();
+      const answer = await rig.submit('action', { taskId: source, customId: button.customId, ...change });
+      expect(answer).toMatchObject({ status, body: { error: { code } } });
+      expect((answer.body.error as { message: string }).message).toMatch(new RegExp(`^${field}: `));
+      expect(rig.sent('action')).toEqual([]);
+    });
+
+    test('on a job that is not finished, or has failed, is refused', async () => {
+      const id = await rig.imagine();
+      const body = { taskId: id, customId: button.customId };
+      expect(await rig.submit('action', body)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'task_not_completed' } },
+      });
+      rig.reported = { status: 'FAILURE' };
+      await rig.query(id);
+      expect(await rig.submit('action', body)).toMatchObject({
+        status: 400,
+        body: { error: { code: 'invalid_request' } },
+      });
+    });
+
+    test('on another user’s job finds none', async () => {
+      const source = await rig.finish();
+      const { id: userId } = await rig.gateway.gateway.store.run('createUser', {
+        name: `other ${engine}`,
+        group: 'default',
+        now: 1,
+      });
+      const { key } = await makeKey(rig.gateway, { quota: 100, userId });
+      const answer = await rig.submit('action', { taskId: source, customId: button.customId }, { key });
+      expect(answer).toMatchObject({ status: 404, body: { error: { code: 'resource_not_found' } } });
+      expect((await rig.get(source, key)).status).toBe(404);
+    });
+  });
+
+  describe('the modal', () => {
+    /** A job that waits for its modal call. */
+    async function open(on: ImageRig, change: object = {}, key = on.gateway.key): Promise<string> {
+      const source = await on.finish({}, key);
+      on.submitted = { code: 21, properties: { finalPrompt: 'a harbour', remix: false } };
+      const body = { taskId: source, customId: inpaint.customId, ...change };
+      const answer = await on.submit('action', body, { key });
+      expect(answer.body).toMatchObject({ code: 21, properties: { finalPrompt: 'a harbour', remix: false } });
+      on.submitted = undefined;
+      on.reported = { status: 'MODAL', progress: '0%' };
+      return answer.body.result as string;
+    }
+
+    test('is waited for, and the same job goes on', async () => {
+      const { key, id: token } = await makeKey(rig.gateway, { quota: 20 });
+      const id = await open(rig, { state: 'order 7' }, key);
+      expect((await rig.get(id, key)).body).toMatchObject({ status: 'MODAL', action: 'INPAINT' });
+      expect(await rig.query(id, key)).toMatchObject({ status: 'MODAL', state: 'order 7' });
+      const asked = { taskId: id, prompt: 'a small red boat', maskBase64: mask };
+      expect(await rig.submit('modal', { ...asked, state: 'order 8' }, { key })).toEqual({
+        status: 200,
+        body: { code: 1, description: 'Submit success', result: id, properties: {} },
+      });
+      expect(rig.sent('modal')).toEqual([{ ...asked, taskId: rig.upstreamId }]);
+      rig.reported = { status: 'IN_PROGRESS', progress: '10%' };
+      expect(await rig.query(id, key)).toMatchObject({
+        status: 'IN_PROGRESS',
+        state: 'order 8',
+        prompt: 'a small red boat',
+      });
+      rig.reported = finished;
+      expect(await rig.query(id, key)).toMatchObject({ status: 'SUCCESS', imageUrl: pictureUrl });
+      expect(await remainingQuota(rig.gateway, token)).toBe(0);
+    });
+
+    test('of a job that does not wait is refused before the provider is asked', async () => {
+      const id = await rig.imagine();
+      const waiting = await open(rig);
+      expect(
+        await rig.submit('modal', { taskId: waiting, prompt: 'a boat', maskBase64: mask }),
+      ).toMatchObject({
+        status: 200,
+      });
+      rig.reported = { status: 'SUBMITTED' };
+      for (const taskId of [id, waiting])
+        expect(await rig.submit('modal', { taskId, prompt: 'a boat' })).toMatchObject({
+          status: 400,
+          body: { error: { code: 'invalid_request', message: expect.stringMatching(/^taskId: /) } },
+        });
+      expect(await rig.submit('modal', { taskId: 'task_none', prompt: 'a boat' })).toMatchObject({
+        status: 404,
+      });
+      expect(rig.sent('modal')).toHaveLength(1);
+    });
+
+    test.each([
+      [{ code: 4, description: 'The mask has another size.' }, 400, 'bad_request'],
+      [{ code: 24, properties: { bannedWord: 'blood' } }, 400, 'banned_word'],
+      [{ code: 23 }, 429, 'rate_limit_exceeded'],
+    ])('refused with %o leaves the job waiting', async (submitted, status, code) => {
+      const id = await open(rig);
+      rig.submitted = submitted;
+      const body = { taskId: id, prompt: 'a boat', maskBase64: mask };
+      expect(await rig.submit('modal', body)).toMatchObject({ status, body: { error: { code } } });
+      rig.submitted = undefined;
+      expect(await rig.query(id)).toMatchObject({ status: 'MODAL' });
+      expect(await rig.submit('modal', body)).toMatchObject({ status: 200 });
+    });
+
+    test('that never comes costs nothing', async () => {
+      const { key, id: token } = await makeKey(rig.gateway, { quota: 20 });
+      const id = await open(rig, {}, key);
+      await rig.pass(24 * 3_600_000);
+      expect(await rig.query(id, key)).toMatchObject({ status: 'FAILURE' });
+      expect(await remainingQuota(rig.gateway, token)).toBe(10);
+    });
+
+    test('survives an answer that is lost: the next poll finds out', async () => {
+      const id = await open(rig);
+      rig.instead.set('POST', (_, response) => response.destroy());
+      expect(await rig.submit('modal', { taskId: id, prompt: 'a boat', state: 'order 9' })).toMatchObject({
+        status: 502,
+      });
+      rig.instead.clear();
+      rig.reported = finished;
+      expect(await rig.query(id)).toMatchObject({ status: 'SUCCESS', state: 'order 9' });
+    });
+
+    test('drops what a poll under way found before it', async () => {
+      const id = await open(rig);
+      let answerPoll = (): void => {};
+      rig.instead.set('GET', (_, response) => {
+        answerPoll = () => sendJson(response, { status: 'MODAL' });
+      });
+      const polled = rig.pass(60_000);
+      await vi.waitFor(() => expect(rig.upstream.seen.at(-1)?.method).toBe('GET'));
+      await rig.submit('modal', { taskId: id, prompt: 'a boat' });
+      answerPoll();
+      await polled;
+      rig.instead.clear();
+      const { waiting } = (await rig.gateway.gateway.store.read
+        .selectFrom('tasks')
+        .select('result')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+        .then(({ result }) => JSON.parse(result ?? '{}'))) as { waiting?: boolean };
+      expect(waiting).toBeUndefined();
+    });
+  });
+
+  test('the list has the caller’s own jobs, each once', async () => {
+    const ids = [await rig.imagine(), await rig.imagine()];
+    const answer = await fetch(`${rig.gateway.url}/imgjob/task/list-by-condition`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${rig.gateway.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ids: [...ids, ids[0], 'task_none'] }),
+    });
+    const jobs = (await answer.json()) as { id: string }[];
+    expect(jobs.map(({ id }) => id)).toEqual(ids);
+  });
+
+  test('callbacks tell what follows the submit answer, in order, where the modal call says', async () => {
+    const receiver = await Receiver.start();
+    try {
+      const source = await rig.finish({ notifyHook: receiver.url('/first'), state: 'order 7' });
+      await vi.waitFor(() => expect(receiver.seen).toHaveLength(1));
+      expect(receiver.seen[0]?.body).toEqual((await rig.get(source)).body);
+      rig.submitted = { code: 21 };
+      const action = { taskId: source, customId: inpaint.customId, notifyHook: receiver.url('/action') };
+      const { body } = await rig.submit('action', action);
+      rig.submitted = undefined;
+      await rig.submit('modal', {
+        taskId: body.result,
+        prompt: 'a boat',
+        notifyHook: receiver.url('/modal'),
+        state: 'order 8',
+      });
+      rig.reported = { status: 'IN_PROGRESS', progress: '20%' };
+      await rig.query(body.result as string);
+      rig.reported = finished;
+      await rig.query(body.result as string);
+      await vi.waitFor(() => expect(receiver.seen).toHaveLength(3));
+      expect(receiver.seen.map(({ path, body }) => [path, body.status, body.state])).toEqual([
+        ['/first', 'SUCCESS', 'order 7'],
+        ['/modal', 'IN_PROGRESS', 'order 8'],
+        ['/modal', 'SUCCESS', 'order 8'],
+      ]);
+    } finally {
+      await receiver.close();
+    }
+  });
+});

@@ -1,0 +1,165 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { systemTimers } from '../../server/runtime/timers.ts';
+import { post } from '../server/books.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { schemaProblems } from '../support/schemas.ts';
+import { noteResponse } from '../support/told-errors.ts';
+import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+type Answer = (request: SeenRequest, response: ServerResponse) => void;
+
+export const button = { customId: 'IJ::JOB::upsample::1::9f2c', emoji: '', label: 'U1', type: 2, style: 2 };
+export const inpaint = { ...button, customId: 'IJ::Inpaint::1::9f2c::SOLO', label: 'Vary (Region)' };
+export const pictureUrl = 'https://files.example/grid.png?signature=1';
+export const finished = {
+  action: 'IMAGINE',
+  status: 'SUCCESS',
+  progress: '100%',
+  imageUrl: pictureUrl,
+  buttons: [button, inpaint],
+  prompt: 'a harbour',
+  promptEn: 'a harbour',
+  properties: { finalPrompt: 'a harbour --v 6' },
+};
+
+/** A gateway whose only channel speaks the imgjob protocol, its upstream, and a clock that can be set forward. */
+export class ImageRig {
+  #gateway: TestGateway | undefined;
+  #upstream: RecordingUpstream | undefined;
+  #skew = 0;
+  #made = 0;
+  /** What the upstream answers to the submit calls; undefined: that it takes the job. */
+  submitted: Json | undefined;
+  /** What the upstream says of all of its jobs; a text is sent as it stands. */
+  reported: unknown;
+  /** Answers instead of the upstream's own ways, by method. */
+  readonly instead = new Map<string, Answer>();
+
+  get gateway(): TestGateway {
+    if (this.#gateway === undefined) throw new Error('it is not started');
+    return this.#gateway;
+  }
+
+  get upstream(): RecordingUpstream {
+    if (this.#upstream === undefined) throw new Error('it is not started');
+    return this.#upstream;
+  }
+
+  /** The upstream's id of its latest job. */
+  get upstreamId(): string {
+    return `17950000001234${this.#made}`;
+  }
+
+  async start(engine: 'sqlite' | 'postgres'): Promise<void> {
+    this.#upstream = await startUpstream((request, response) => {
+      const own = this.instead.get(request.method);
+      if (own !== undefined) own(request, response);
+      else if (request.method === 'POST') this.#submit(request, response);
+      else if (typeof this.reported === 'string') response.writeHead(200).end(this.reported);
+      else sendJson(response, { id: request.path.split('/').at(-2), ...(this.reported as object) });
+    });
+    const channel = channelTo(this.#upstream.url, { name: 'images', protocol: 'imgjob' });
+    const settings = {
+      sandbox: false,
+      channels: [channel],
+      prices: { '*': 10 },
+      callbacks: { allowPrivate: true, secret: undefined },
+    };
+    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
+    const clock = () => Date.now() + this.#skew;
+    this.#gateway = await startTestGateway(settings, engine, clock, undefined, timers);
+  }
+
+  #submit({ path }: SeenRequest, response: ServerResponse): void {
+    if (!path.endsWith('/modal')) this.#made += 1;
+    const taken = { code: 1, description: 'Submit success', result: this.upstreamId, properties: {} };
+    sendJson(response, { ...taken, ...this.submitted });
+  }
+
+  reset(): void {
+    this.submitted = undefined;
+    this.reported = { status: 'SUBMITTED', progress: '0%' };
+    this.instead.clear();
+    this.upstream.seen.length = 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway?.close();
+    await this.#upstream?.close();
+  }
+
+  async submit(
+    call: 'imagine' | 'action' | 'modal',
+    body: object,
+    { key = this.gateway.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+  ): Promise<{ status: number; body: Json }> {
+    const answer = await post(this.gateway.url, key, `/imgjob/submit/${call}`, body, { headers });
+    const json = (await answer.json()) as Json;
+    if (answer.status === 200) expectSchema('ImageSubmitReply', json);
+    return { status: answer.status, body: json };
+  }
+
+  /** Starts a job and gives its public id. */
+  async imagine(change: object = {}, key = this.gateway.key): Promise<string> {
+    const { status, body } = await this.submit('imagine', { prompt: 'a harbour', ...change }, { key });
+    expect(status, JSON.stringify(body)).toBe(200);
+    return body.result as string;
+  }
+
+  /** A job that is finished, with its buttons. */
+  async finish(change: object = {}, key = this.gateway.key): Promise<string> {
+    const id = await this.imagine(change, key);
+    this.reported = finished;
+    expect(await this.query(id, key)).toMatchObject({ status: 'SUCCESS' });
+    return id;
+  }
+
+  async get(id: string, key = this.gateway.key): Promise<{ status: number; body: Json }> {
+    const path = `/imgjob/task/${id}/fetch`;
+    const headers = { authorization: `Bearer ${key}` };
+    const response = await fetch(this.gateway.url + path, { headers });
+    await noteResponse({ method: 'GET', path }, response);
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+
+  /** What a query shows, once the upstream has been asked anew about all that is not final. */
+  async query(id: string, key = this.gateway.key): Promise<Json> {
+    await this.pass(60_000);
+    const { status, body } = await this.get(id, key);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expectSchema('ImageJob', body);
+    return body;
+  }
+
+  /** Sets the clock forward and lets everything happen that is due by then. */
+  async pass(milliseconds: number): Promise<void> {
+    this.#skew += milliseconds;
+    await this.gateway.gateway.tasks.runDue();
+  }
+
+  /** The JSON bodies that the upstream got, by the submit call. */
+  sent(call: 'imagine' | 'action' | 'modal'): unknown[] {
+    const path = `/imgjob/submit/${call}`;
+    return this.upstream.seen.filter((request) => request.path === path).map(({ body }) => body);
+  }
+}
+
+function expectSchema(name: string, value: unknown): void {
+  expect(schemaProblems({ pointer: `#/components/schemas/${name}`, schema: {} }, value), name).toEqual([]);
+}
+
+export function sendJson(response: ServerResponse, body: unknown, status = 200): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+/** A rig for the tests of a file, or of a group in it. */
+export function useImageRig(engine: 'sqlite' | 'postgres' = 'sqlite'): ImageRig {
+  const rig = new ImageRig();
+  beforeAll(() => rig.start(engine));
+  beforeEach(() => rig.reset());
+  afterAll(() => rig.close());
+  return rig;
+}
