@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type SandboxOptions, startSandbox } from '../../server/sandbox/sandbox.ts';
+import { dataUrl, png } from '../sandbox-media/media-files.ts';
 import { multimodalPath, SandboxClient } from './sandbox-client.ts';
 import { VoiceClient } from './voice-client.ts';
 
@@ -121,6 +122,38 @@ describe('a sandbox that starts again on its folder', () => {
     time += 24 * 3_600_000;
     await restart();
     expect(await poll(done)).toMatchObject({ task_status: 'UNKNOWN' });
+  });
+
+  test('still waits for the prompts of image jobs, and acts on its pictures', async () => {
+    type Job = { status: string; imageUrl: string; buttons: { customId: string }[] };
+    const submit = async (name: string, body: object) =>
+      (await (await client.post(`/imgjob/submit/${name}`, body)).json()) as { code: number; result: string };
+    const look = (id: string) => get<Job>(`/imgjob/task/${id}/fetch`);
+    const finished = async (id: string) => {
+      time += taskTime;
+      return await vi.waitFor(async () => {
+        const job = await look(id);
+        expect(job).toMatchObject({ status: 'SUCCESS' });
+        return job;
+      }, 10_000);
+    };
+    const press = (id: string, { buttons }: Job, name: string) =>
+      submit('action', {
+        taskId: id,
+        customId: buttons.find(({ customId }) => customId.includes(name))?.customId,
+      });
+    const { result: grid } = await submit('imagine', { prompt: 'A boat' });
+    const { result: picture } = await press(grid, await finished(grid), 'upsample::1');
+    const { result: region } = await press(picture, await finished(picture), 'Inpaint');
+    const before = [await look(grid), await look(picture), await look(region)];
+    expect(before[2]).toMatchObject({ status: 'MODAL' });
+    await restart();
+    expect([await look(grid), await look(picture), await look(region)]).toEqual(before);
+    const maskBase64 = dataUrl('image/png', png(64, 64, [255, 255, 255]));
+    expect(await submit('modal', { taskId: region, prompt: 'A cat', maskBase64 })).toMatchObject({ code: 1 });
+    await restart();
+    expect((await fetch((await finished(region)).imageUrl)).status).toBe(200);
+    expect(await submit('modal', { taskId: region, prompt: 'A cat', maskBase64 })).toMatchObject({ code: 4 });
   });
 
   test('still has its assets, and their group', async () => {

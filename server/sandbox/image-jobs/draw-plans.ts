@@ -9,11 +9,15 @@ import type { Drawing, GridOrigin } from './image-job.ts';
 const perGrid = 4;
 /** A view this many times as high as the first picture grows no more. */
 const widest = 2 ** 16;
+/** Of a longer row the first ones are forgotten: each of them is asked for everything that is drawn. */
+const maxVariations = 16;
 
-/** Four pictures of a prompt, or four variations of a picture. */
-export function planGrid(origin: GridOrigin, ratio: number): Drawing {
+/** Four pictures of a prompt, or four variations of a picture. `seed` decides the first kind. */
+export function planGrid(origin: GridOrigin, ratio: number, seed = randomSeed()): Drawing {
   const pictures = Array.from({ length: perGrid }, (_, index) =>
-    'prompt' in origin ? firstPicture(origin, index, ratio) : vary(origin.picture, origin.strength),
+    'prompt' in origin
+      ? firstPicture(origin, { arrangement: index, ratio, seed: seed + index })
+      : vary(origin.picture, origin.strength),
   );
   return { pictures, ratio, scale: 1, origin };
 }
@@ -31,7 +35,7 @@ export function vary({ view, layers }: Picture, strength: number): Picture {
     view,
     layers: layers.map(({ scene, ...layer }) => ({
       ...layer,
-      scene: { ...scene, variations: [...scene.variations, variation] },
+      scene: { ...scene, variations: [...scene.variations.slice(1 - maxVariations), variation] },
     })),
   };
 }
@@ -77,11 +81,10 @@ export function sizeOf({ ratio, scale }: Pick<Drawing, 'ratio' | 'scale'>, side:
 
 function firstPicture(
   { prompt, references }: { prompt: string; references: readonly Uint8Array[] },
-  arrangement: number,
-  ratio: number,
+  { arrangement, ratio, seed }: { arrangement: number; ratio: number; seed: number },
 ): Picture {
   const frame: Rectangle = { x: 0, y: 0, width: ratio, height: 1 };
-  return { view: frame, layers: [{ scene: { ...newScene(prompt, frame), arrangement, references } }] };
+  return { view: frame, layers: [{ scene: { ...newScene(prompt, frame), seed, arrangement, references } }] };
 }
 
 function newScene(prompt: string, frame: Rectangle): Scene {

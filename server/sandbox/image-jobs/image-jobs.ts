@@ -2,7 +2,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { MediaEngine } from '../media/engine.ts';
 import { withoutSwitches } from '../media/scenes/prompt-words.ts';
 import type { Picture } from '../media/scenes/scene.ts';
-import type { Records } from '../storage.ts';
 import { hour } from '../tasks/protocol.ts';
 import { type Fate, type Task, TaskBoard } from '../tasks/task-board.ts';
 import type { TaskServices } from '../tasks/task-services.ts';
@@ -15,21 +14,14 @@ import {
   type ImagineRequest,
   type ModalRequest,
   ratioOf,
+  seedIn,
   zoomOf,
 } from './image-requests.ts';
 import { loadMask, readReferences } from './read-pictures.ts';
 import { codes, SubmitRefusal, wrong } from './submit-reply.ts';
+import { type WaitingJob, WaitingJobs } from './waiting-jobs.ts';
 
 export type ImageTask = Task<ImageJob, { url: string }>;
-
-/** A job that waits for its prompt. */
-export interface WaitingJob {
-  job: Omit<ImageJob, 'drawing'>;
-  of: 'inpaint' | 'custom-zoom';
-  source: Picture;
-  ratio: number;
-  scale: Drawing['scale'];
-}
 
 const retention = 24 * hour;
 /** Each scene over another one is drawn anew in every picture that comes from it. */
@@ -45,40 +37,37 @@ export class ImageJobs {
   readonly #options: ImageJobsOptions;
   readonly #engine: MediaEngine;
   readonly #tasks: TaskBoard<ImageJob, { url: string }, Drawing>;
-  readonly #kept: Records<WaitingJob>;
-  /** The oldest first. */
-  readonly #waiting: Map<string, WaitingJob>;
+  readonly #waiting: WaitingJobs;
 
   constructor(options: ImageJobsOptions) {
-    const { storage, engine } = options;
     this.#options = options;
-    this.#engine = engine;
+    this.#engine = options.engine;
     this.#tasks = new TaskBoard({
       ...options,
       name: 'image',
       retention,
       work: (drawing, triggers) => this.#draw(drawing, triggers),
     });
-    this.#kept = storage.records('waiting image job');
-    this.#waiting = new Map(this.#kept.all());
+    this.#waiting = new WaitingJobs({ ...options, retention });
   }
 
   find(id: string): ImageTask | WaitingJob | undefined {
-    return this.#tasks.find(id) ?? this.#waiting.get(id);
+    return this.#tasks.find(id) ?? this.#waiting.find(id);
   }
 
-  /** These four return the id of the task. They throw a `SubmitRefusal` or a `NativeError` 400. */
+  /** Returns the id of the task. This and the next two throw a `SubmitRefusal` or a `NativeError` 400. */
   async imagine({ prompt, state, references }: ImagineRequest, triggers: Triggers): Promise<string> {
-    const ratio = ratioOf(prompt);
+    const [ratio, seed] = [ratioOf(prompt), seedIn(prompt)];
     const pictures = await readReferences(this.#engine, references);
-    const drawing = planGrid({ prompt, references: pictures }, ratio);
+    const drawing = planGrid({ prompt, references: pictures }, ratio, seed);
     const description = `/imagine ${prompt}`;
     return this.#add({ ...this.#newJob('IMAGINE', { prompt, description, state }), drawing }, triggers);
   }
 
+  /** `waits`: the task needs the modal call. */
   act({ taskId, customId, state }: ActionRequest, triggers: Triggers): { id: string; waits: boolean } {
     const task = this.#tasks.find(taskId);
-    if (!task && !this.#waiting.has(taskId)) throw unknown(taskId);
+    if (!task && !this.#waiting.find(taskId)) throw unknown(taskId);
     if (task?.stage().name !== 'succeeded') throw wrong('The task has not succeeded');
     const { request } = task;
     const button = buttonsOf(request).find((candidate) => candidate.customId === customId);
@@ -104,15 +93,14 @@ export class ImageJobs {
     const drawing = { pictures: [picture], ratio, scale };
     const finished = { ...job, prompt: wanted, drawing, ...(state !== undefined && { state }) };
     this.#add(finished, triggers, taskId);
-    this.#waiting.delete(taskId);
-    this.#kept.delete([taskId]);
+    this.#waiting.remove(taskId);
     return taskId;
   }
 
   #waitingFor(id: string): WaitingJob {
     // After a kill in between a task may be in both places; then it waits no more.
     if (this.#tasks.find(id)) throw wrong('The task does not wait for a prompt');
-    const waiting = this.#waiting.get(id);
+    const waiting = this.#waiting.find(id);
     if (!waiting) throw unknown(id);
     return waiting;
   }
@@ -134,23 +122,10 @@ export class ImageJobs {
     const [source] = pictures;
     if (!source || source.layers.length >= maxLayers)
       throw wrong(`The picture has been painted over ${maxLayers} times and takes no more`);
-    this.#dropOld();
     const id = this.#newId();
-    const waiting = { job, of, source, ratio, scale: of === 'inpaint' ? scale : (2 as const) };
-    this.#kept.put(id, waiting);
-    this.#waiting.set(id, waiting);
+    // What is painted over keeps its pixels; a wider view is a new picture.
+    this.#waiting.add(id, { job, of, source, ratio, scale: of === 'inpaint' ? scale : 2 });
     return id;
-  }
-
-  #dropOld(): void {
-    const oldest = this.#options.now() - retention;
-    const old: string[] = [];
-    for (const [id, { job }] of this.#waiting) {
-      if (job.submittedAt > oldest) break;
-      old.push(id);
-    }
-    for (const id of old) this.#waiting.delete(id);
-    this.#kept.delete(old);
   }
 
   #newJob(

@@ -76,24 +76,33 @@ function readState(request: Parameters): string | undefined {
     : undefined;
 }
 
-const aspectSwitch = /\s--(?:ar|aspect)\s+(\d{1,4}):(\d{1,4})\b/;
 const maxRatio = 3;
+const maxSeed = 2 ** 32 - 1;
 
 /** Width to height as `--ar 16:9` says; 1 without it. */
 export function ratioOf(prompt: string): number {
-  const [, width, height] = aspectSwitch.exec(` ${prompt}`) ?? [];
-  const ratio = Number(width) / Number(height);
-  if (Number.isNaN(ratio)) return 1;
-  if (ratio > maxRatio || ratio < 1 / maxRatio)
+  const [, width, height] = switchIn(prompt, 'ar|aspect', /(\d{1,4}):(\d{1,4})/) ?? [];
+  const ratio = width === undefined ? 1 : Number(width) / Number(height);
+  if (!(ratio >= 1 / maxRatio && ratio <= maxRatio))
     throw invalidParameter(`prompt: --ar must be from 1:${maxRatio} to ${maxRatio}:1`, 'prompt');
   return ratio;
 }
 
-const zoomSwitch = /\s--zoom\s+(\d+(?:\.\d+)?)(?=\s|$)/;
-
 /** How many times more `--zoom 1.8` shows; 2 without it. */
 export function zoomOf(prompt: string): number {
-  const factor = Number(zoomSwitch.exec(` ${prompt}`)?.[1] ?? 2);
+  const factor = Number(switchIn(prompt, 'zoom', /(\d+(?:\.\d+)?)/)?.[1] ?? 2);
   if (factor < 1 || factor > 2) throw invalidParameter('prompt: --zoom must be from 1 to 2', 'prompt');
   return factor;
+}
+
+/** The seed that `--seed 7` chooses, from which the same prompt makes the same grid. */
+export function seedIn(prompt: string): number | undefined {
+  const [, seed] = switchIn(prompt, 'seed', /(\d{1,12})/) ?? [];
+  if (Number(seed) > maxSeed) throw invalidParameter(`prompt: --seed must be at most ${maxSeed}`, 'prompt');
+  return seed === undefined ? undefined : Number(seed);
+}
+
+/** The value of a switch in a prompt, taken apart. */
+function switchIn(prompt: string, name: string, value: RegExp): RegExpExecArray | null {
+  return new RegExp(`\\s--(?:${name})\\s+${value.source}(?=\\s|$)`).exec(` ${prompt}`);
 }

@@ -1,5 +1,6 @@
 import { buttonsOf } from './buttons.ts';
-import type { ImageTask, WaitingJob } from './image-jobs.ts';
+import type { ImageTask } from './image-jobs.ts';
+import type { WaitingJob } from './waiting-jobs.ts';
 
 type ImageStatus = 'NOT_START' | 'SUBMITTED' | 'MODAL' | 'IN_PROGRESS' | 'SUCCESS' | 'FAILURE';
 

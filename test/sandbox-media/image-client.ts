@@ -1,0 +1,83 @@
+import { expect } from 'vitest';
+import { decode, type Pixels } from './picture-inspection.ts';
+import { type TaskClient, taskTime, useTaskUpstream } from './task-client.ts';
+
+export interface Submitted {
+  code: number;
+  description: string;
+  result: string;
+  properties: Record<string, unknown>;
+}
+
+export interface ImageTask {
+  id: string;
+  action: string;
+  status: string;
+  progress: string;
+  prompt: string;
+  state: string | null;
+  imageUrl: string | null;
+  failReason: string | null;
+  submitTime: number;
+  startTime: number | null;
+  finishTime: number | null;
+  buttons: { customId: string; label: string; emoji: string }[];
+  properties: { finalPrompt: string };
+}
+
+/** Pixels of the side of a square picture in a grid. */
+export const side = 64;
+
+/** A client of the image jobs of an upstream with small pictures. */
+export class ImageClient {
+  readonly upstream: TaskClient;
+
+  constructor(upstream: TaskClient) {
+    this.upstream = upstream;
+  }
+
+  async submit(name: 'imagine' | 'action' | 'modal', body: object): Promise<Submitted> {
+    const { status, body: reply } = await this.upstream.send<Submitted>(
+      'POST',
+      `/imgjob/submit/${name}`,
+      body,
+    );
+    expect(status, JSON.stringify(reply)).toBe(200);
+    expect(Object.keys(reply)).toEqual(['code', 'description', 'result', 'properties']);
+    return reply;
+  }
+
+  imagine(prompt: string, more: object = {}): Promise<Submitted> {
+    return this.submit('imagine', { prompt, ...more });
+  }
+
+  /** Presses the first button whose customId starts so. */
+  press(task: ImageTask, name: string, more: object = {}): Promise<Submitted> {
+    const button = task.buttons.find(({ customId }) => customId.startsWith(`IJ::${name}`));
+    if (!button) throw new Error(`There is no button ${name}`);
+    return this.submit('action', { taskId: task.id, customId: button.customId, ...more });
+  }
+
+  async look(id: string): Promise<ImageTask> {
+    return (await this.upstream.send<ImageTask>('GET', `/imgjob/task/${id}/fetch`)).body;
+  }
+
+  /** The ended task of an accepted submission. */
+  async ended(submission: Submitted | Promise<Submitted>): Promise<ImageTask> {
+    const { code, result, description } = await submission;
+    expect(code, description).toBe(1);
+    this.upstream.advance(taskTime);
+    const isEnded = ({ status }: ImageTask) => status === 'SUCCESS' || status === 'FAILURE';
+    return await this.upstream.until<ImageTask>(`/imgjob/task/${result}/fetch`, isEnded);
+  }
+
+  async picture({ imageUrl }: ImageTask): Promise<Pixels> {
+    const { bytes, type } = await this.upstream.download(imageUrl ?? '');
+    expect(type).toBe('image/png');
+    return decode(bytes);
+  }
+}
+
+export function useImageClient(): ImageClient {
+  return new ImageClient(useTaskUpstream({ pictureSide: side }));
+}
