@@ -1278,6 +1278,35 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/files/{token}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description What the link says of the file, sealed by the gateway. */
+                token: components["parameters"]["FileToken"];
+                /** @description A name that tells what the file is. It decides nothing. */
+                name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file that a result names.
+         * @description Where the operator lets a channel relay its files, every address in a result or a callback leads here: in all
+         *     families and formats, and in the events of native speech. The link needs no key, since it is the permission
+         *     itself, as a provider's signed address is; it runs out with the task's result, or else after a day, and answers
+         *     404 then. The bytes are passed on as the provider has them. HEAD tells the headers of the whole file. A link can
+         *     be given back as an input wherever an address is taken: the provider that made the file gets its own address.
+         */
+        get: operations["getFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -5919,6 +5948,12 @@ export interface components {
             data: components["schemas"]["Model"][];
         };
         /**
+         * FileBytes
+         * Format: binary
+         * @description The file as the provider made it; the gateway does not transcode.
+         */
+        FileBytes: string;
+        /**
          * HealthReply
          * @description The state of the gateway.
          */
@@ -6577,6 +6612,8 @@ export interface components {
         WebhookSignature: components["schemas"]["WebhookSignature"];
         /** @description The public task id that the create call of the same path family returned. */
         TaskId: string;
+        /** @description The part wanted, for example `bytes=0-1023`. */
+        Range: string;
         /** @description `enable` asks for an asynchronous task. The gateway adds the header towards the provider when it is left out. */
         NativeAsync: "enable";
         /** @description Only for assets of this overseas model; leave it out for all others. */
@@ -6605,6 +6642,10 @@ export interface components {
         VerificationSessionId: string;
         /** @description `resultCode` that the end user's browser brought to the callback address; 10000 means passed. */
         VerificationResultCode: number;
+        /** @description What the link says of the file, sealed by the gateway. */
+        FileToken: string;
+        /** @description A name that tells what the file is. It decides nothing. */
+        FileName: string;
     };
     requestBodies: never;
     headers: {
@@ -7094,7 +7135,7 @@ export interface operations {
             };
             header?: {
                 /** @description The part wanted, for example `bytes=0-1023`. */
-                Range?: string;
+                Range?: components["parameters"]["Range"];
             };
             path: {
                 /** @description The public task id that the create call of the same path family returned. */
@@ -8997,6 +9038,91 @@ export interface operations {
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
             503: components["responses"]["GenericUnavailable"];
+        };
+    };
+    getFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The part wanted, for example `bytes=0-1023`. */
+                Range?: components["parameters"]["Range"];
+            };
+            path: {
+                /** @description What the link says of the file, sealed by the gateway. */
+                token: components["parameters"]["FileToken"];
+                /** @description A name that tells what the file is. It decides nothing. */
+                name: components["parameters"]["FileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The whole file. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description The unit in which parts can be asked for. */
+                    "accept-ranges"?: "bytes";
+                    /** @description The file is for whoever has the link, and for no shared cache. */
+                    "cache-control"?: "private";
+                    /** @description A name for the file. */
+                    "content-disposition"?: string;
+                    /** @description No browser takes the file for anything else. */
+                    "x-content-type-options"?: "nosniff";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": components["schemas"]["FileBytes"];
+                    "video/quicktime": components["schemas"]["FileBytes"];
+                    "audio/mpeg": components["schemas"]["FileBytes"];
+                    "audio/wav": components["schemas"]["FileBytes"];
+                    "audio/ogg": components["schemas"]["FileBytes"];
+                    "audio/flac": components["schemas"]["FileBytes"];
+                    "audio/pcm": components["schemas"]["FileBytes"];
+                    "image/png": components["schemas"]["FileBytes"];
+                    "image/jpeg": components["schemas"]["FileBytes"];
+                    "image/webp": components["schemas"]["FileBytes"];
+                    "model/gltf-binary": components["schemas"]["FileBytes"];
+                    "application/octet-stream": components["schemas"]["FileBytes"];
+                };
+            };
+            /** @description The part asked for. */
+            206: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description The unit in which parts can be asked for. */
+                    "accept-ranges"?: "bytes";
+                    /** @description The file is for whoever has the link, and for no shared cache. */
+                    "cache-control"?: "private";
+                    /** @description A name for the file. */
+                    "content-disposition"?: string;
+                    /** @description No browser takes the file for anything else. */
+                    "x-content-type-options"?: "nosniff";
+                    /** @description Which bytes of the file the body holds, and how long the file is. */
+                    "content-range"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "video/mp4": components["schemas"]["FileBytes"];
+                    "video/quicktime": components["schemas"]["FileBytes"];
+                    "audio/mpeg": components["schemas"]["FileBytes"];
+                    "audio/wav": components["schemas"]["FileBytes"];
+                    "audio/ogg": components["schemas"]["FileBytes"];
+                    "audio/flac": components["schemas"]["FileBytes"];
+                    "audio/pcm": components["schemas"]["FileBytes"];
+                    "image/png": components["schemas"]["FileBytes"];
+                    "image/jpeg": components["schemas"]["FileBytes"];
+                    "image/webp": components["schemas"]["FileBytes"];
+                    "model/gltf-binary": components["schemas"]["FileBytes"];
+                    "application/octet-stream": components["schemas"]["FileBytes"];
+                };
+            };
+            400: components["responses"]["GenericBadRequest"];
+            404: components["responses"]["GenericNotFound"];
+            500: components["responses"]["GenericInternalError"];
+            502: components["responses"]["GenericBadGateway"];
+            503: components["responses"]["GenericUnavailable"];
+            504: components["responses"]["GenericGatewayTimeout"];
         };
     };
     getHealth: {

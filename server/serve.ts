@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -93,13 +93,20 @@ export async function serve(
         })
       : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
-    const channels = new Channels(
-      [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))],
-      timers.monotonic,
-    );
+    const accounts = [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))];
+    let home = settings.publicUrl ?? '';
+    const files = new FileRelay({
+      secret: await store.run('ensureSecret', {
+        name: 'files',
+        value: randomBytes(32).toString('base64url'),
+      }),
+      channels: accounts,
+      home: () => home,
+      clock,
+    });
+    const channels = new Channels(accounts, timers.monotonic, undefined, files);
     opened.unshift(() => channels.close());
     const prices = new Prices(settings.prices, settings.groups);
-    const files = new FileRelay();
     const deliveries = new Deliveries({
       store,
       owner: id,
@@ -143,7 +150,6 @@ export async function serve(
       draining: false,
     };
     await tasks.start();
-    await deliveries.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =
       settings.tls === undefined
@@ -159,8 +165,12 @@ export async function serve(
     server.timeout = silence;
     server.listen(settings.port, settings.host);
     await once(server, 'listening');
+    const url = addressOf(server, settings);
+    home ||= url;
+    // What they deliver may name files, and so where the gateway is.
+    await deliveries.start();
     return {
-      url: addressOf(server, settings),
+      url,
       newKey,
       gateway,
       sockets,

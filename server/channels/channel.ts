@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, Pool } from 'undici';
+import type { FileRelay } from '../files/file-relay.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
@@ -46,11 +47,19 @@ export class Channel {
   readonly #calls: Slots;
   readonly #polls: Slots;
   readonly #basePath: string;
+  readonly #files: Pick<FileRelay, 'givenBack'> | undefined;
   readonly #upstreamNames: ReadonlyMap<string, string>;
   readonly #headerNames = new Map<string, string>();
 
-  constructor(settings: ChannelSettings, clock: () => number, { calls, polls } = standardSlots) {
+  /** `files`: undefined where no channel has relayed files. */
+  constructor(
+    settings: ChannelSettings,
+    clock: () => number,
+    { calls, polls } = standardSlots,
+    files?: Pick<FileRelay, 'givenBack'>,
+  ) {
     this.settings = settings;
+    this.#files = files;
     this.health = new Health(clock);
     const base = new URL(settings.baseUrl);
     this.#basePath = base.pathname.replace(/\/$/, '');
@@ -98,7 +107,8 @@ export class Channel {
     }
   }
 
-  async #send({ method, path, headers, body, signal }: UpstreamRequest): Promise<UpstreamResponse> {
+  async #send({ method, path, headers, signal, ...request }: UpstreamRequest): Promise<UpstreamResponse> {
+    const body = this.#ownFiles(request);
     const sent: Record<string, string> = { authorization: `Bearer ${this.settings.key}` };
     for (const [name, value] of Object.entries(headers ?? {})) {
       sent[this.#headerNames.get(name.toLowerCase()) ?? name] = value;
@@ -114,6 +124,12 @@ export class Channel {
       signal,
     });
     return { status: response.statusCode, headers: response.headers, body: response.body };
+  }
+
+  /** The body with the provider's addresses of its own files that the user was shown as links. */
+  #ownFiles({ body, user }: Pick<UpstreamRequest, 'body' | 'user'>): unknown {
+    if (user === undefined || this.#files === undefined) return body;
+    return this.#files.givenBack(body, { userId: user, channel: this.name });
   }
 
   /** The path as this provider has it: the profile may rename how it begins. */

@@ -1,3 +1,4 @@
+import type { FileRelay } from '../files/file-relay.ts';
 import { matcher } from '../models/access.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
@@ -16,9 +17,14 @@ export class Channels {
   readonly #random: () => number;
 
   /** `clock` is the monotonic one; `random` gives numbers from 0 up to 1, for the choice by weight. */
-  constructor(settings: readonly ChannelSettings[], clock: () => number, random: () => number = Math.random) {
+  constructor(
+    settings: readonly ChannelSettings[],
+    clock: () => number,
+    random: () => number = Math.random,
+    files?: FileRelay,
+  ) {
     this.#entries = settings.map((one) => ({
-      channel: new Channel(one, clock),
+      channel: new Channel(one, clock, undefined, files),
       serves: matcher(one.models.map(({ id }) => id)),
       lists: matcher(one.models.map(({ id }) => id).filter((id) => id !== '*')),
     }));

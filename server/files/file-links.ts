@@ -5,6 +5,8 @@ export interface FileOwner {
   readonly userId: number;
   /** Epoch milliseconds; null: nobody says. */
   readonly expiresAt: number | null;
+  /** The address may be one that a client chose, so that it must not lead into a private network. */
+  readonly publicOnly?: boolean;
 }
 
 /**
@@ -14,6 +16,8 @@ export interface FileOwner {
 export interface FileLinks {
   /** Where the client reaches the gateway, without a slash at the end; undefined: nobody says. */
   readonly address: string | undefined;
+  /** Whether addresses of that channel's files change at all. */
+  relays(channel: string): boolean;
   /** What the client is shown in the place of a provider's address. */
   shown(url: string, owner: FileOwner): string;
 }

@@ -45,6 +45,8 @@ export interface OperationRequest<Op extends OperationId> {
 export interface Reply<Op extends OperationId> {
   /** Whether something waits for the client to read it. */
   readonly behind: boolean;
+  /** Whether the client asks for the headers alone. */
+  readonly headersOnly: boolean;
   json<Status extends keyof Responses<Op> & number>(status: Status, body: ResponseBody<Op, Status>): void;
   /** A status that has no body. */
   empty(status: 204): void;

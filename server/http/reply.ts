@@ -28,6 +28,9 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
     get behind() {
       return response.writableLength > 0;
     },
+    get headersOnly() {
+      return response.req.method === 'HEAD';
+    },
     json(status, body) {
       start(status, 'application/json; charset=utf-8');
       response.end(JSON.stringify(body));

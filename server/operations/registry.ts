@@ -12,6 +12,7 @@ import { createModel3d } from './models3d/createModel3d.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 import { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
+import { getFile } from './service/getFile.ts';
 import { getHealth } from './service/getHealth.ts';
 import { getOpenApiDocument } from './service/getOpenApiDocument.ts';
 import { getReadiness } from './service/getReadiness.ts';
@@ -83,6 +84,7 @@ export const handlers: Handlers = {
   createVerificationSession: notImplemented,
   getVerificationSession: notImplemented,
   listModels,
+  getFile,
   getHealth,
   getReadiness,
   getOpenApiDocument,

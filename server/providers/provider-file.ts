@@ -18,6 +18,8 @@ export interface FileRequest {
   channel: Channel | undefined;
   /** Who loads it. */
   user: number;
+  /** It is not fetched from a private network, whatever the channel permits. */
+  publicOnly?: boolean;
   headers?: Readonly<Record<string, string>>;
   logger: Logger;
   signal: AbortSignal;
@@ -46,8 +48,11 @@ export class FileHosts {
    * @throws Failure 502 for an address that is not asked; 502 or 504 when it does not answer; 503 when too many of
    *   the host's files are being loaded
    */
-  async open(url: string, { channel, user, logger, ...request }: FileRequest): Promise<OpenedAddress> {
-    const allowPrivate = channel?.settings.privateFiles ?? false;
+  async open(
+    url: string,
+    { channel, user, publicOnly = false, logger, ...request }: FileRequest,
+  ): Promise<OpenedAddress> {
+    const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
     let leave: Leave | undefined;
     try {
       leave = await this.#enter(url, user, request.signal);

@@ -11,45 +11,52 @@ export interface ResultFile {
   mediaType: string;
   /** Bytes of `body`, where the provider says. */
   length: string | undefined;
-  /** Set when `body` is a part of the file. */
-  contentRange: string | undefined;
+  /** Set when `body` is a part of the file: its `content-range`, and the bytes of the whole file. */
+  part: { range: string; of: string } | undefined;
+}
+
+export interface WantedPart {
+  /** What the client named the file by, for messages. */
+  field: string;
+  /** As in the header; undefined: the whole file. */
+  range: string | undefined;
+  /** The file is one of plain text or JSON. */
+  text?: boolean;
 }
 
 /**
- * Opens a file that a task made, or the part of it that `range` asks for; where that cannot be met, the whole file.
+ * Opens a file that a provider made, or the part of it that `range` asks for; where that cannot be met, the whole file.
  *
  * @throws Failure 404 when it is gone, 502 or 504 when it cannot be had
  */
 export async function openResultFile(
   url: string,
-  range: string | undefined,
+  { field, range, text = false }: WantedPart,
   wanted: FileRequest,
 ): Promise<ResultFile> {
   const asked = range === undefined ? wanted : { ...wanted, headers: { range } };
   const { status, headers, body } = await hosts.open(url, asked);
-  const contentRange = headers['content-range'];
-  const part = status === 206 && range !== undefined && answers(contentRange, range);
+  const part = status === 206 ? partOf(headers['content-range'], range) : undefined;
   const packed = !['', 'identity'].includes(headers['content-encoding'] ?? '');
   // A page or an error is no file, whatever its status.
-  if ((status === 200 || part) && !packed && !isText(headers)) {
-    return {
-      body,
-      mediaType: mediaType(headers),
-      length: headers['content-length'],
-      contentRange: part ? contentRange : undefined,
-    };
-  }
+  const other = isText(headers) && !(text && plainTypes.has(mediaType(headers)));
+  if ((status === 200 || part !== undefined) && !packed && !other)
+    return { body, mediaType: mediaType(headers), length: headers['content-length'], part };
   await body.dump();
-  if (status === 416 && range !== undefined) return openResultFile(url, undefined, wanted);
+  if (status === 416 && range !== undefined)
+    return openResultFile(url, { field, range: undefined, text }, wanted);
   // Signed addresses answer 403 when their time is over.
   if (status === 403 || status === 404 || status === 410)
-    throw new Failure(404, 'resource_not_found', 'task_id: the file is not available any more.');
+    throw new Failure(404, 'resource_not_found', `${field}: the file is not available any more.`);
   throw new Failure(502, 'bad_response_status_code', 'The provider did not hand out the file.');
 }
 
-/** Whether a part is the one that was asked for. */
-function answers(contentRange: string | undefined, range: string): boolean {
-  const start = /^bytes (\d+)-\d+\/\d+$/.exec(contentRange ?? '')?.[1];
+const plainTypes: ReadonlySet<string> = new Set(['application/json', 'text/plain', 'text/vtt']);
+
+/** The part, if it is the one that was asked for. */
+function partOf(contentRange = '', range = ''): ResultFile['part'] {
+  const [, start, of] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange) ?? [];
   const asked = /^bytes=(\d*)-/.exec(range)?.[1];
-  return start !== undefined && (asked === '' || Number(asked) === Number(start));
+  if (start === undefined || of === undefined || asked === undefined) return undefined;
+  return asked === '' || Number(asked) === Number(start) ? { range: contentRange, of } : undefined;
 }

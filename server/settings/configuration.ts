@@ -38,6 +38,7 @@ export interface ConfigurationFile {
     profile?: { headers?: Record<string, string>; paths?: Record<string, string> };
     custom_domains?: string[];
     private_files?: boolean;
+    relay_media?: boolean;
   }[];
   database?: {
     connections?: number;

@@ -35,5 +35,6 @@ export function sandboxChannels({
     voices: 'catalogue',
     profile: { headers: {}, paths: {} },
     privateFiles: true,
+    relayMedia: true,
   }));
 }

@@ -28,6 +28,8 @@ export interface ChannelSettings {
   customDomains?: readonly string[] | undefined;
   /** Whether the files it names may be fetched from loopback and private networks. */
   privateFiles: boolean;
+  /** Whether clients are shown the gateway's own links to the files it names. */
+  relayMedia: boolean;
 }
 
 export interface Settings {
@@ -114,6 +116,7 @@ export function readSettings(environment: Environment): Settings {
       profile: { headers: channel.profile?.headers ?? {}, paths: channel.profile?.paths ?? {} },
       customDomains: channel.custom_domains,
       privateFiles: channel.private_files ?? false,
+      relayMedia: channel.relay_media ?? false,
     })),
     callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
     limits: {

@@ -3,13 +3,15 @@ import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
+import type { JsonLinks } from '../files/json-links.ts';
 import { passRejection } from '../formats/rejection.ts';
-import type { Reply } from '../http/handler.ts';
+import type { OperationRequest, Reply } from '../http/handler.ts';
 import { mediaType } from '../providers/headers.ts';
 import { type AnswerWatch, EventWatch } from '../providers/native/answer-watch.ts';
 import { joinBody, splitBody } from '../providers/native/split-body.ts';
 import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
+import { answerLinks, linkedAnswer } from './linked-answer.ts';
 import type { SpeechAnswer, SpeechMeter, SpeechOutput } from './speak.ts';
 
 export interface NativeSpeech {
@@ -29,10 +31,11 @@ const eventStream = 'text/event-stream';
 const nothing: SpeechMeter = { usage: undefined, delivered: false };
 
 /**
- * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged. What is no answer of the
- * route becomes a 502, or a broken connection once some of it is out.
+ * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged but for the addresses of
+ * files, where the channel relays those. What is no answer of the route becomes a 502, or a broken connection once some of it is out.
  */
 export function answerNatively(
+  request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   { model, events, keepVoice }: NativeSpeech,
 ): SpeechAnswer {
@@ -47,13 +50,15 @@ export function answerNatively(
     };
     if (events) {
       await requireEvents(response);
-      return passed(reply, eventStream, response.body, new EventWatch(model.unit, words), settle);
+      const links = answerLinks(request, channel);
+      return passed(reply, eventStream, response.body, new EventWatch(model.unit, words), links, settle);
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
     const { head, rest } = await splitBody(response, keepVoice === undefined ? small : maxAnswerBytes);
     if (rest !== undefined) {
       const body = Readable.from(joinBody({ head, rest }));
-      return passed(reply, json, body, new JsonWatch(response.headers, judgeIt), settle);
+      const links = answerLinks(request, channel);
+      return passed(reply, json, body, new JsonWatch(response.headers, judgeIt), links, settle);
     }
     const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
     return {
@@ -61,7 +66,8 @@ export function answerNatively(
       meter: nothing,
       async send() {
         await settle({ usage, failure, delivered: true });
-        reply.bytes(200, json, failure === undefined ? head : words.json(head));
+        const told = failure === undefined ? head : words.json(head);
+        reply.bytes(200, json, linkedAnswer(told, request, channel));
       },
     };
   };
@@ -79,14 +85,17 @@ function passed(
   contentType: string,
   body: Readable,
   meter: AnswerWatch,
+  links: JsonLinks | undefined,
   settle: (meter: SpeechMeter) => Promise<void>,
 ): SpeechOutput {
+  const linked = (parts: readonly Buffer[]) =>
+    links === undefined ? parts : parts.flatMap((part) => links.take(part));
   const hooks = {
-    take: (piece: Buffer) => meter.take(piece),
+    take: (piece: Buffer) => linked(meter.take(piece)),
     async finish() {
       const rest = meter.end();
       await settle(meter);
-      return rest;
+      return [...linked(rest), ...(links?.end() ?? [])];
     },
   };
   return { meter, send: () => reply.pass(200, contentType, body, hooks) };

@@ -9,6 +9,7 @@ import { splitBody } from '../providers/native/split-body.ts';
 import { countedActions, customizationPath } from '../providers/native/voices.ts';
 import { parseAnswer } from '../providers/native/whole-answer.ts';
 import type { Rejection } from '../providers/rejection.ts';
+import { linkedAnswer } from './linked-answer.ts';
 
 export type VoiceRequest = OperationRequest<'customizeVoice'>;
 
@@ -85,7 +86,8 @@ async function send(
     const answer = parseAnswer(response.headers, head);
     const replacement = await keep(answer, channel);
     await settle(countedActions(answer));
-    reply.bytes(200, 'application/json', replacement === undefined ? head : JSON.stringify(replacement));
+    const told = replacement === undefined ? head : JSON.stringify(replacement);
+    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel));
   } catch (error) {
     const failure = error instanceof Failure ? error : unanswered(error);
     await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });

@@ -6,6 +6,7 @@ import type { Generated } from 'kysely';
  */
 export interface Database {
   gateways: GatewaysTable;
+  secrets: SecretsTable;
   users: UsersTable;
   tokens: TokensTable;
   ledger: LedgerTable;
@@ -15,6 +16,13 @@ export interface Database {
   clips: ClipsTable;
   deliveries: DeliveriesTable;
   assets: AssetsTable;
+}
+
+/** Secrets that all gateways of the store share, made by the first one that needs them. */
+export interface SecretsTable {
+  name: string;
+  /** 256 random bits in Base64 for URLs. */
+  value: string;
 }
 
 /** The gateways at work. What belongs to one that is not here is free: its leases, and the holds of its requests. */

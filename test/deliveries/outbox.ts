@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import type { DeliveryOptions } from '../../server/deliveries/environment.ts';
-import { FileRelay } from '../../server/files/file-relay.ts';
 import { renderOfficialTask } from '../../server/formats/official.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Snapshot } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
+import { plainLinks } from '../support/plain-links.ts';
 import type { TaskHarness } from '../tasks/harness.ts';
 
 export const secret = 'the secret of callbacks';
@@ -33,7 +33,7 @@ export class Outbox {
     const line = { write: (text: string) => this.log.push(JSON.parse(text) as Record<string, unknown>) };
     const deliveries = new Deliveries({
       store: this.rig.store,
-      render: (task) => renderOfficialTask(task, new FileRelay().linksAt(undefined)),
+      render: (task) => renderOfficialTask(task, plainLinks),
       allowPrivate: true,
       secret,
       logger: pino({ base: null, timestamp: false }, line),

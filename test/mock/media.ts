@@ -25,6 +25,7 @@ const endings: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
+  'model/gltf-binary': 'glb',
 };
 
 export const mediaFolder = fileURLToPath(new URL('./media', import.meta.url));

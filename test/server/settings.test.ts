@@ -65,7 +65,7 @@ channels:
     priority: 10
     weight: 3
     profile: { headers: { X-Native-SSE: X-Other-SSE }, paths: { /api-ws/v1: /ws/v1 } }
-  - { name: us, protocol: native, base_url: "http://127.0.0.1:1", key_file: ${keyFile}, models: ["*"], private_files: true }
+  - { name: us, protocol: native, base_url: "http://127.0.0.1:1", key_file: ${keyFile}, models: ["*"], private_files: true, relay_media: true }
 `,
     { EU_KEY: 'from-environment' },
   );
@@ -91,8 +91,9 @@ channels:
     voices: undefined,
     profile: { headers: { 'X-Native-SSE': 'X-Other-SSE' }, paths: { '/api-ws/v1': '/ws/v1' } },
     privateFiles: false,
+    relayMedia: false,
   });
-  expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true });
+  expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true, relayMedia: true });
 });
 
 describe('errors name the line and what is wrong with it', () => {

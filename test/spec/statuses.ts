@@ -77,11 +77,15 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
   listModels: [200, 401, 429, 500, ...away],
+  // The link is the key.
+  getFile: [200, 206, 400, 404, 500, ...provider],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
   getOpenApiDocument: [200, 500],
   getAsyncApiDocument: [200, 500],
 };
+
+const fileHeaders = ['accept-ranges', 'cache-control', 'content-disposition', 'x-content-type-options'];
 
 /** The headers that answers of a status carry always, and by operation those that they may carry. */
 export const headers = {
@@ -93,5 +97,6 @@ export const headers = {
   >,
   optional: {
     downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
+    getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

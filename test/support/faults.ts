@@ -69,6 +69,7 @@ const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
     return {};
   },
   downloadVideoContent: async () => ({ path: { task_id: await finishedVideo('mp4 png') } }),
+  getFile: async () => ({ path: (await filesOf('mp4 png')).video }),
 };
 
 async function make(id: OperationId, variation?: Variation): Promise<Answer> {
@@ -76,6 +77,22 @@ async function make(id: OperationId, variation?: Variation): Promise<Answer> {
   const answer = await exchange(await faulty(), operation, variation ?? plainRequest(operation));
   if (answer.status !== 200) throw new Error(`${answer.status} ${excerpt(answer)}`);
   return answer;
+}
+
+/** The links to the two files that `endings` names. */
+export async function filesOf(endings: string) {
+  const path = { task_id: await finishedVideo(endings) };
+  const task = jsonOf(await make('getVideo', { path })) as {
+    video_url: string;
+    metadata: { last_frame_url: string };
+  };
+  return { video: linkParts(task.video_url), frame: linkParts(task.metadata.last_frame_url) };
+}
+
+/** The parameters of `getFile` in a link. */
+export function linkParts(url: string): { token: string; name: string } {
+  const [name = '', token = ''] = new URL(url).pathname.split('/').reverse();
+  return { token, name };
 }
 
 /** The id of a video that has ended with the files that `endings` names, as `mov jpg`. */

@@ -29,7 +29,9 @@ const names = ['native', 'official', 'eta', 'imgjob'] as const;
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
   const provider = await startScriptedProvider();
-  const channels = names.map((protocol) => channelTo(provider.url, { name: protocol, protocol }));
+  const channels = names.map((protocol) =>
+    channelTo(provider.url, { name: protocol, protocol, relayMedia: true }),
+  );
   const running = await startTestGateway({
     sandbox: false,
     channels,

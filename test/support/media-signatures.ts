@@ -18,6 +18,9 @@ const signatures: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/jpeg': startsWith('\xff\xd8\xff'),
   'image/png': startsWith('\x89PNG\r\n\x1a\n'),
   'image/webp': (bytes) => startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
+  'model/gltf-binary': startsWith('glTF'),
+  // What has no other type can begin with anything.
+  'application/octet-stream': (bytes) => bytes.length > 0,
 };
 
 /** @throws Error for a media type that no operation answers with. */

@@ -1,10 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileFor, mediaOf } from '../mock/media.ts';
+import { mediaOf } from '../mock/media.ts';
 
-/** The files that a prompt like `mov jpg` asks for: the video, and its last frame. */
-const endings = { mp4: 'video/mp4', mov: 'video/quicktime' } as const;
-const frames = { png: 'image/png', jpg: 'image/jpeg', webp: 'image/webp' } as const;
+/** The files that a prompt like `mov jpg` asks for, in the places of the video and of its last frame. */
+const endings: Readonly<Record<string, string>> = {
+  mp4: 'video/mp4',
+  mov: 'video/quicktime',
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  webp: 'image/webp',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+  ogg: 'audio/ogg',
+  flac: 'audio/flac',
+  glb: 'model/gltf-binary',
+  bin: 'application/octet-stream',
+};
 
 export interface ScriptedProvider {
   url: string;
@@ -101,7 +113,7 @@ function imageJob(method: string, path: string): object {
 /** The prompt, as far as it names files, is the task's id. */
 function namedFiles(chunks: readonly Buffer[]): string {
   const { content } = JSON.parse(Buffer.concat(chunks).toString('utf8')) as { content: { text?: string }[] };
-  const words = (content[0]?.text ?? '').split(' ').filter((word) => word in endings || word in frames);
+  const words = (content[0]?.text ?? '').split(' ').filter((word) => word in endings);
   return words.length === 0 ? 'waiting' : words.join('-');
 }
 
@@ -119,8 +131,8 @@ function officialTask(url: string, id: string): object {
 }
 
 function sendFile(ending: string, range: string | undefined, response: ServerResponse): void {
-  const type = { ...endings, ...frames }[ending as keyof typeof endings] ?? '';
-  const file = fileFor(ending) === undefined ? undefined : mediaOf(type);
+  const type = endings[ending] ?? '';
+  const file = ending === 'bin' ? Buffer.alloc(1_000, 'bin') : mediaOf(type);
   if (file === undefined) {
     response.writeHead(404).end();
     return;

@@ -66,6 +66,7 @@ export function channelTo(url: string, change: Partial<ChannelSettings> = {}): C
     voices: undefined,
     profile: { headers: {}, paths: {} },
     privateFiles: true,
+    relayMedia: false,
     ...change,
   };
 }

@@ -66,7 +66,7 @@ export const createSpeech: Handler<'createSpeech'> = async (request, reply) => {
   const answer = {
     no: () => answerWithFile(reply, model, format, request),
     audio: () => answerWithAudio(reply, model, format),
-    events: () => answerNatively(reply, { model, events: true }),
+    events: () => answerNatively(request, reply, { model, events: true }),
   }[input.streaming]();
   await speak(request, reply, job, answer);
 };

@@ -50,7 +50,7 @@ export const generateMultimodalSpeech: Handler<'generateMultimodalSpeech'> = asy
     await clone(request, reply, job, await cloning(request, model, input.voice_id ?? ''));
     return;
   }
-  await speak(request, reply, job, answerNatively(reply, { model, events }));
+  await speak(request, reply, job, answerNatively(request, reply, { model, events }));
 };
 
 /** Goes on when the client leaves: the voice may have been made by then. */
@@ -61,7 +61,7 @@ function clone(
   keepVoice: KeepVoice,
 ): Promise<void> {
   return request.gateway.creations.run((signal) => {
-    const answer = answerNatively(reply, { model: job.model, events: false, keepVoice });
+    const answer = answerNatively(request, reply, { model: job.model, events: false, keepVoice });
     const lasting: Request = { ...request, signal };
     return speak(lasting, reply, job, answer);
   });

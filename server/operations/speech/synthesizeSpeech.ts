@@ -26,5 +26,5 @@ export const synthesizeSpeech: Handler<'synthesizeSpeech'> = async (request, rep
     events,
     voices: voicesIn('synthesizer', body, [fields.voice]),
   };
-  await speak(request, reply, job, answerNatively(reply, { model, events }));
+  await speak(request, reply, job, answerNatively(request, reply, { model, events }));
 };

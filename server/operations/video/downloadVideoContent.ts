@@ -1,10 +1,9 @@
-import { unanswered } from '../../channels/failover.ts';
 import { Failure } from '../../failure.ts';
 import { videoResult } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
-import { openResultFile } from '../../providers/result-file.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { readTask } from '../read-task.ts';
+import { sendFile } from '../send-file.ts';
 
 type Variant = 'video' | 'thumbnail';
 
@@ -26,29 +25,16 @@ const defaultTypes: Readonly<Record<Variant, string>> = { video: 'video/mp4', th
 
 /** Passes the file on as the provider has it, whole or one range: its address is not the client's business. */
 export const downloadVideoContent: Handler<'downloadVideoContent'> = async (request, reply) => {
-  const { gateway, caller, headers, query, signal } = request;
+  const { gateway, caller, query } = request;
   const variant = query.variant ?? 'video';
   const task = await readTask(request, 'videos', 'generic');
   const url = fileOf(task, variant, gateway.clock());
-  const channel = gateway.channels.named(task.channel);
-  const wanted = { channel, user: caller.userId, logger: gateway.logger, signal };
-  const { body, mediaType, length, contentRange } = await openResultFile(
+  await sendFile(request, reply, {
+    field: 'task_id',
     url,
-    oneRange(headers.range),
-    wanted,
-  );
-  const sent = reply.stream(
-    contentRange === undefined ? 200 : 206,
-    shownType(variant, mediaType, url),
-    body,
-    {
-      'accept-ranges': 'bytes',
-      ...(length === undefined ? {} : { 'content-length': length }),
-      ...(contentRange === undefined ? {} : { 'content-range': contentRange }),
-    },
-  );
-  await sent.catch((error: unknown) => {
-    throw unanswered(error);
+    channel: task.channel,
+    user: caller.userId,
+    typeFor: (reported) => shownType(variant, reported, url),
   });
 };
 
@@ -67,11 +53,6 @@ function fileOf(task: TaskRecord, variant: Variant, now: number): string {
 
 function gone(why: string): Failure {
   return new Failure(404, 'resource_not_found', `task_id: ${why}`);
-}
-
-/** A header that asks for one range of bytes. Any other may be ignored. */
-function oneRange(header: string | undefined): string | undefined {
-  return header !== undefined && /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(header) ? header : undefined;
 }
 
 function shownType(variant: Variant, reported: string, url: string): string {

@@ -10,6 +10,7 @@ import {
 } from './deliveries.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
+import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
 import {
   claimStrandedTasks,
@@ -31,6 +32,7 @@ export const commands = {
   createToken,
   disableToken,
   ensureBootstrap,
+  ensureSecret,
   reserve,
   extend,
   settle,

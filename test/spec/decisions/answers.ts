@@ -4,6 +4,12 @@ import type { Limits } from '../../support/limits.ts';
 export const answers: Limits = {
   'downloadVideoContent 200/headers/accept-ranges/schema': { const: 'bytes' },
   'downloadVideoContent 206/headers/accept-ranges/schema': { const: 'bytes' },
+  'getFile 200/headers/accept-ranges/schema': { const: 'bytes' },
+  'getFile 200/headers/cache-control/schema': { const: 'private' },
+  'getFile 200/headers/x-content-type-options/schema': { const: 'nosniff' },
+  'getFile 206/headers/accept-ranges/schema': { const: 'bytes' },
+  'getFile 206/headers/cache-control/schema': { const: 'private' },
+  'getFile 206/headers/x-content-type-options/schema': { const: 'nosniff' },
   'BetaSpeechReply.output.data.status': { enum: [1, 2] },
   'VoicePreviewAudio.response_format': { enum: ['pcm', 'wav', 'mp3', 'opus'] },
   VoiceStatus: { enum: ['DEPLOYING', 'OK', 'UNDEPLOYED'] },

@@ -17,6 +17,8 @@ export const parameters: Limits = {
   'parameters/InferenceModel': { maxLength: 200, minLength: 1 },
   'parameters/IdempotencyKey': { maxLength: 255, minLength: 1 },
   'parameters/TaskId': { maxLength: 128, minLength: 1 },
+  'parameters/FileToken': { maxLength: 12_288, minLength: 1 },
+  'parameters/FileName': { maxLength: 64, minLength: 1 },
   'parameters/NativeAsync': { enum: ['enable'] },
   'parameters/AssetId': { maxLength: 128, minLength: 1 },
   'parameters/MusicTaskId': { maxLength: 128, minLength: 1 },

@@ -1,0 +1,27 @@
+import { Failure } from '../../failure.ts';
+import { isTextFile, mediaTypeOf, nameOf } from '../../files/file-name.ts';
+import type { Handler } from '../../http/handler.ts';
+import { sendFile } from '../send-file.ts';
+
+/** The file behind a link of `relay_media`. The link is the permission, as with a provider's signed address. */
+export const getFile: Handler<'getFile'> = async (request, reply) => {
+  const { gateway, path } = request;
+  const file = gateway.files.behind(path.token);
+  if (file === undefined || gateway.channels.named(file.channel) === undefined)
+    throw new Failure(404, 'resource_not_found', 'token: the link leads to no file, or its time is over.');
+  const { url, channel, userId: user, publicOnly } = file;
+  await sendFile(request, reply, {
+    field: 'token',
+    url,
+    channel,
+    user,
+    publicOnly,
+    text: isTextFile(url),
+    typeFor: (reported) => mediaTypeOf(url, reported),
+    headers: {
+      'content-disposition': `inline; filename="${nameOf(url)}"`,
+      'cache-control': 'private',
+      'x-content-type-options': 'nosniff',
+    },
+  });
+};

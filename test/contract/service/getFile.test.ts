@@ -1,0 +1,68 @@
+import { expect, test } from 'vitest';
+import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { checked, expectRefusal } from '../../support/expectations.ts';
+import { faulty, filesOf, linkParts } from '../../support/faults.ts';
+import { startVideo, videoEnded } from '../../support/start-video.ts';
+
+const operation = documented('getFile');
+const missing = { code: 'resource_not_found', names: 'token' };
+
+describeOperation('getFile', {
+  invalid: {
+    'a token of 12289 characters': { path: { token: 't'.repeat(12_289) }, names: 'token', limit: 12_288 },
+    'a name of 65 characters': { path: { name: 'n'.repeat(65) }, names: 'name', limit: 64 },
+  },
+  carriesOut: (call) => {
+    const withoutKey = { authorization: undefined };
+    const ended = async (prompt?: string) => {
+      const id = await startVideo(prompt === undefined ? {} : { prompt });
+      return linkParts((await videoEnded(id)).video_url ?? '');
+    };
+    test('200 the file, 206 a part of it, 200 when the part is not there, all without a key', async () => {
+      const path = await ended();
+      expect(path.name).toBe('video.mp4');
+      const whole = await call({ path, headers: withoutKey });
+      expect([whole.status, whole.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+      expect(whole.headers.get('content-disposition')).toBe('inline; filename="video.mp4"');
+      const part = await call({ path, headers: { ...withoutKey, range: 'bytes=0-99' } });
+      expect([part.status, part.body.equals(whole.body.subarray(0, 100))]).toEqual([206, true]);
+      expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
+      const beyond = await call({ path, headers: { ...withoutKey, range: `bytes=${whole.body.length}-` } });
+      expect([beyond.status, beyond.body.length]).toEqual([200, whole.body.length]);
+    });
+    test('200 and 206 in the form in which the provider has the file', async () => {
+      const forms = [
+        ['mov jpg', 'video/quicktime', 'image/jpeg'],
+        ['mp4 webp', 'video/mp4', 'image/webp'],
+        ['mp3 png', 'audio/mpeg', 'image/png'],
+        ['wav pcm', 'audio/wav', 'audio/pcm'],
+        ['ogg flac', 'audio/ogg', 'audio/flac'],
+        ['glb bin', 'model/gltf-binary', 'application/octet-stream'],
+      ] as const;
+      const links = await Promise.all(forms.map(([endings]) => filesOf(endings)));
+      for (const [index, [, video, frame]] of forms.entries()) {
+        for (const [which, mediaType] of [
+          ['video', video],
+          ['frame', frame],
+        ] as const) {
+          const path = links[index]?.[which] ?? {};
+          const load = async (headers = {}) =>
+            checked(await exchange(await faulty(), operation, { path, headers }), operation);
+          const whole = await load();
+          expect([whole.status, whole.headers.get('content-type')]).toEqual([200, mediaType]);
+          const part = await load({ range: 'bytes=0-99' });
+          expect([part.status, part.headers.get('content-type')]).toEqual([206, mediaType]);
+          expect(part.body.equals(whole.body.subarray(0, 100))).toBe(true);
+        }
+      }
+    });
+    test('404 a file that its provider has no more', async () => {
+      expectRefusal(await call({ path: await ended('[[expired-url]]') }), 404, missing);
+    });
+    test.each(['none', 'A'.repeat(200), 'a/b', '%00'])('404 the token %j', async (token) => {
+      expectRefusal(await call({ path: { token, name: 'video.mp4' } }), 404, missing);
+    });
+  },
+});

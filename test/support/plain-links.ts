@@ -1,0 +1,8 @@
+import type { FileLinks } from '../../server/files/file-links.ts';
+
+/** Shows files at the addresses that their providers name. */
+export const plainLinks: FileLinks = {
+  address: undefined,
+  relays: () => false,
+  shown: (url) => url,
+};
