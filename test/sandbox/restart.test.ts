@@ -17,7 +17,8 @@ let folder: string;
 let time: number;
 
 const start = async (options: Partial<SandboxOptions> = {}) => {
-  client.sandbox = await startSandbox({ key: 'k', folder, now: () => time, taskTime, ...options });
+  const usual = { key: 'k', folder, now: () => time, taskTime, songSeconds: 1 };
+  client.sandbox = await startSandbox({ ...usual, ...options });
 };
 const restart = async () => {
   await client.sandbox.close();
@@ -154,6 +155,43 @@ describe('a sandbox that starts again on its folder', () => {
     await restart();
     expect((await fetch((await finished(region)).imageUrl)).status).toBe(200);
     expect(await submit('modal', { taskId: region, prompt: 'A cat', maskBase64 })).toMatchObject({ code: 4 });
+  });
+
+  test('goes on with its songs, and still has those that are finished, with all that comes from them', async () => {
+    interface Song {
+      id: string;
+      audio_url: string;
+    }
+    interface Reply {
+      data: { status: string; data: Song[] };
+    }
+    const submit = async (request: object) => {
+      const answer = await client.post('/sigma/submit/music', request);
+      return ((await answer.json()) as { data: string }).data;
+    };
+    const look = async (id: string) => (await get<Reply>(`/sigma/fetch/${id}`)).data;
+    const finished = (id: string) =>
+      vi.waitFor(async () => {
+        const task = await look(id);
+        expect(task).toMatchObject({ status: 'SUCCESS' });
+        return task;
+      }, 10_000);
+    const request = { title: 'Boat', tags: 'folk, 200 bpm', make_instrumental: 1 };
+    const done = await submit(request);
+    time += taskTime;
+    const ended = await finished(done);
+    const running = await submit(request);
+    await restart();
+    expect(await look(done)).toEqual(ended);
+    expect(await look(running)).toMatchObject({ status: 'QUEUED' });
+    time += taskTime;
+    const [song] = (await finished(running)).data;
+    const { wav_file_url: wav } = await get<{ wav_file_url: string }>(`/sigma/act/wav/${ended.data[0]?.id}`);
+    for (const url of [ended.data[0]?.audio_url, song?.audio_url, wav])
+      expect((await fetch(url ?? '')).status).toBe(200);
+    const stems = await submit({ task: 'gen_stem', continue_clip_id: ended.data[1]?.id });
+    time += taskTime;
+    expect((await finished(stems)).data).toHaveLength(2);
   });
 
   test('still has its assets, and their group', async () => {

@@ -27,14 +27,15 @@ export function layOut(plan: SongPlan): Bar[] {
   const bars: Bar[] = [];
   const perBar = styleOf(plan.sound).beats * 2;
   const wanted = Math.max(2, Math.round((plan.seconds * plan.sound.tempo * 2) / (60 * perBar)));
-  const edge = wanted >= 8 ? 2 : wanted >= 4 ? 1 : 0;
-  const room = Math.floor(wanted * stretch) - edge;
+  // A continuation is in the middle of things already.
+  const intro = plan.startAt > 0 || wanted < 4 ? 0 : wanted < 8 ? 1 : 2;
+  const outro = wanted < 8 ? 1 : 2;
+  const room = Math.floor(wanted * stretch) - outro;
   const played = (kind: SectionKind, count: number) => {
     for (let index = 0; index < count; index++) bars.push({ kind, index, sung: false, words: [] });
   };
 
-  // A continuation is in the middle of things already.
-  if (plan.startAt === 0) played('intro', edge);
+  played('intro', intro);
   let full = false;
   for (const { kind, lines } of readLyrics(plan.lyrics)) {
     let index = 0;
@@ -49,9 +50,10 @@ export function layOut(plan: SongPlan): Bar[] {
     }
     if (full) break;
   }
-  if (!bars.some(({ sung }) => sung)) fillWithMusic(wanted - edge - bars.length, played);
-  else if (wanted - edge - bars.length >= 2) played('solo', Math.min(8, wanted - edge - bars.length));
-  played('outro', Math.max(1, edge));
+  const left = wanted - outro - bars.length;
+  if (!bars.some(({ sung }) => sung)) fillWithMusic(left, played);
+  else if (left >= 2) played('solo', Math.min(8, left));
+  played('outro', outro);
   return bars;
 }
 
