@@ -131,6 +131,9 @@ export type EndedTask =
   | Schemas['FamilyRecord']
   | Schemas['NativeTask']
   | Schemas['OfficialTask']
+  | Schemas['MusicTask']
+  | Schemas['LyricsTask']
+  | Schemas['ImageJob']
   | Schemas['Asset']
   | Schemas['VoiceDetailsReply']['output'];
 

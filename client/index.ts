@@ -14,9 +14,21 @@ export {
 } from './deliveries.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
+export type { FinishedImageJob, ImageJob, ImageJobs, PressOptions } from './image-jobs.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
+export type {
+  ClipTiming,
+  Lyrics,
+  LyricsTask,
+  Music,
+  MusicRequest,
+  MusicTask,
+  Song,
+  SucceededMusicTask,
+  WrittenLyrics,
+} from './music.ts';
 export type {
   GammaVideoRequest,
   Model3dRequest,
@@ -45,8 +57,9 @@ export type {
 } from './speech.ts';
 export { SpeechAudio } from './speech.ts';
 export type { ReceiveOptions } from './tasks/read-resuming.ts';
-export type { CreateOptions, DownloadOptions, TaskFamily } from './tasks/task-family.ts';
+export type { DownloadOptions, TaskFamily } from './tasks/task-family.ts';
 export type { CompletedVideo, VideoTask } from './tasks/task-protocol.ts';
+export type { CreateOptions, Tasks } from './tasks/tasks.ts';
 export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';

@@ -4,8 +4,10 @@ import { type OperationFacts, operations } from '../generated/operations.ts';
 import { Assets } from './assets.ts';
 import type { Answer, CallArguments, CallableOperation, Caller, CallOptions, Reply } from './call.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
+import { ImageJobs } from './image-jobs.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
 import { Models } from './models.ts';
+import { Lyrics, Music } from './music.ts';
 import { Models3d, NativeVideos } from './native-tasks.ts';
 import { OfficialVideos } from './official-videos.ts';
 import { RealtimeSession } from './realtime/realtime-session.ts';
@@ -52,6 +54,9 @@ export class Unigate implements Caller {
   readonly nativeVideos: NativeVideos;
   readonly officialVideos: OfficialVideos;
   readonly models3d: Models3d;
+  readonly music: Music;
+  readonly lyrics: Lyrics;
+  readonly imageJobs: ImageJobs;
   readonly assets: Assets;
   readonly voices: Voices;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
@@ -76,6 +81,9 @@ export class Unigate implements Caller {
     this.nativeVideos = new NativeVideos(this);
     this.officialVideos = new OfficialVideos(this);
     this.models3d = new Models3d(this);
+    this.music = new Music(this);
+    this.lyrics = new Lyrics(this);
+    this.imageJobs = new ImageJobs(this);
     this.assets = new Assets(this);
     this.voices = new Voices(this);
   }

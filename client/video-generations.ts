@@ -1,8 +1,13 @@
 import type { components } from '../generated/http.ts';
 import type { Caller } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
-import type { TaskState } from './tasks/task-protocol.ts';
-import { type CompletedVideo, isCompletedVideo, type VideoTask, videoState } from './tasks/task-protocol.ts';
+import {
+  type CompletedVideo,
+  isCompletedVideo,
+  recordState,
+  type VideoTask,
+  videoState,
+} from './tasks/task-protocol.ts';
 
 type Schemas = components['schemas'];
 type FamilyRecord = Schemas['FamilyRecord'];
@@ -28,16 +33,10 @@ export class VideoGenerations extends TaskFamily<
       idOf: ({ id }) => id,
       read: (task_id, options) =>
         caller.callWithReply('getGenericVideo', { ...options, params: { path: { task_id } } }),
-      stateOf: (task) => ('code' in task ? recordState(task) : videoState(task)),
+      stateOf: (task) => ('code' in task ? recordState(task.data, task.data.fail_reason) : videoState(task)),
       isDone: (task): task is CompletedGeneration =>
         'code' in task ? task.data.status === 'SUCCESS' : isCompletedVideo(task),
       urlOf: (task) => ('code' in task ? task.data.result_url : task.video_url),
     });
   }
-}
-
-function recordState({ data: { status, progress, fail_reason } }: FamilyRecord): TaskState {
-  const failure = { code: status, message: fail_reason ?? 'The task has failed.' };
-  const percent = progress === undefined ? undefined : Number.parseInt(progress, 10);
-  return { status, percent, failure: status === 'FAILURE' ? failure : undefined };
 }

@@ -1,38 +1,30 @@
 import { ByteAnswer } from '../byte-answer.ts';
 import type { Caller, CallOptions } from '../call.ts';
 import { type EndedTask, UnigateError } from '../errors.ts';
-import { newId } from '../sockets/new-id.ts';
 import { type ReceiveOptions, readResuming } from './read-resuming.ts';
 import type { TaskProtocol } from './task-protocol.ts';
-import { checkWaitOptions, type WaitOptions, waitForTask } from './wait-for-task.ts';
-
-export interface CreateOptions extends CallOptions {
-  /** Your own name for the request: under the same one it makes no second task. By chance when it is left out. */
-  idempotencyKey?: string;
-}
+import { type CreateOptions, createThen, Tasks } from './tasks.ts';
+import type { WaitOptions } from './wait-for-task.ts';
 
 export interface DownloadOptions extends CallOptions {
   /** The part wanted, for example `bytes=0-1023`. */
   range?: string;
 }
 
-/** The tasks of one pair of paths: made at one, read at the other. */
-export class TaskFamily<Request, Created, Task extends EndedTask, Done extends Task> {
+/** Tasks that make one file. */
+export class TaskFamily<Request, Created, Task extends EndedTask, Done extends Task> extends Tasks<
+  Request,
+  Created,
+  Task,
+  Done
+> {
   readonly #caller: Caller;
   readonly #protocol: TaskProtocol<Request, Created, Task, Done>;
 
   constructor(caller: Caller, protocol: TaskProtocol<Request, Created, Task, Done>) {
+    super(protocol);
     this.#caller = caller;
     this.#protocol = protocol;
-  }
-
-  /** Starts a task; repeats of the request never start a second one. */
-  create(body: Request, options: CreateOptions = {}): Promise<Created> {
-    const { idempotencyKey = newId(), headers, ...call } = options;
-    return this.#protocol.create(body, {
-      ...call,
-      headers: { 'Idempotency-Key': idempotencyKey, ...headers },
-    });
   }
 
   /** The id in the answer of `create`. */
@@ -40,28 +32,11 @@ export class TaskFamily<Request, Created, Task extends EndedTask, Done extends T
     return this.#protocol.idOf(created);
   }
 
-  /** The task as it stands. */
-  async retrieve(id: string, options: CallOptions = {}): Promise<Task> {
-    return (await this.#protocol.read(id, options)).data;
-  }
-
-  /**
-   * Polls the task until it has a result. Throws TaskFailedError with the task when it ends without one; AbortError and
-   * TimeoutError, which leave the task running, have its `taskId`.
-   */
-  waitFor(id: string, options: WaitOptions<Task> = {}): Promise<Done> {
-    return waitForTask(id, this.#protocol, options);
-  }
-
   /** `create`, then `waitFor`. */
-  async createAndWait(body: Request, options: CreateOptions & WaitOptions<Task> = {}): Promise<Done> {
-    // Checked before there is a task, so that none is started in vain.
-    checkWaitOptions(options);
-    const { onProgress, pollIntervalMs, timeoutMs, idempotencyKey, ...call } = options;
-    const created = await this.create(body, { ...call, idempotencyKey });
-    return await this.waitFor(this.idOf(created), { ...call, onProgress, pollIntervalMs, timeoutMs });
+  createAndWait(body: Request, options: CreateOptions & WaitOptions<Task> = {}): Promise<Done> {
+    const create = (call: CreateOptions) => this.create(body, call);
+    return createThen(options, create, (created, wait) => this.waitFor(this.idOf(created), wait));
   }
-
   /** The address of what the task made; undefined as long as there is nothing. */
   urlOf(task: Task): string | undefined {
     return this.#protocol.urlOf(task);

@@ -19,9 +19,14 @@ export interface TaskReader<Task, Done extends Task> {
   isDone(task: Task): task is Done;
 }
 
-/** How one kind of task is made, read and fetched. */
-export interface TaskProtocol<Request, Created, Task, Done extends Task> extends TaskReader<Task, Done> {
+/** How one kind of task is made and read. */
+export interface TaskMaker<Request, Created, Task, Done extends Task> extends TaskReader<Task, Done> {
   create(body: Request, options: CallOptions): Promise<Created>;
+}
+
+/** The same of a task with one file. */
+export interface TaskProtocol<Request, Created, Task, Done extends Task>
+  extends TaskMaker<Request, Created, Task, Done> {
   idOf(created: Created): string;
   /** The address of what the task made. */
   urlOf(task: Task): string | undefined;
@@ -39,4 +44,17 @@ export function isCompletedVideo(task: VideoTask): task is CompletedVideo {
 export function videoState({ status, progress, error }: VideoTask): TaskState {
   const failure = { code: 'video_generation_failed', message: 'The task has failed.', ...error };
   return { status, percent: progress, failure: status === 'failed' ? failure : undefined };
+}
+
+interface RecordFacts {
+  status: string;
+  /** For example `50%`. */
+  progress?: string | undefined;
+}
+
+/** The state of a record with a percent as text, which ends in `SUCCESS` or `FAILURE`. */
+export function recordState({ status, progress }: RecordFacts, reason: string | null | undefined): TaskState {
+  const percent = progress === undefined ? undefined : Number.parseInt(progress, 10);
+  const failure = { code: status, message: reason || 'The task has failed.' };
+  return { status, percent, failure: status === 'FAILURE' ? failure : undefined };
 }

@@ -95,6 +95,9 @@ describe('the README', () => {
       'videos',
       'assets',
       'voices',
+      'music',
+      'lyrics',
+      'imageJobs',
       'models3d',
       'officialVideos',
     ] as const) {
@@ -105,7 +108,9 @@ describe('the README', () => {
 
   test('has every method that all kinds of task have', async () => {
     const { TaskFamily } = await import('../../client/tasks/task-family.ts');
-    for (const name of methodsOf(TaskFamily.prototype)) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
+    const { Tasks } = await import('../../client/tasks/tasks.ts');
+    const all = [TaskFamily.prototype, Tasks.prototype].flatMap(methodsOf);
+    for (const name of all) expect(readme).toMatch(new RegExp(`\`${name}\\(`));
   });
 });
 
