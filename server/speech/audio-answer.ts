@@ -1,5 +1,6 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import type { CallAnswer } from '../calls/metered-call.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { EventAudio, openAudio } from '../providers/native/audio.ts';
@@ -9,7 +10,6 @@ import { audioSource, judge, parseAnswer } from '../providers/native/whole-answe
 import { wordsOf } from '../providers/provider-words.ts';
 import { readRejection, readUpTo, rejectionFailure } from '../providers/rejection.ts';
 import { requireEvents } from './native-answer.ts';
-import type { SpeechAnswer } from './speak.ts';
 
 /** Longest native answer that names or holds a finished audio, in bytes. */
 const maxAnswerBytes = 32 * 1024 * 1024;
@@ -20,7 +20,7 @@ export function answerWithFile(
   model: CatalogueModel,
   format: AudioFormat,
   { gateway: { logger }, caller }: OperationRequest<OperationId>,
-): SpeechAnswer {
+): CallAnswer {
   return async (answered, { signal, settle }) => {
     const { response, channel } = answered;
     const words = wordsOf(answered);
@@ -57,7 +57,7 @@ export function answerWithAudio(
   reply: Reply<OperationId>,
   model: CatalogueModel,
   format: AudioFormat,
-): SpeechAnswer {
+): CallAnswer {
   return async (answered, { settle }) => {
     const { response } = answered;
     const words = wordsOf(answered);

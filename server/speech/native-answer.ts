@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import type { CallAnswer, CallMeter, CallOutput } from '../calls/metered-call.ts';
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { JsonLinks } from '../files/json-links.ts';
@@ -12,7 +13,6 @@ import { joinBody, splitBody } from '../providers/native/split-body.ts';
 import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
 import { answerLinks, linkedAnswer } from './linked-answer.ts';
-import type { SpeechAnswer, SpeechMeter, SpeechOutput } from './speak.ts';
 
 export interface NativeSpeech {
   model: CatalogueModel;
@@ -28,7 +28,7 @@ const small = 1024 * 1024;
 const maxAnswerBytes = 32 * 1024 * 1024;
 const json = 'application/json';
 const eventStream = 'text/event-stream';
-const nothing: SpeechMeter = { usage: undefined, delivered: false };
+const nothing: CallMeter = { usage: undefined, delivered: false };
 
 /**
  * Passes the upstream's own answer on: its events, its JSON, and its refusal, all unchanged but for the addresses of
@@ -38,13 +38,13 @@ export function answerNatively(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   { model, events, keepVoice }: NativeSpeech,
-): SpeechAnswer {
+): CallAnswer {
   return async (answered, { metering, ...call }) => {
     const { response, channel } = answered;
     if (response.status !== 200)
       return { meter: nothing, send: () => passRejection(answered, reply, metering) };
     const words = wordsOf(answered);
-    const settle = async (meter: SpeechMeter) => {
+    const settle = async (meter: CallMeter) => {
       if (meter.failure === undefined) await keepVoice?.(channel.name);
       await call.settle(meter);
     };
@@ -86,8 +86,8 @@ function passed(
   body: Readable,
   meter: AnswerWatch,
   links: JsonLinks | undefined,
-  settle: (meter: SpeechMeter) => Promise<void>,
-): SpeechOutput {
+  settle: (meter: CallMeter) => Promise<void>,
+): CallOutput {
   const linked = (parts: readonly Buffer[]) =>
     links === undefined ? parts : parts.flatMap((part) => links.take(part));
   const hooks = {

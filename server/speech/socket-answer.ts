@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { OperationId } from '../../generated/operations.ts';
+import type { CallAnswer } from '../calls/metered-call.ts';
 import type { OpenedSocket } from '../channels/socket.ts';
 import type { Reply } from '../http/handler.ts';
 import { contentTypes } from '../providers/native/audio-file.ts';
 import { type BridgedPiece, BridgedSpeech } from '../providers/native/bridge.ts';
 import type { AudioFormat } from '../providers/native/speech-request.ts';
 import { noAudio, streamFromFirst } from './audio-answer.ts';
-import type { SpeechAnswer, SpeechJob } from './speak.ts';
+import type { SpeechJob } from './speak.ts';
 
 /** Answers with what the duplex socket brings: bytes of audio, or native events. */
 export function answerFromSocket(
   reply: Reply<OperationId>,
   { model, native, events }: SpeechJob,
   format: AudioFormat,
-): SpeechAnswer<OpenedSocket> {
+): CallAnswer<OpenedSocket> {
   return async (opened, call) => {
     const meter = new BridgedSpeech(opened, model, native.body);
     call.signal.addEventListener('abort', () => opened.socket.terminate(), { once: true });

@@ -1,17 +1,16 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
+import { answerCall, type CallAnswer } from '../calls/metered-call.ts';
 import type { Channel } from '../channels/channel.ts';
-import { type Answered, requestInTurn, unanswered } from '../channels/failover.ts';
+import { requestInTurn } from '../channels/failover.ts';
 import { type OpenedSocket, openSocketInTurn } from '../channels/socket.ts';
 import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
-import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
-import { Metering, type Usage } from '../ledger/metering.ts';
+import { Metering } from '../ledger/metering.ts';
 import { findModel } from '../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../models/speech-rules.ts';
 import { countCharacters, likelySpeechTokens, maxSpeechTokens } from '../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../providers/native/speech-request.ts';
-import { TimeLimitError, withinLimit } from '../runtime/timers.ts';
 
 /** A speech request that is ready to go upstream. */
 export interface SpeechJob {
@@ -29,40 +28,6 @@ export interface SpeechJob {
   once?: boolean;
 }
 
-/** What is known of a call's bill while its answer goes out. */
-export interface SpeechMeter {
-  /** The last figure that the provider reported. */
-  readonly usage: Usage | undefined;
-  /** Whether any audio has gone out. */
-  readonly delivered: boolean;
-  /** What has gone out, where that is known to be more than the last figure. */
-  readonly heard?: Usage;
-  /** The answer passes, and says that the synthesis failed. */
-  readonly failure?: Failure | undefined;
-}
-
-/** An answer on its way. */
-export interface SpeechOutput {
-  meter: SpeechMeter;
-  /** Sends it. Before the last of it the books are closed, so that a delivered answer is a paid one. */
-  send(): Promise<void>;
-}
-
-/** What an answer is made with. */
-export interface SpeechCall {
-  /** Aborted when the client leaves, or the time for all of it is over. */
-  readonly signal: AbortSignal;
-  readonly metering: Metering;
-  /** Charges what was used. Resolves when it is on disk. */
-  settle(meter: SpeechMeter): Promise<void>;
-}
-
-/** Makes the answer to the client out of what came from upstream. */
-export type SpeechAnswer<Upstream = Answered> = (
-  upstream: Upstream,
-  call: SpeechCall,
-) => Promise<SpeechOutput>;
-
 /** @throws Failure 404 or 403 when the model does not exist or the key may not use it. */
 export function modelFor(request: OperationRequest<OperationId>, id: string): CatalogueModel {
   const model = findModel(id);
@@ -75,7 +40,7 @@ export function speak(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
-  answer: SpeechAnswer,
+  answer: CallAnswer,
 ): Promise<void> {
   const { native, model, events } = job;
   if (native.route === 'inference') throw new Error(`${model.id} speaks over a socket only`);
@@ -101,7 +66,7 @@ export function speakOverSocket(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
-  answer: SpeechAnswer<OpenedSocket>,
+  answer: CallAnswer<OpenedSocket>,
 ): Promise<void> {
   const ask = (channels: readonly Channel[], signal: AbortSignal) =>
     openSocketInTurn(
@@ -112,46 +77,21 @@ export function speakOverSocket(
   return run(request, reply, job, ask, answer);
 }
 
-/**
- * Checks what depends on the model, holds quota, asks upstream, and sends the answer. Whatever goes wrong gives the
- * quota back; a client that leaves in the middle, or does not read until the time is over, pays for what has gone out
- * or the upstream has counted by then, or for the whole text where the upstream counts it when it takes it.
- */
+/** Checks what depends on the model, holds quota, asks upstream and answers, as `answerCall` says. */
 async function run<Upstream extends { channel: Channel }>(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,
   ask: (channels: readonly Channel[], signal: AbortSignal) => Promise<Upstream>,
-  answer: SpeechAnswer<Upstream>,
+  answer: CallAnswer<Upstream>,
 ): Promise<void> {
-  const { gateway, signal: client } = request;
   checkSpeech(job.model, job.speech);
+  const { channels } = request.gateway;
   const serving = await channelsFor(request, job);
   const metering = await hold(request, job);
-  let channel = '';
-  let output: SpeechOutput | undefined;
-  try {
-    await withinLimit(gateway.timers, gateway.settings.speechMs, client, async (signal) => {
-      const upstream = await ask(gateway.channels.order(serving).slice(0, job.once ? 1 : undefined), signal);
-      channel = upstream.channel.name;
-      output = await answer(upstream, {
-        signal,
-        metering,
-        settle: (meter) => settle(metering, meter, upstream.channel.name),
-      });
-      await output.send();
-    });
-  } catch (error) {
-    // The provider's slowness is not the client's to pay, but what waits for the client was made for it.
-    const left = client.aborted || (error instanceof TimeLimitError && reply.behind);
-    const failure = error instanceof Failure ? error : unanswered(error);
-    const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
-    const outcome = { channel, status, errorCode: code };
-    const { heard, usage, delivered = false } = output?.meter ?? {};
-    if (left && delivered) await metering.charge(heard ?? usage ?? metering.expected, outcome);
-    else await metering.refund(outcome);
-    throw failure;
-  }
+  const inTurn = (signal: AbortSignal) =>
+    ask(channels.order(serving).slice(0, job.once ? 1 : undefined), signal);
+  await answerCall(request, reply, metering, inTurn, answer);
 }
 
 /** The channels that have the model and every voice that the body names. */
@@ -178,17 +118,4 @@ function hold(
     expectedUnits: maxSpeechTokens(speech.text, pace),
     likely: likelySpeechTokens(speech.text),
   });
-}
-
-/** Charges what was reported, or what was expected when audio went out without a figure. */
-async function settle(
-  metering: Metering,
-  { usage, delivered, failure }: SpeechMeter,
-  channel: string,
-): Promise<void> {
-  const outcome = { channel, status: 200 };
-  if (failure !== undefined) await metering.refund({ ...outcome, errorCode: failure.code });
-  else if (usage !== undefined) await metering.charge(usage, outcome);
-  else if (delivered) await metering.charge(metering.expected, outcome);
-  else await metering.refund({ ...outcome, errorCode: 'no_audio' });
 }
