@@ -17,7 +17,7 @@ export interface Answered {
 
 /**
  * Asks the channels in turn until one answers with something other than a failure of its own: no connection,
- * a refused key, throttling or a 5xx. The last answer is returned as it is, whatever it says.
+ * a refused key or account, throttling or a 5xx. The last answer is returned as it is, whatever it says.
  *
  * @throws Failure 503 when there is no channel, 502 or 504 when none answered.
  */
@@ -56,7 +56,7 @@ export async function requestInTurn(
 }
 
 function isChannelFailure(status: number): boolean {
-  return status === 401 || status === 403 || status === 429 || status >= 500;
+  return [401, 402, 403, 429].includes(status) || status >= 500;
 }
 
 /** The failure to tell for an upstream that gave no answer, or broke off in the middle of one. */

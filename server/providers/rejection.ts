@@ -30,13 +30,13 @@ export async function readRejection(
   { status, headers, body }: UpstreamResponse,
   words: ProviderWords,
 ): Promise<Rejection> {
-  if (status >= 500 || status === 401 || status === 403 || status < 400) {
+  if (status >= 500 || [401, 402, 403].includes(status) || status < 400) {
     await body.dump();
     throw providerFailure(status);
   }
   const bytes = words.json(await readUpTo(body, maxBytes));
-  const { code, message } = errorIn(bytes);
-  if (code !== undefined && aboutOurAccount(code)) throw providerFailure(502);
+  const { code, type, message } = errorIn(bytes);
+  if (aboutOurAccount(code ?? type ?? '')) throw providerFailure(502);
   return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
 }
 
@@ -54,7 +54,8 @@ export function throttled(retryAfter = 1): Failure {
 
 /** What a client is reported of a provider's own failure: not its words, which may name hosts and accounts. */
 export function providerFailure(status: number): Failure {
-  if (status === 503) {
+  // 529 is how providers of messages say that they are overloaded.
+  if (status === 503 || status === 529) {
     return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter: 1 });
   }
   if (status === 504) return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
@@ -102,8 +103,8 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
   return Buffer.concat(chunks);
 }
 
-/** The code and the words of an error body, whether they stand at the top or under `error`. */
-function errorIn(bytes: Buffer): { code: string | undefined; message: string | undefined } {
+/** The code, the class and the words of an error body, whether they stand at the top or under `error`. */
+function errorIn(bytes: Buffer): Record<'code' | 'type' | 'message', string | undefined> {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     const error = field(parsed, 'error') ?? parsed;
@@ -111,15 +112,15 @@ function errorIn(bytes: Buffer): { code: string | undefined; message: string | u
     const code = textField(error, 'code')
       ?.replaceAll(/\p{Cc}/gu, '')
       .slice(0, maxCodeLength);
-    return { code, message: textField(error, 'message') };
+    return { code, type: textField(error, 'type'), message: textField(error, 'message') };
   } catch {
-    return { code: undefined, message: undefined };
+    return { code: undefined, type: undefined, message: undefined };
   }
 }
 
 /** Whether a provider's code is about the gateway's own account, of which a client must not hear. */
 export function aboutOurAccount(code: string): boolean {
-  return /^(invalid_?api_?key|access_?denied|unauthorized|permission|arrearage|insufficient_?(user_)?quota)/i.test(
+  return /^(invalid_?api_?key|access_?denied|unauthorized|authentication|permission|arrearage|billing|insufficient_?(user_)?quota)/i.test(
     code,
   );
 }
