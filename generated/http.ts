@@ -1107,7 +1107,8 @@ export interface paths {
         put?: never;
         /**
          * Turn texts into vectors.
-         * @description Usage counts input tokens only, so `completion_tokens` and `output_tokens` are 0.
+         * @description Usage counts input tokens only, so `completion_tokens` and `output_tokens` are 0. Vectors come in the encoding that
+         *     was asked for, whichever the provider sends. Fields beyond those named are passed to the provider.
          */
         post: operations["createEmbedding"];
         delete?: never;
@@ -6331,6 +6332,16 @@ export interface components {
             };
         };
         /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
+        EmbeddingsBadRequest: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
+        /** @description The request breaks the contract: malformed JSON, a missing, unknown or out-of-range field. The message names the field and its limit. Mend the request; a repeat cannot succeed. Nothing was charged. */
         MessagesBadRequest: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8710,7 +8721,7 @@ export interface operations {
                     "application/json": components["schemas"]["EmbeddingListReply"];
                 };
             };
-            400: components["responses"]["GenericBadRequest"];
+            400: components["responses"]["EmbeddingsBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
             404: components["responses"]["GenericModelNotFound"];
@@ -8718,7 +8729,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];

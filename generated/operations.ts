@@ -1016,7 +1016,7 @@ export const operations = {
     area: 'embeddings',
     summary: 'Turn texts into vectors.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1029,7 +1029,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],

@@ -40,6 +40,8 @@ const routes: Readonly<Record<Protocol, string>> = {
   eta: 'POST /v1/videos',
   sigma: 'POST /sigma/submit/music or /sigma/submit/lyrics',
   imgjob: 'POST /imgjob/submit/imagine',
+  embeddings: 'POST /v1/embeddings',
+  messages: 'POST /v1/messages',
 };
 
 /** The catalogue's system voices for a model; empty for a model that does not speak. */

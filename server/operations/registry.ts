@@ -2,6 +2,7 @@ import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
+import { createEmbedding } from './embeddings/createEmbedding.ts';
 import { fetchImageJob } from './images/fetchImageJob.ts';
 import { listImageJobs } from './images/listImageJobs.ts';
 import { submitImageAction } from './images/submitImageAction.ts';
@@ -74,7 +75,7 @@ export const handlers: Handlers = {
   submitImageAction,
   fetchImageJob,
   listImageJobs,
-  createEmbedding: notImplemented,
+  createEmbedding,
   createMessage: notImplemented,
   countMessageTokens: notImplemented,
   createToken: notImplemented,

@@ -11,6 +11,7 @@ import { SpeechEngine } from './speech/engine.ts';
 import { espeakPackage } from './speech/espeak.ts';
 import { Storage } from './storage.ts';
 import { createTaskUpstream } from './task-upstream.ts';
+import { embeddingRoutes } from './text/embedding-routes.ts';
 
 /** Bytes on disk. */
 const fileCapacity = 1024 ** 3;
@@ -57,7 +58,7 @@ export interface Sandbox {
   close(): Promise<void>;
 }
 
-/** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with audio, video and 3D made offline. */
+/** Starts the embedded upstream on 127.0.0.1: the vendors' protocols, with media and texts made offline. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { key, logger, slowness = 2000, now = steadyClock, allowPrivateUrls = true } = options;
   const storage = new Storage(options.folder);
@@ -93,7 +94,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   services.files.baseUrl = url;
   tasks.setAddress(url);
-  const context = { services, key, logger, routes: tasks.routes };
+  const context = { services, key, logger, routes: [...tasks.routes, ...embeddingRoutes] };
   const sockets = new SocketServer(context);
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.

@@ -106,6 +106,11 @@
  *
  * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
  * it in processing; what concerns results has no meaning for it.
+ *
+ * # Embeddings
+ *
+ * Looked for in the texts: those of speech over HTTP that refuse, `[[slow]]`, `[[hang]]`, `[[malformed]]`, and
+ * `[[drop]]`, after the first vector.
  */
 
 const names = [

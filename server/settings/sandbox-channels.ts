@@ -12,6 +12,7 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
   ['sandbox-official', 'official', ['official']],
   ['sandbox-eta', 'eta', ['eta']],
   ['sandbox-imgjob', 'imgjob', ['imgjob']],
+  ['sandbox-embeddings', 'embeddings', ['embeddings']],
 ];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */

@@ -24,7 +24,7 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta', 'imgjob'] as const;
+const names = ['native', 'official', 'eta', 'imgjob', 'embeddings'] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {

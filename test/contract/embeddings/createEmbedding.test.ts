@@ -1,4 +1,18 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Json } from '../../../openapi/tools/document.ts';
+import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+interface Reply {
+  object: string;
+  data: { object: string; index: number; embedding: number[] | string }[];
+  model: string;
+  usage: object;
+}
+
+const model = 'theta-embedding-1';
+const about = (input: Json) => ({ model, input });
 
 describeOperation('createEmbedding', {
   invalid: {
@@ -6,7 +20,106 @@ describeOperation('createEmbedding', {
     'without an input': { change: { input: undefined }, names: 'input' },
     'an input that is a number': { change: { input: 7 }, names: 'input' },
     'an empty list of texts': { change: { input: [] }, names: 'input' },
+    'an empty text in a list': { change: { input: ['Hello.', ''] }, names: 'input.1', limit: 1 },
     'an encoding that does not exist': { change: { encoding_format: 'int8' }, names: 'encoding_format' },
     'no dimensions': { change: { dimensions: 0 }, names: 'dimensions', limit: 1 },
+  },
+  carriesOut: (call) => {
+    const vectors = (answer: Answer) => (jsonOf(answer) as Reply).data.map(({ embedding }) => embedding);
+    const numbers = async (input: Json) => vectors(await call({ body: about(input) })) as number[][];
+    const likeness = (left: number[] = [], right: number[] = []) =>
+      left.reduce((sum, value, index) => sum + value * (right[index] ?? 0), 0);
+
+    test('200 a vector of length 1, with the five counters', async () => {
+      const answer = await call({ body: about('Good morning from one key.') });
+      const reply = jsonOf(answer) as Reply;
+      expect(reply).toEqual({
+        object: 'list',
+        data: [{ object: 'embedding', index: 0, embedding: expect.any(Array) }],
+        model,
+        usage: {
+          prompt_tokens: 7,
+          completion_tokens: 0,
+          total_tokens: 7,
+          input_tokens: 7,
+          output_tokens: 0,
+        },
+      });
+      const [vector] = vectors(answer) as number[][];
+      expect(likeness(vector, vector)).toBeCloseTo(1, 5);
+    });
+    test('200 the same vector for the same text, and near ones for texts that share words', async () => {
+      const [boat, again, ship, tax] = await numbers([
+        'A paper boat sails down the street.',
+        'A paper boat sails down the street.',
+        'The boat sails on.',
+        'Quarterly tax returns.',
+      ]);
+      expect(again).toEqual(boat);
+      expect(likeness(boat, ship)).toBeGreaterThan(likeness(boat, tax) + 0.2);
+    });
+    test('200 the same numbers packed, in as many dimensions as asked for', async () => {
+      const body = { ...about(['Good morning.', 'Good night.']), dimensions: 8 };
+      const plain = vectors(await call({ body })) as number[][];
+      const packed = vectors(await call({ body: { ...body, encoding_format: 'base64' } })) as string[];
+      const unpacked = packed.map((text) => {
+        const bytes = Buffer.from(text, 'base64');
+        return Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readFloatLE(index * 4));
+      });
+      expect(unpacked).toEqual(plain);
+      expect(plain.map((vector) => vector.length)).toEqual([8, 8]);
+    });
+    test('200 token numbers, one text of them and several', async () => {
+      const one = jsonOf(await call({ body: about([791, 3363]) })) as Reply;
+      expect([one.data.length, one.usage]).toEqual([1, expect.objectContaining({ input_tokens: 2 })]);
+      const two = jsonOf(await call({ body: about([[791, 3363], [791]]) })) as Reply;
+      expect(two.data.map(({ index }) => index)).toEqual([0, 1]);
+      expect(two.data[0]?.embedding).toEqual(one.data[0]?.embedding);
+    });
+    test('200 more vectors than are held whole', async () => {
+      const input = Array.from({ length: 400 }, (_, index) => `Text number ${index}.`);
+      const answer = await call({ body: { ...about(input), dimensions: 2048 } });
+      expect(answer.body.length).toBeGreaterThan(1024 * 1024);
+      expect((jsonOf(answer) as Reply).data.map(({ index }) => index)).toEqual(
+        input.map((_, index) => index),
+      );
+    });
+
+    test('400 a chat model, and more dimensions than the provider has', async () => {
+      const chat = await call({ body: { ...about('Hi.'), model: 'iota-chat-1' } });
+      expectRefusal(chat, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/messages'] });
+      const wide = await call({ body: { ...about('Hi.'), dimensions: 2049 } });
+      expectRefusal(wide, 400, { code: 'bad_request', says: ['dimensions', '2048'] });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['theta-embedding-9'] });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', says: [model] };
+      expectRefusal(await call({ body: about('Hi.'), as: 'penniless' }), 403, quota);
+      const closed = { code: 'access_denied', names: 'model' };
+      expectRefusal(await call({ body: about('Hi.'), as: 'restricted' }), 403, closed);
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: about('Hi.') })).status).toBe(200);
+      });
+
+      test('400 its refusal with its code', async () => {
+        expectRefusal(await call({ body: about('[[reject]]') }), 400, { code: 'DataInspectionFailed' });
+      });
+      test('429 throttled', async () => {
+        expectRefusal(await call({ body: about('[[throttle]]') }), 429, { code: 'rate_limit_exceeded' });
+      });
+      test.each(['unauthorized', 'denied', 'error', 'malformed', 'drop'])('502 %s', async (trigger) => {
+        expectRefusal(await call({ body: about([`[[${trigger}]]`, 'Hi.']) }), 502);
+      });
+      test('503 unavailable', async () => {
+        expectRefusal(await call({ body: about('[[unavailable]]') }), 503, { code: 'get_channel_failed' });
+      });
+    });
   },
 });

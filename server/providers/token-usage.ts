@@ -1,0 +1,37 @@
+import type { Usage } from '../ledger/metering.ts';
+import { field } from './json.ts';
+
+/** What a call used, under both common pairs of names. */
+export interface TokenCounters {
+  prompt_tokens: number;
+  completion_tokens: number;
+  total_tokens: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+export function countersOf(inputTokens: number, outputTokens: number): TokenCounters {
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+  };
+}
+
+export function usageOf(inputTokens: number, outputTokens: number): Usage {
+  return { units: inputTokens + outputTokens, inputTokens, outputTokens };
+}
+
+/** No request uses more; a larger figure is the upstream's nonsense and must not become a bill. */
+const maxTokens = 1e9;
+
+/** The first of the names under which a provider reports a usable number of tokens. */
+export function tokensIn(report: unknown, ...names: readonly string[]): number | undefined {
+  return names.map((name) => field(report, name)).find(isCount);
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= maxTokens;
+}
