@@ -1170,7 +1170,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key.
-         * @description The answer is the only place where the whole secret is shown.
+         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted. The answer is the only place where the whole secret is shown.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1191,7 +1191,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key.
-         * @description The key stops working at once. Its entries in the request log stay.
+         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. Its entries in the request log stay. What it has left goes back to the key that its quota was taken from, if there is one.
          */
         delete: operations["deleteToken"];
         options?: never;
@@ -5607,11 +5607,11 @@ export interface components {
             name: string;
             /**
              * @description The secret. It is shown in full only in the answer that creates the key, and masked elsewhere.
-             * @example sk-9f2c**********d4e5
+             * @example sk-***d4e5
              */
             key: string;
             /**
-             * @description 1 enabled, 2 disabled, 3 expired, 4 quota used up.
+             * @description 1 enabled, 2 disabled, 3 expired, 4 no quota left.
              * @enum {integer}
              */
             status: 1 | 2 | 3 | 4;
@@ -5694,40 +5694,36 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Quota that the key may spend, in quota units.
+             * @description Quota that the key may spend, in quota units; taken from the key that makes it when that one is limited.
              * @default 0
              * @example 100000
              */
             remain_quota?: number;
             /**
              * Format: int64
-             * @description When the key ends. Unix time in seconds; -1 for never. 0 and a time in the past are refused.
-             * @default -1
+             * @description When the key ends. Unix time in seconds; -1 for never. 0 and a time in the past are refused, and one after the end of the key that makes it. Left out, it ends with that key.
              * @example 4102444800
              */
             expired_time?: number;
             /**
-             * @description True lets the key spend without a limit of its own.
+             * @description True lets the key spend without a limit of its own; only a key without one may make such a key.
              * @default false
              */
             unlimited_quota?: boolean;
-            /**
-             * @description True restricts the key to `model_limits`.
-             * @default false
-             */
+            /** @description True restricts the key to `model_limits`, which then names a model; false leaves the list aside. Left out, it is true when there is a list. */
             model_limits_enabled?: boolean;
             /**
-             * @description Ids of the models that the key may use, separated by commas.
+             * @description Ids of the models that the key may use, separated by commas: no patterns, and none that the key that makes it may not use.
              * @example alpha3-tts-flash,voxa-v3-flash
              */
             model_limits?: string;
             /**
-             * @description Addresses that the key may be used from, one a line; all when empty.
+             * @description Addresses that the key may be used from, one a line, and ranges such as `10.0.0.0/8`; every one when empty. Calls from elsewhere are refused with 401, as those of an unknown key.
              * @example 192.0.2.7
              */
             allow_ips?: string;
             /**
-             * @description Group of the key; the caller's own when left out.
+             * @description Group of the key; that of the key that makes it when left out, and the only one unless its user is an admin.
              * @example default
              */
             group?: string;
@@ -5996,7 +5992,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled or expired. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         GenericUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6108,7 +6104,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled or expired. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         NativeUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6352,7 +6348,7 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled or expired. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         MessagesUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6486,7 +6482,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description No API key was sent, or the key is unknown, disabled or expired. Send `Authorization: Bearer <API_KEY>` with a valid key. */
+        /** @description No API key was sent, or the key is unknown, disabled, expired or not for use from this address. Send `Authorization: Bearer <API_KEY>` with a valid key. */
         ManagementUnauthorized: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6517,17 +6513,6 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        ManagementNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                "x-should-retry": components["headers"]["ShouldRetry"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ManagementError"];
-            };
-        };
         /** @description No provider account can serve the model at the moment, or the gateway cannot reach its own records. Nothing was charged; repeat after the seconds in `retry-after`. */
         ManagementUnavailable: {
             headers: {
@@ -6539,7 +6524,7 @@ export interface components {
                 "application/json": components["schemas"]["ManagementError"];
             };
         };
-        /** @description The key is valid but may not do this: its group or the key itself does not allow the model, or its quota does not cover the call. Use another key or raise its quota. */
+        /** @description The key is valid but may not do this: it goes beyond its own limits, its group does not allow it, or its quota does not cover it. The message names the field. Use another key or raise its quota. */
         ManagementForbidden: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -6573,6 +6558,17 @@ export interface components {
         ManagementNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
+        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
+        ManagementNotImplemented: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -8847,7 +8843,6 @@ export interface operations {
             401: components["responses"]["ManagementUnauthorized"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             503: components["responses"]["ManagementUnavailable"];
         };
     };
@@ -8882,7 +8877,6 @@ export interface operations {
             415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             503: components["responses"]["ManagementUnavailable"];
         };
     };
@@ -8914,7 +8908,6 @@ export interface operations {
             404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             503: components["responses"]["ManagementUnavailable"];
         };
     };

@@ -1113,7 +1113,7 @@ export const operations = {
     area: 'tokens',
     summary: 'Create an API key.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 503],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1125,7 +1125,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -1140,7 +1139,7 @@ export const operations = {
     area: 'tokens',
     summary: 'List the caller\'s API keys.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1149,7 +1148,6 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -1163,7 +1161,7 @@ export const operations = {
     area: 'tokens',
     summary: 'Delete an API key.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1174,7 +1172,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },

@@ -1,5 +1,4 @@
 import express, { type Express } from 'express';
-import { KeyRing } from './accounts/key-ring.ts';
 import type { Gateway } from './gateway.ts';
 import { authenticate, limitRate } from './http/authenticate.ts';
 import { startCall } from './http/call.ts';
@@ -21,7 +20,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.use(startCall(gateway));
   app.use(cors);
   app.use(route);
-  app.use(authenticate(new KeyRing(gateway)));
+  app.use(authenticate(gateway));
   app.use(limitRate(gateway.rateLimit));
   app.use(readBody(gateway.settings.limits.bodyMb));
   app.use(readForm(contract, gateway.settings.limits.bodyMb));

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import type { KeyRing } from './accounts/key-ring.ts';
 import type { RateLimit } from './accounts/rate-limit.ts';
 import type { Channels } from './channels/channels.ts';
 import type { FileRelay } from './files/file-relay.ts';
@@ -16,6 +18,9 @@ import type { Tasks } from './tasks/tasks.ts';
 export interface Gateway {
   readonly settings: Settings;
   readonly store: Store;
+  readonly keys: KeyRing;
+  /** The address that a request comes from, as limits of keys mean it. */
+  readonly addressOf: (request: IncomingMessage) => string;
   readonly ledger: Ledger;
   readonly access: ModelAccess;
   readonly prices: Prices;

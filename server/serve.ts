@@ -5,6 +5,8 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
+import { clientAddress } from './accounts/addresses.ts';
+import { KeyRing } from './accounts/key-ring.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
@@ -23,6 +25,7 @@ import { Creations } from './runtime/creations.ts';
 import { Heartbeat } from './runtime/heartbeat.ts';
 import type { Logger } from './runtime/logger.ts';
 import { systemTimers, type Timers } from './runtime/timers.ts';
+import { addressTest } from './settings/address-ranges.ts';
 import { SettingsError } from './settings/configuration.ts';
 import { sandboxChannels } from './settings/sandbox-channels.ts';
 import type { Settings } from './settings/settings.ts';
@@ -82,7 +85,7 @@ export async function serve(
     const ledger = new Ledger(store, id, clock, (overrun) =>
       logger.warn(overrun, 'a provider reported more than was held; charged what was held'),
     );
-    const newKey = await ensureKey(settings, store, clock());
+    const newKey = await ensureKey(settings, store, logger, clock());
     const sandbox = settings.sandbox
       ? await startEmbeddedSandbox({
           folder: join(settings.dataDir, 'sandbox'),
@@ -132,9 +135,12 @@ export async function serve(
     });
     opened.unshift(() => tasks.stop());
     const creations = new Creations(timers);
+    const isTrusted = addressTest(settings.trustedProxies);
     const gateway: Gateway = {
       settings,
       store,
+      keys: new KeyRing({ store, clock, timers }),
+      addressOf: (request) => clientAddress(request, isTrusted),
       ledger,
       access: new ModelAccess(settings.groups),
       prices,
@@ -217,16 +223,18 @@ async function startEmbeddedSandbox(options: SandboxOptions): Promise<Sandbox> {
 async function ensureKey(
   settings: Settings,
   store: Gateway['store'],
+  logger: Logger,
   now: number,
 ): Promise<string | undefined> {
   const key = settings.bootstrapKey ?? generateKey();
   const onlyFirst = settings.bootstrapKey === undefined;
-  const { created } = await store.run('ensureBootstrap', {
+  const { created, deleted } = await store.run('ensureBootstrap', {
     keyHash: hashKey(key),
     keyHint: keyHint(key),
     onlyFirst,
     now,
   });
+  if (deleted) logger.warn('BOOTSTRAP_KEY was deleted and is not made again: set another one');
   return created && onlyFirst ? key : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { Failure } from '../failure.ts';
 import type { Timers } from '../runtime/timers.ts';
+import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { hashKey } from '../store/keys.ts';
 import { findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
@@ -19,35 +20,49 @@ const cacheTtlMs = 1_000;
 /** So many keys are kept at hand. */
 const maxCached = 10_000;
 
+/** What is known of a key: `until` is by the monotonic clock, `expires` by the calendar. */
+interface Known {
+  caller: Caller;
+  /** Undefined: it may be used from everywhere. */
+  allows: AddressTest | undefined;
+  until: number;
+  expires: number;
+}
+
+/** The refusal of a key, in the same words for whatever reason: who has found a key learns nothing of it. */
+export function keyRefused(): Failure {
+  const message = 'The API key is unknown, disabled, expired or not for use from this address.';
+  return new Failure(401, 'invalid_api_key', message);
+}
+
 /** Knows API keys by their hash, and keeps the lately used ones at hand. */
 export class KeyRing {
   readonly #parts: KeyRingParts;
-  /** `until` is by the monotonic clock, `expires` by the calendar. */
-  readonly #known: LRUCache<string, { caller: Caller; until: number; expires: number }>;
+  readonly #known: LRUCache<string, Known>;
 
   constructor(parts: KeyRingParts, max: number = maxCached) {
     this.#parts = parts;
     this.#known = new LRUCache({ max });
   }
 
-  /** The caller of a key that was checked a moment ago. */
-  recall(key: string): Caller | undefined {
-    const entry = this.#known.get(hashKey(key));
+  /** The caller of a key that was checked a moment ago and may be used from the address. */
+  recall(key: string, address: string): Caller | undefined {
+    const known = this.#known.get(hashKey(key));
     const { clock, timers } = this.#parts;
-    if (entry === undefined || entry.until <= timers.monotonic() || entry.expires <= clock())
+    if (known === undefined || known.until <= timers.monotonic() || known.expires <= clock())
       return undefined;
-    return entry.caller;
+    return known.allows?.(address) === false ? undefined : known.caller;
   }
 
-  /** @throws Failure 401 when the key is unknown, disabled or expired. */
-  async check(key: string): Promise<Caller> {
+  /** @throws Failure 401 when the key is unknown, disabled or expired, or not for use from the address. */
+  async check(key: string, address: string): Promise<Caller> {
     const hash = hashKey(key);
     const { store, clock, timers } = this.#parts;
     const until = timers.monotonic() + cacheTtlMs;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
       this.#known.delete(hash);
-      throw new Failure(401, 'invalid_api_key', 'The API key is unknown, disabled or expired.');
+      throw keyRefused();
     }
     const caller: Caller = {
       tokenId: token.id,
@@ -56,12 +71,21 @@ export class KeyRing {
       group: token.group,
       modelLimits: token.modelLimits,
     };
+    const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    this.#known.set(hash, { caller, until, expires });
+    this.#known.set(hash, { caller, allows, until, expires });
+    if (allows?.(address) === false) throw keyRefused();
     return caller;
+  }
+
+  /** Believes nothing of a token any more that it knew before. */
+  forget(tokenId: number): void {
+    for (const [hash, { caller }] of this.#known.entries())
+      if (caller.tokenId === tokenId) this.#known.delete(hash);
   }
 }
 
-function usable(token: TokenRecord, now: number): boolean {
+/** Whether a key works at a time, in epoch milliseconds. */
+export function usable(token: TokenRecord, now: number): boolean {
   return token.status === 1 && (token.expiredTime === -1 || token.expiredTime * 1000 > now);
 }

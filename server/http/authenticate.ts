@@ -1,10 +1,13 @@
 import type { NextFunction, Request, Response } from 'express';
-import type { KeyRing } from '../accounts/key-ring.ts';
 import type { RateLimit } from '../accounts/rate-limit.ts';
 import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
 
 /** Checks the key before a byte of the body is read. Operations without security pass. */
-export function authenticate(keys: Pick<KeyRing, 'recall' | 'check'>) {
+export function authenticate({
+  keys,
+  addressOf,
+}: Pick<Gateway, 'addressOf'> & { keys: Pick<Gateway['keys'], 'recall' | 'check'> }) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     if (operation === undefined || operation.security === 'none') {
@@ -12,13 +15,14 @@ export function authenticate(keys: Pick<KeyRing, 'recall' | 'check'>) {
       return;
     }
     const key = readKey(request, operation.security === 'bearer_or_api_key');
-    const known = keys.recall(key);
+    const address = addressOf(request);
+    const known = keys.recall(key, address);
     if (known !== undefined) {
       request.call.caller = known;
       next();
       return;
     }
-    keys.check(key).then((caller) => {
+    keys.check(key, address).then((caller) => {
       request.call.caller = caller;
       next();
     }, next);

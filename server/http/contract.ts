@@ -75,7 +75,8 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
     (request as OpenApiRequest).openapi = {
       expressRoute: operation.path,
       openApiRoute: operation.path,
-      pathParams: { ...params },
+      // The very ones that the handler gets: what is a number in the contract becomes one.
+      pathParams: params,
       schema,
       serial: 0,
     };

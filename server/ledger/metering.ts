@@ -1,5 +1,6 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
+import { keyRefused } from '../accounts/key-ring.ts';
 import { Failure } from '../failure.ts';
 import type { Usage } from '../models/usage.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -46,7 +47,7 @@ export class Metering {
     this.#held = held;
   }
 
-  /** @throws Failure 403 when the key's quota does not cover the expected units; nothing is held then. */
+  /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when it was revoked; nothing is held then. */
   static async open(books: Books, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
     const amount = books.prices.quota(model.id, caller.group, call.expectedUnits);
@@ -65,6 +66,7 @@ export class Metering {
         `quota: the key's remaining quota does not cover this call; ${need}.`,
       );
     }
+    if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
     return new Metering(books, call, amount);
   }

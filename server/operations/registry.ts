@@ -20,6 +20,9 @@ import { getReadiness } from './service/getReadiness.ts';
 import { createSpeech } from './speech/createSpeech.ts';
 import { generateMultimodalSpeech } from './speech/generateMultimodalSpeech.ts';
 import { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
+import { createToken } from './tokens/createToken.ts';
+import { deleteToken } from './tokens/deleteToken.ts';
+import { listTokens } from './tokens/listTokens.ts';
 import { cancelNativeTask } from './video/cancelNativeTask.ts';
 import { createGenericVideo } from './video/createGenericVideo.ts';
 import { createNativeVideo } from './video/createNativeVideo.ts';
@@ -78,9 +81,9 @@ export const handlers: Handlers = {
   createEmbedding,
   createMessage: notImplemented,
   countMessageTokens: notImplemented,
-  createToken: notImplemented,
-  listTokens: notImplemented,
-  deleteToken: notImplemented,
+  createToken,
+  listTokens,
+  deleteToken,
   searchLogs: notImplemented,
   createVerificationSession: notImplemented,
   getVerificationSession: notImplemented,

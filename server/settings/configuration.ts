@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
+import { isRange } from './address-ranges.ts';
 import schema from './settings.schema.json' with { type: 'json' };
 
 /** The protocol an upstream account speaks. */
@@ -47,6 +48,7 @@ export interface ConfigurationFile {
     idle_in_transaction_timeout_ms?: number;
   };
   callbacks?: { allow_private?: boolean; secret?: string };
+  trusted_proxies?: string[];
   limits?: {
     body_mb?: number;
     requests_per_minute?: number;
@@ -108,7 +110,10 @@ function fillIn(document: Document, environment: Readonly<Record<string, string 
 function contradictions(file: ConfigurationFile): { at: (string | number)[]; message: string }[] {
   const groups = new Set(Object.keys(file.groups ?? { default: {} }));
   const names = new Set<string>();
-  return (file.channels ?? []).flatMap((channel, index) => {
+  const proxies = (file.trusted_proxies ?? []).flatMap((range, index) =>
+    isRange(range) ? [] : [{ at: ['trusted_proxies', index], message: `${range} is no address or range.` }],
+  );
+  const channels = (file.channels ?? []).flatMap((channel, index) => {
     const problems: { at: (string | number)[]; message: string }[] = [];
     if (names.has(channel.name)) {
       problems.push({ at: ['channels', index, 'name'], message: `two channels are named ${channel.name}.` });
@@ -123,6 +128,7 @@ function contradictions(file: ConfigurationFile): { at: (string | number)[]; mes
     }
     return problems;
   });
+  return [...proxies, ...channels];
 }
 
 function pointerParts(error: ErrorObject): (string | number)[] {

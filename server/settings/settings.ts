@@ -54,6 +54,8 @@ export interface Settings {
   channels: readonly ChannelSettings[];
   callbacks: { allowPrivate: boolean; secret: string | undefined };
   limits: { bodyMb: number; requestsPerMinute: number; socketsPerKey: number };
+  /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
+  trustedProxies: readonly string[];
   /** Milliseconds that a speech call may take in all. */
   speechMs: number;
 }
@@ -124,6 +126,7 @@ export function readSettings(environment: Environment): Settings {
       requestsPerMinute: file.limits?.requests_per_minute ?? 0,
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
+    trustedProxies: file.trusted_proxies ?? [],
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
   };
 }

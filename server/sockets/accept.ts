@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { KeyRing } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
@@ -25,7 +24,6 @@ export function acceptSockets(
   timers: Timers,
   startSession: Record<SocketProtocol, StartSession>,
 ): OpenSockets {
-  const keys = new KeyRing(gateway);
   const sockets = new OpenSockets(timers);
   const requestIds = new WeakMap<IncomingMessage, string>();
   const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
@@ -63,7 +61,7 @@ export function acceptSockets(
     // Until the switch nobody else listens, and an error without a listener is thrown.
     const ignore = () => {};
     socket.on('error', ignore);
-    admit(gateway, keys, request)
+    admit(gateway, request)
       .then((admission) => {
         checkSocketLimit(gateway, sockets, admission);
         socket.off('error', ignore);

@@ -2,7 +2,6 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
-import type { KeyRing } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
@@ -40,14 +39,16 @@ export interface Admission extends Pick<Connection, 'caller' | 'model' | 'rechec
  *
  * @throws Failure 401, 400, 404, 403 or 503, as HTTP has it.
  */
-export async function admit(gateway: Gateway, keys: KeyRing, request: IncomingMessage): Promise<Admission> {
+export async function admit(gateway: Gateway, request: IncomingMessage): Promise<Admission> {
   requireOneHost(request);
   const protocol = protocolOf(request);
   if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
   if (gateway.draining)
     throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
   const key = readKey(request, protocol);
-  const check = () => keys.recall(key) ?? keys.check(key);
+  const { keys } = gateway;
+  const address = gateway.addressOf(request);
+  const check = () => keys.recall(key, address) ?? keys.check(key, address);
   const caller: Caller = await check();
   gateway.rateLimit.take(caller.tokenId);
   const model = findModel(readModel(request.url ?? ''));

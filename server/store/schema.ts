@@ -9,6 +9,7 @@ export interface Database {
   secrets: SecretsTable;
   users: UsersTable;
   tokens: TokensTable;
+  grants: GrantsTable;
   ledger: LedgerTable;
   request_log: RequestLogTable;
   voices: VoicesTable;
@@ -36,6 +37,8 @@ export interface UsersTable {
   id: Generated<number>;
   name: string;
   group_name: string;
+  /** An admin's keys may make keys of any group. */
+  role: Generated<'user' | 'admin'>;
   created_at: number;
 }
 
@@ -48,22 +51,44 @@ export interface TokensTable {
   key_hint: string;
   /** null: the user's group. */
   group_name: string | null;
+  /** 2: disabled. The others are worked out when the key is shown. */
   status: TokenStatus;
   /** 1: `remain_quota` is neither checked nor changed; `used_quota` still counts. */
   unlimited_quota: 0 | 1;
-  /** May be negative after a settlement above the reservation; then nothing more can be reserved. */
+  /** Never below zero. */
   remain_quota: number;
   used_quota: number;
   /** Unix seconds; -1: never. */
   expired_time: number;
   /** JSON array of model patterns; null: every model of the group. */
   model_limits: string | null;
+  /** JSON array of addresses and ranges (CIDR) that it may be used from; null: everywhere. */
+  allow_ips: string | null;
+  /** The key that it was made with. */
+  maker_id: number | null;
+  /** The key that its quota was taken from, which gets back what is left; null: nothing was taken. */
+  funder_id: number | null;
+  /** A deleted key's row stays, since work that it paid for may still end. */
+  deleted_at: number | null;
   /** Unix seconds. */
   created_time: number;
 }
 
 /** 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. */
 export type TokenStatus = 1 | 2 | 3 | 4;
+
+/** Quota that came to a key, or left it, otherwise than by work. The rows of a key and its ledger are its balance. */
+export interface GrantsTable {
+  id: Generated<number>;
+  token_id: number;
+  /** Below zero when it left. */
+  amount: number;
+  /** `opening`: what it had when grants began to be written; `given`: from nowhere; `moved`: from or to another key. */
+  kind: 'opening' | 'given' | 'moved';
+  /** The other key of a move. */
+  other_id: number | null;
+  created_at: number;
+}
 
 export type ReservationKind = 'request' | 'task';
 

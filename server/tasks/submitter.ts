@@ -1,3 +1,4 @@
+import { keyRefused } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
@@ -204,5 +205,6 @@ function refusal(
     const message = 'Idempotency-Key: it was used for another request; use a new one for each request.';
     return new Failure(400, 'idempotency_key_reused', message);
   }
+  if (outcome === 'key_revoked') return keyRefused();
   return new Error(`request id ${requestId} was used before`);
 }

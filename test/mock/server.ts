@@ -79,7 +79,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     (request, response, next) => void sendFile(response, request.path.slice(1)).catch(() => next()),
   );
   app.use(route);
-  app.use(authenticate({ recall: anyCaller, check: async () => anyCaller() }));
+  app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
   app.use(readBody(bodyLimitMb));
   app.use(readForm(contract, bodyLimitMb));
   app.use(validate);

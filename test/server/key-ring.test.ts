@@ -6,6 +6,8 @@ import { makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
+const address = '192.0.2.7';
+
 let testStore: TestStore;
 let store: Store;
 beforeAll(async () => {
@@ -26,13 +28,13 @@ async function makeRing(endings: readonly (number | undefined)[], most?: number)
     keys.push(key);
   }
   const [first = '', second = '', third = ''] = keys;
-  const known = () => keys.map((key) => ring.recall(key) !== undefined);
+  const known = () => keys.map((key) => ring.recall(key, address) !== undefined);
   return { timers, ring, first, second, third, known };
 }
 
 test('a key that was checked is known for a second', async () => {
   const { timers, ring, first, known } = await makeRing([undefined]);
-  await ring.check(first);
+  await ring.check(first, address);
   timers.advance(999);
   expect(known()).toEqual([true]);
   timers.advance(1);
@@ -42,27 +44,27 @@ test('a key that was checked is known for a second', async () => {
 test('a key that ends while it is known ends on time', async () => {
   const { timers, ring, first, known } = await makeRing([1]);
   timers.advance(400);
-  await ring.check(first);
+  await ring.check(first, address);
   timers.advance(599);
   expect(known()).toEqual([true]);
   timers.advance(1);
   expect(known()).toEqual([false]);
-  await expect(ring.check(first)).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+  await expect(ring.check(first, address)).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
 });
 
 test('a key that is disabled is forgotten as soon as it is checked', async () => {
   const { ring, first, known } = await makeRing([undefined]);
-  const { tokenId, userId } = await ring.check(first);
+  const { tokenId, userId } = await ring.check(first, address);
   await store.run('disableToken', { id: tokenId, userId });
-  await expect(ring.check(first)).rejects.toMatchObject({ status: 401 });
+  await expect(ring.check(first, address)).rejects.toMatchObject({ status: 401 });
   expect(known()).toEqual([false]);
 });
 
 test('only so many keys are kept at hand: the one used longest ago makes room', async () => {
   const { ring, first, second, third, known } = await makeRing([undefined, undefined, undefined], 2);
-  await ring.check(first);
-  await ring.check(second);
-  ring.recall(first);
-  await ring.check(third);
+  await ring.check(first, address);
+  await ring.check(second, address);
+  ring.recall(first, address);
+  await ring.check(third, address);
   expect(known()).toEqual([true, false, true]);
 });

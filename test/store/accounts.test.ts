@@ -33,12 +33,15 @@ describe.each(engines)('accounts on %s', (engine) => {
       name: 'a key',
       keyHint: `sk-***${key.slice(-4)}`,
       group: 'trial',
+      ownGroup: null,
+      role: 'user',
       status: 1,
       unlimitedQuota: false,
       remainQuota: 500,
       usedQuota: 0,
       expiredTime: 1_900_000_000,
       modelLimits: ['alpha3-*', 'voxa-v2'],
+      allowIps: null,
       createdTime: 1_700_000_000,
     });
     expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);
@@ -75,11 +78,12 @@ describe.each(engines)('accounts on %s', (engine) => {
     const { id } = await store.run('createUser', { name: 'early', group: 'default', now: 1 });
     expect(id).not.toBe(1);
     const key = { keyHash: 'first', keyHint: 'hint', now: 1_000 };
-    expect(await store.run('ensureBootstrap', key)).toEqual({ created: true, anyKeyExisted: false });
-    expect(await store.run('ensureBootstrap', key)).toEqual({ created: false, anyKeyExisted: true });
+    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: true, anyKeyExisted: false });
+    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: false, anyKeyExisted: true });
     expect(await findTokenByHash(store.read, 'first')).toMatchObject({
       userId: 1,
       group: 'default',
+      role: 'admin',
       unlimitedQuota: true,
       status: 1,
     });
@@ -91,10 +95,22 @@ describe.each(engines)('accounts on %s', (engine) => {
     const key = (keyHash: string) => ({ keyHash, keyHint: 'hint', now: 1 });
     await store.run('ensureBootstrap', key('first'));
     const generated = await store.run('ensureBootstrap', { ...key('generated'), onlyFirst: true });
-    expect(generated).toEqual({ created: false, anyKeyExisted: true });
+    expect(generated).toMatchObject({ created: false, anyKeyExisted: true });
     expect(await findTokenByHash(store.read, 'generated')).toBeUndefined();
-    expect(await store.run('ensureBootstrap', key('given'))).toEqual({ created: true, anyKeyExisted: true });
+    expect(await store.run('ensureBootstrap', key('given'))).toMatchObject({ created: true });
     expect(await findTokenByHash(store.read, 'given')).toMatchObject({ userId: 1 });
+  });
+
+  test('a bootstrap key that was deleted stays deleted; without any key a generated one is made', async () => {
+    const key = (keyHash: string) => ({ keyHash, keyHint: 'hint', now: 1 });
+    await store.run('ensureBootstrap', key('first'));
+    const { id } = (await findTokenByHash(store.read, 'first')) ?? { id: 0 };
+    await store.run('deleteToken', { id, userId: 1, by: null, now: 2 });
+    const again = await store.run('ensureBootstrap', key('first'));
+    expect(again).toEqual({ created: false, anyKeyExisted: false, deleted: true });
+    expect(await findTokenByHash(store.read, 'first')).toBeUndefined();
+    const generated = await store.run('ensureBootstrap', { ...key('generated'), onlyFirst: true });
+    expect(generated).toMatchObject({ created: true, deleted: false });
   });
 });
 

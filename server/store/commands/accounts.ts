@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
+import type { Database } from '../schema.ts';
 import type { Command } from './command.ts';
 
 const rootUser = 1;
@@ -28,12 +29,40 @@ export interface NewToken {
   expiredTime?: number;
   /** Model patterns; default null, every model of the group. */
   modelLimits?: string[] | null;
+  /** Addresses and ranges; default null, from everywhere. */
+  allowIps?: string[] | null;
+  /** The key that it is made with; default null. */
+  makerId?: number | null;
   now: number;
 }
 
 /** Fails when the user does not exist or the hash is there already. */
 export const createToken: Command<NewToken, TokenRecord> = async (trx, token) => {
-  await trx
+  const { remainQuota: amount = 0, now } = token;
+  const { id } = await insertToken(trx, token);
+  if (amount > 0)
+    await trx
+      .insertInto('grants')
+      .values(grant(id, amount, now))
+      .execute();
+  return madeToken(trx, token);
+};
+
+export const grant = (tokenId: number, amount: number, now: number, otherId: number | null = null) => ({
+  token_id: tokenId,
+  amount,
+  kind: otherId === null ? ('given' as const) : ('moved' as const),
+  other_id: otherId,
+  created_at: now,
+});
+
+/** `funderId` is the key that its quota was taken from. */
+export function insertToken(
+  trx: Kysely<Database>,
+  token: NewToken,
+  funderId: number | null = null,
+): Promise<{ id: number }> {
+  return trx
     .insertInto('tokens')
     .values({
       user_id: token.userId,
@@ -47,13 +76,20 @@ export const createToken: Command<NewToken, TokenRecord> = async (trx, token) =>
       used_quota: 0,
       expired_time: token.expiredTime ?? -1,
       model_limits: token.modelLimits ? JSON.stringify(token.modelLimits) : null,
+      allow_ips: token.allowIps ? JSON.stringify(token.allowIps) : null,
+      maker_id: token.makerId ?? null,
+      funder_id: funderId,
       created_time: Math.floor(token.now / 1000),
     })
-    .execute();
+    .returning('id')
+    .executeTakeFirstOrThrow();
+}
+
+export async function madeToken(trx: Kysely<Database>, token: NewToken): Promise<TokenRecord> {
   const record = await findTokenByHash(trx, token.keyHash);
   if (record === undefined) throw new Error('the token vanished while it was made');
   return record;
-};
+}
 
 /** False when the user has no such token. Disabling twice is not an error. */
 export const disableToken: Command<{ id: number; userId: number }, boolean> = async (trx, { id, userId }) => {
@@ -62,6 +98,7 @@ export const disableToken: Command<{ id: number; userId: number }, boolean> = as
     .set({ status: 2 })
     .where('id', '=', id)
     .where('user_id', '=', userId)
+    .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 };
@@ -69,28 +106,44 @@ export const disableToken: Command<{ id: number; userId: number }, boolean> = as
 export interface Bootstrap {
   keyHash: string;
   keyHint: string;
-  /** True for a generated key: nothing is made when any key exists. */
+  /** True for a generated key: nothing is made when any key is there. */
   onlyFirst?: boolean;
   now: number;
 }
 
-/** Makes user 1 (`root`, group `default`) and gives it an unlimited key, unless that key is there already. */
-export const ensureBootstrap: Command<Bootstrap, { created: boolean; anyKeyExisted: boolean }> = async (
+export interface Bootstrapped {
+  created: boolean;
+  anyKeyExisted: boolean;
+  /** The key was deleted, and stays so. */
+  deleted: boolean;
+}
+
+/**
+ * Makes user 1 (`root`, group `default`, an admin) and gives it an unlimited key, unless that key is, or was, there
+ * already.
+ */
+export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
   trx,
   { keyHash, keyHint, onlyFirst, now },
 ) => {
   // The do-nothing update locks the row, so that two processes starting at once agree on what is there.
   await sql`
-    insert into users (id, name, group_name, created_at) values (${rootUser}, 'root', 'default', ${now})
+    insert into users (id, name, group_name, role, created_at) values (${rootUser}, 'root', 'default', 'admin', ${now})
     on conflict (id) do update set name = users.name`.execute(trx);
   const existing = await trx
     .selectFrom('tokens')
-    .select('key_hash')
+    .select('deleted_at')
     .where('key_hash', '=', keyHash)
-    .execute();
-  const any = await trx.selectFrom('tokens').select('id').limit(1).execute();
-  const anyKeyExisted = any.length > 0;
-  if (existing.length > 0 || (onlyFirst && anyKeyExisted)) return { created: false, anyKeyExisted };
+    .executeTakeFirst();
+  const any = await trx
+    .selectFrom('tokens')
+    .select('id')
+    .where('deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  const anyKeyExisted = any !== undefined;
+  if (existing !== undefined || (onlyFirst && anyKeyExisted))
+    return { created: false, anyKeyExisted, deleted: existing !== undefined && existing.deleted_at !== null };
   await createToken(trx, {
     userId: rootUser,
     name: 'bootstrap',
@@ -99,5 +152,5 @@ export const ensureBootstrap: Command<Bootstrap, { created: boolean; anyKeyExist
     unlimitedQuota: true,
     now,
   });
-  return { created: true, anyKeyExisted };
+  return { created: true, anyKeyExisted, deleted: false };
 };

@@ -30,17 +30,21 @@ export type Reservation = {
   now: number;
 };
 
-export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate';
+export type ReserveResult = 'reserved' | 'insufficient_quota' | 'duplicate' | 'key_revoked';
 
 const open = statement<Reservation, { unlimited: number }>()`
   insert into ledger (request_id, token_id, user_id, model, unit, reserved, unlimited, state, kind, gateway, opened_at)
   select ${'requestId'}, ${'tokenId'}, ${'userId'}, ${'model'}, ${'unit'}, ${'amount'}, unlimited_quota, 'open',
     ${'kind'}, ${'gateway'}, ${'now'}
   from tokens where id = ${'tokenId'} and (unlimited_quota = 1 or remain_quota >= ${'amount'})
+    and deleted_at is null and status = 1
   on conflict (request_id) do nothing
   returning unlimited`;
 
 const exists = statement<{ requestId: string }>()`select 1 from ledger where request_id = ${'requestId'}`;
+
+const usable = statement<{ tokenId: number }>()`
+  select 1 from tokens where id = ${'tokenId'} and deleted_at is null and status = 1`;
 
 const take = statement<{ tokenId: number; amount: number }>()`
   update tokens set remain_quota = remain_quota - ${'amount'} where id = ${'tokenId'} and remain_quota >= ${'amount'}`;
@@ -52,7 +56,8 @@ export const reserve: Command<Reservation, ReserveResult> = async (trx, reservat
   const { requestId, tokenId, amount } = reservation;
   const row = (await open(trx, reservation)).rows[0];
   if (row === undefined) {
-    return (await exists(trx, { requestId })).rows.length > 0 ? 'duplicate' : 'insufficient_quota';
+    if ((await exists(trx, { requestId })).rows.length > 0) return 'duplicate';
+    return (await usable(trx, { tokenId })).rows.length > 0 ? 'insufficient_quota' : 'key_revoked';
   }
   if (row.unlimited === 1) return 'reserved';
   const taken = await take(trx, { tokenId, amount });

@@ -21,6 +21,7 @@ import {
   repairDueTasks,
 } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
+import { deleteToken, makeToken, returnLeftovers } from './tokens.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -31,6 +32,9 @@ export const commands = {
   createUser,
   createToken,
   disableToken,
+  makeToken,
+  deleteToken,
+  returnLeftovers,
   ensureBootstrap,
   ensureSecret,
   reserve,

@@ -39,7 +39,7 @@ export interface NewTask {
 
 export type NewTaskResult =
   | { outcome: 'created' | 'replayed'; task: TaskRecord }
-  | { outcome: 'insufficient_quota' | 'other_request' | 'duplicate' };
+  | { outcome: 'insufficient_quota' | 'other_request' | 'duplicate' | 'key_revoked' };
 
 /**
  * Makes a task and its reservation, or nothing of either. `replayed` is the user's earlier task of the same

@@ -1,4 +1,13 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+interface Made {
+  success: boolean;
+  message: string;
+  data: Record<string, unknown> & { id: number; key: string };
+}
 
 describeOperation('createToken', {
   invalid: {
@@ -9,5 +18,93 @@ describeOperation('createToken', {
     'an expiry of -2': { change: { expired_time: -2 }, names: 'expired_time', limit: -1 },
     'an expiry of 0': { change: { expired_time: 0 }, names: 'expired_time', limit: 1 },
     'an expiry with a fraction': { change: { expired_time: 1.5 }, names: 'expired_time' },
+  },
+  carriesOut(call) {
+    const madeBy = async (...args: Parameters<typeof call>) => {
+      const answer = await call(...args);
+      expect(answer.status, answer.body.toString()).toBe(200);
+      return jsonOf(answer) as Made;
+    };
+
+    test('a key with its secret, its quota and no limits', async () => {
+      const { success, message, data } = await madeBy({ body: { name: 'front end', remain_quota: 100 } });
+      expect({ success, message }).toEqual({ success: true, message: '' });
+      expect(data).toMatchObject({
+        name: 'front end',
+        key: expect.stringMatching(/^sk-[\w-]{43}$/),
+        status: 1,
+        remain_quota: 100,
+        used_quota: 0,
+        expired_time: -1,
+        unlimited_quota: false,
+        model_limits_enabled: false,
+        model_limits: '',
+        allow_ips: '',
+        group: 'default',
+      });
+      expect(Math.abs(Number(data.created_time) - Date.now() / 1000)).toBeLessThan(60);
+    });
+
+    test('all limits of a key', async () => {
+      const limits = {
+        expired_time: 4102444800,
+        model_limits: 'alpha3-tts-flash, voxa-v2,alpha3-tts-flash',
+        allow_ips: '192.0.2.7\r\n\n 10.0.0.0/8 ',
+        group: 'default',
+      };
+      const { data } = await madeBy({ body: { name: 'k', unlimited_quota: true, ...limits } });
+      expect(data).toMatchObject({
+        status: 1,
+        expired_time: 4102444800,
+        unlimited_quota: true,
+        model_limits_enabled: true,
+        model_limits: 'alpha3-tts-flash,voxa-v2',
+        allow_ips: '192.0.2.7\n10.0.0.0/8',
+      });
+    });
+
+    test('a list of models that is set aside', async () => {
+      const body = { name: 'k', model_limits_enabled: false, model_limits: 'voxa-v2' };
+      expect((await madeBy({ body })).data).toMatchObject({ model_limits_enabled: false, model_limits: '' });
+    });
+
+    test('a key without quota has none left', async () => {
+      expect((await madeBy({ body: { name: 'k' } })).data).toMatchObject({ status: 4, remain_quota: 0 });
+    });
+
+    test.each([
+      ['an expiry in the past', { expired_time: 1_000_000 }, 'expired_time'],
+      ['a limit to no model', { model_limits_enabled: true }, 'model_limits'],
+      ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
+      [
+        '501 models',
+        { model_limits: Array.from({ length: 501 }, (_, n) => `m${n}`).join(',') },
+        'model_limits',
+      ],
+      ['an address that is none', { allow_ips: '192.0.2.7\n192.0.2.256' }, 'allow_ips'],
+      ['a range that is none', { allow_ips: '10.0.0.0/33' }, 'allow_ips'],
+      ['a host name', { allow_ips: 'front.example' }, 'allow_ips'],
+      [
+        '101 addresses',
+        { allow_ips: Array.from({ length: 101 }, (_, n) => `10.0.0.${n}`).join('\n') },
+        'allow_ips',
+      ],
+      ['a group that there is not', { group: 'nobody' }, 'group'],
+    ])('400 %s', async (_, fields, names) => {
+      expectRefusal(await call({ body: { name: 'k', ...fields } }), 400, { names });
+    });
+
+    test.each([
+      ['quota that it does not have', { remain_quota: 1 }, 'remain_quota'],
+      ['no limit of quota', { unlimited_quota: true }, 'unlimited_quota'],
+      ['another group', { group: 'nobody' }, 'group'],
+    ])('403 to a key that gives away %s', async (_, fields, names) => {
+      expectRefusal(await call({ body: { name: 'k', ...fields }, as: 'penniless' }), 403, { names });
+    });
+
+    test('403 to a key that gives away models it may not use', async () => {
+      const answer = await call({ body: { name: 'k', model_limits: 'voxa-v2' }, as: 'restricted' });
+      expectRefusal(answer, 403, { names: 'model_limits', says: ['voxa-v2'] });
+    });
   },
 });

@@ -1,8 +1,60 @@
+import { expect, inject, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+interface Key {
+  id: number;
+  key: string;
+}
+
+async function make(body: object = {}): Promise<Key> {
+  const answer = await exchange(inject('gateway'), documented('createToken'), {
+    body: { name: 'short-lived', ...body },
+  });
+  return (jsonOf(answer) as { data: Key }).data;
+}
 
 describeOperation('deleteToken', {
   invalid: {
     'an id that is no number': { path: { id: 'mine' }, names: 'id' },
     'id 0': { path: { id: '0' }, names: 'id', limit: 1 },
+  },
+  carriesOut(call) {
+    const remove = (id: number, key?: string) =>
+      call({ path: { id: String(id) }, ...(key && { headers: { authorization: `Bearer ${key}` } }) });
+
+    test('a key, which is refused at once and cannot be deleted again', async () => {
+      const { id, key } = await make();
+      const list = documented('listTokens');
+      const target = { ...inject('gateway'), key };
+      expect((await exchange(target, list)).status).toBe(200);
+      const answer = await remove(id);
+      expect(jsonOf(answer)).toEqual({ success: true, message: '' });
+      expect((await exchange(target, list)).status).toBe(401);
+      expectRefusal(await remove(id), 404, { names: 'id' });
+    });
+
+    test('itself', async () => {
+      const { id, key } = await make({ remain_quota: 1 });
+      expect((await remove(id, key)).status).toBe(200);
+      expectRefusal(await remove(id, key), 401);
+    });
+
+    test('404 for an id that nobody has, or another user', async () => {
+      expectRefusal(await remove(Number.MAX_SAFE_INTEGER), 404, { names: 'id' });
+      const { id } = await make();
+      expectRefusal(await call({ path: { id: String(id) }, as: 'penniless' }), 404, { names: 'id' });
+    });
+
+    test('403 to a limited key for one that it did not make', async () => {
+      const [{ key }, other] = [await make({ remain_quota: 1 }), await make()];
+      expectRefusal(await remove(other.id, key), 403, { names: 'id' });
+      const restricted = await make({ unlimited_quota: true, model_limits: 'voxa-v2' });
+      expectRefusal(await remove(other.id, restricted.key), 403, { names: 'id' });
+      expect((await remove(other.id)).status).toBe(200);
+    });
   },
 });

@@ -4,9 +4,10 @@ import type { Limits } from '../../support/limits.ts';
 export const management: Limits = {
   'CreateTokenRequest.name': { maxLength: 50, minLength: 1 },
   'CreateTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
-  'CreateTokenRequest.expired_time': { default: -1, maximum: 9007199254740991, minimum: -1 },
+  'CreateTokenRequest.expired_time': { maximum: 9007199254740991, minimum: -1 },
   'CreateTokenRequest.unlimited_quota': { default: false },
-  'CreateTokenRequest.model_limits_enabled': { default: false },
+  'CreateTokenRequest.model_limits': { maxLength: 65536 },
+  'CreateTokenRequest.allow_ips': { maxLength: 8192 },
   'CreateTokenRequest.group': { maxLength: 64 },
   'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'CreateTokenRequest.expired_time/if': { minimum: 0 },

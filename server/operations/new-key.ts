@@ -1,0 +1,80 @@
+import { readAllowIps } from '../accounts/addresses.ts';
+import { Failure, invalid } from '../failure.ts';
+import type { RequestBody } from '../http/handler.ts';
+import { matcher } from '../models/access.ts';
+import { isWithin } from '../settings/address-ranges.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { NewToken } from '../store/commands/accounts.ts';
+import type { TokenRecord } from '../store/queries/tokens.ts';
+
+type Wanted = RequestBody<'createToken'>;
+type Limits = Required<
+  Pick<NewToken, 'group' | 'unlimitedQuota' | 'remainQuota' | 'expiredTime' | 'modelLimits' | 'allowIps'>
+>;
+
+/** The most models that a key may be limited to. */
+const maxModels = 500;
+
+/**
+ * What a new key may do. A key makes no key that may do more than itself; what is left out is as the maker has it.
+ *
+ * @throws Failure 400 for what makes no sense, 403 for what is beyond the maker
+ */
+export function limitsOfNewKey(
+  maker: TokenRecord,
+  wanted: Wanted,
+  groups: Settings['groups'],
+  now: number,
+): Limits {
+  const unlimitedQuota = wanted.unlimited_quota ?? false;
+  if (unlimitedQuota && !maker.unlimitedQuota)
+    throw beyond('unlimited_quota', 'only a key without a limit of its own makes one without a limit.');
+  return {
+    group: groupOf(maker, wanted.group, groups),
+    unlimitedQuota,
+    remainQuota: wanted.remain_quota ?? 0,
+    expiredTime: expiryOf(maker, wanted.expired_time, now),
+    modelLimits: modelsOf(maker, wanted),
+    allowIps: addressesOf(maker, wanted.allow_ips),
+  };
+}
+
+function groupOf(maker: TokenRecord, group: string | undefined, groups: Settings['groups']): string | null {
+  if (group === undefined || group === '' || group === maker.group) return maker.ownGroup;
+  // What other groups there are is for the operator to know.
+  if (maker.role !== 'admin') throw beyond('group', `this key makes keys of the group ${maker.group} only.`);
+  if (Object.hasOwn(groups, group)) return group;
+  throw invalid('group', `there is no group "${group}".`);
+}
+
+function expiryOf(maker: TokenRecord, wanted: number | undefined, now: number): number {
+  if (wanted === undefined) return maker.expiredTime;
+  if (wanted !== -1 && wanted * 1000 <= now) throw invalid('expired_time', 'must be in the future, or -1.');
+  const { expiredTime: last } = maker;
+  if (last !== -1 && (wanted === -1 || wanted > last))
+    throw beyond('expired_time', `must be at most ${last}, when the key that makes it ends.`);
+  return wanted;
+}
+
+function modelsOf({ modelLimits }: TokenRecord, wanted: Wanted): string[] | null {
+  const ids = [...new Set((wanted.model_limits ?? '').split(',').map((id) => id.trim()))].filter(
+    (id) => id !== '',
+  );
+  if (!(wanted.model_limits_enabled ?? ids.length > 0)) return modelLimits;
+  if (ids.length === 0) throw invalid('model_limits', 'must name at least one model.');
+  if (ids.length > maxModels) throw invalid('model_limits', `must name at most ${maxModels} models.`);
+  if (ids.some((id) => id.includes('*'))) throw invalid('model_limits', 'takes ids of models, no patterns.');
+  const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
+  const denied = ids.find((id) => !inLimits(id));
+  if (denied !== undefined) throw beyond('model_limits', `this key may not use ${denied.slice(0, 100)}.`);
+  return ids;
+}
+
+function addressesOf({ allowIps }: TokenRecord, wanted: string | undefined): string[] | null {
+  const ranges = readAllowIps(wanted ?? '');
+  if (ranges === null) return allowIps;
+  if (allowIps === null || isWithin(ranges, allowIps)) return ranges;
+  throw beyond('allow_ips', 'this key is not for use from all of these addresses itself.');
+}
+
+const beyond = (field: string, problem: string) => new Failure(403, 'access_denied', `${field}: ${problem}`);

@@ -1,0 +1,25 @@
+import { keyRefused } from '../../accounts/key-ring.ts';
+import { Failure } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { findToken } from '../../store/queries/tokens.ts';
+
+/**
+ * Deletes a key of the caller's user. It holds no quota any more from now on, whichever gateway it is sent to, and is
+ * refused here at once, elsewhere within a second.
+ */
+export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, path }, reply) => {
+  const { store, keys } = gateway;
+  const own = await findToken(store.read, caller.tokenId);
+  if (own === undefined) throw keyRefused();
+  const { id } = path;
+  // A key that was handed out with a limit must not take away those of its owner.
+  const by = own.unlimitedQuota && own.modelLimits === null ? null : own.id;
+  const outcome = await store.run('deleteToken', { id, userId: own.userId, by, now: gateway.clock() });
+  if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
+  if (outcome === 'not_allowed') {
+    const message = 'id: a limited key deletes only itself and the keys that were made with it.';
+    throw new Failure(403, 'access_denied', message);
+  }
+  keys.forget(id);
+  reply.json(200, { success: true, message: '' });
+};

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ledgerRows, logRows, makeKey, post, remainingQuota } from './books.ts';
+
+interface Key {
+  id: number;
+  key: string;
+  remain_quota: number;
+  expired_time: number;
+  model_limits: string;
+  allow_ips: string;
+  group: string;
+}
+
+const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello there.' };
+const all = { models: ['*'], ratio: 1 };
+
+let target: TestGateway;
+
+const create = async (key: string, body: object) => {
+  const answer = await post(target.url, key, '/api/token/', { name: 'made', ...body });
+  const { data, message = '' } = (await answer.json()) as { data: Key; message?: string };
+  return { status: answer.status, data, message };
+};
+const ask = async (key: string, headers: Record<string, string> = {}, path = '/v1/models') => {
+  const answer = await fetch(target.url + path, {
+    headers: { authorization: `Bearer ${key}`, ...headers },
+  });
+  return { status: answer.status, body: await answer.text() };
+};
+const remove = async (key: string, id: number) => {
+  const headers = { authorization: `Bearer ${key}` };
+  return (await fetch(`${target.url}/api/token/${id}`, { method: 'DELETE', headers })).status;
+};
+
+describe('a new key', () => {
+  beforeAll(async () => {
+    target = await startTestGateway({
+      groups: { default: all, dear: { models: ['alpha3-*'], ratio: 3 } },
+      trustedProxies: ['127.0.0.0/8', '::1'],
+    });
+  });
+  afterAll(() => target.close());
+
+  test('has the limits of its maker where it is told none', async () => {
+    const end = 4_102_444_800;
+    const limits = {
+      expired_time: end,
+      model_limits: 'voxa-v2,voxa-v3-flash',
+      allow_ips: '127.0.0.0/8\n::1',
+    };
+    const maker = (await create(target.key, { remain_quota: 100, group: 'dear', ...limits })).data;
+    const { data } = await create(maker.key, { remain_quota: 10 });
+    expect(data).toMatchObject({ ...limits, group: 'dear', remain_quota: 10 });
+    expect(await remainingQuota(target, maker.id)).toBe(90);
+  });
+
+  test.each([
+    ['a later end', { expired_time: 4_102_444_801 }, 'expired_time: must be at most 4102444800'],
+    ['no end', { expired_time: -1 }, 'expired_time'],
+    [
+      'another model',
+      { model_limits: 'voxa-v2,voxa-v3-plus' },
+      'model_limits: this key may not use voxa-v3-plus',
+    ],
+    ['more addresses', { allow_ips: '127.0.0.1\n10.0.0.1' }, 'allow_ips'],
+    ['a wider range', { allow_ips: '127.0.0.0/7' }, 'allow_ips'],
+    ['another group', { group: 'default' }, 'group'],
+  ])('cannot have %s than its maker', async (_, wanted, words) => {
+    const limits = {
+      expired_time: 4_102_444_800,
+      model_limits: 'voxa-v2,voxa-v3-flash',
+      allow_ips: '127.0.0.0/8',
+    };
+    const user = await target.gateway.store.run('createUser', { name: 'u', group: 'dear', now: 1 });
+    const { key } = await makeKey(target, { quota: 100, userId: user.id });
+    const maker = (await create(key, { remain_quota: 50, ...limits })).data;
+    const { status, message } = await create(maker.key, wanted);
+    expect([status, message]).toEqual([403, expect.stringContaining(words)]);
+    const less = { model_limits: 'voxa-v2', allow_ips: '127.0.1.0/24', expired_time: 4_000_000_000 };
+    expect((await create(maker.key, less)).data).toMatchObject(less);
+  });
+
+  test('leaves the models to its group, whose list and prices it has', async () => {
+    const { data } = await create(target.key, { remain_quota: 1_000, group: 'dear' });
+    const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
+    expect(models.length).toBeGreaterThan(5);
+    expect(models.filter(({ id }) => !id.startsWith('alpha3-'))).toEqual([]);
+    expect((await post(target.url, data.key, '/v1/audio/speech', speech)).status).toBe(200);
+    expect(await remainingQuota(target, data.id)).toBe(1_000 - 3 * speech.input.length);
+    const before = await ledgerRows(target);
+    const voxa = { ...speech, model: 'voxa-v3-flash', voice: 'voxanna' };
+    expect((await post(target.url, data.key, '/v1/audio/speech', voxa)).status).toBe(403);
+    expect(await ledgerRows(target)).toEqual(before);
+  });
+
+  test('shows the models it is limited to, and no others', async () => {
+    const { data } = await create(target.key, { model_limits: 'voxa-v2,no-such-model' });
+    const { data: models } = JSON.parse((await ask(data.key)).body) as { data: { id: string }[] };
+    expect(models.map(({ id }) => id)).toEqual(['voxa-v2']);
+  });
+
+  test('is refused from other addresses as an unknown key is, over sockets too', async () => {
+    const { data } = await create(target.key, {
+      unlimited_quota: true,
+      allow_ips: '192.0.2.7\n198.51.100.0/24',
+    });
+    const from = (address: string) => ({ 'x-forwarded-for': address });
+    const unknown = (await ask('sk-unknown')).body.replace(/req_\w+/, '');
+    for (const headers of [{}, from('192.0.2.8'), from('192.0.2.7, 192.0.2.8'), from('unknown')]) {
+      const { status, body } = await ask(data.key, headers);
+      expect([status, body.replace(/req_\w+/, '')]).toEqual([401, unknown]);
+      const path = '/v1/realtime?model=alpha3-tts-flash-realtime';
+      expect((await ask(data.key, headers, path)).status).toBe(401);
+    }
+    expect((await ask(data.key, from('192.0.2.7'))).status).toBe(200);
+    expect((await ask(data.key, from('1.1.1.1, 198.51.100.9'))).status).toBe(200);
+    // Known from one address, it is still no key for another.
+    expect((await ask(data.key, from('192.0.2.8'))).status).toBe(401);
+  });
+
+  test('that is deleted gives back what it has left, and is gone', async () => {
+    const maker = (await create(target.key, { remain_quota: 100 })).data;
+    const { data } = await create(maker.key, { remain_quota: 70 });
+    expect((await post(target.url, data.key, '/v1/audio/speech', speech)).status).toBe(200);
+    expect(await remove(maker.key, data.id)).toBe(200);
+    expect(await remainingQuota(target, maker.id)).toBe(100 - speech.input.length);
+    expect((await ask(data.key)).status).toBe(401);
+    expect(await remove(maker.key, data.id)).toBe(404);
+    expect(await remove(target.key, maker.id)).toBe(200);
+    expect((await ask(maker.key)).status).toBe(401);
+  });
+});
+
+describe.each(engines)('on %s', (engine) => {
+  beforeAll(async () => {
+    target = await startTestGateway({}, engine);
+  });
+  afterAll(() => target.close());
+
+  test('50 parallel calls of one key spend what it has and not one unit more', async () => {
+    const calls = 50;
+    const affordable = 20;
+    const quota = affordable * speech.input.length + 5;
+    const { data } = await create(target.key, { remain_quota: quota });
+    const answers = await Promise.all(
+      Array.from({ length: calls }, () => post(target.url, data.key, '/v1/audio/speech', speech)),
+    );
+    await Promise.all(answers.map((answer) => answer.arrayBuffer()));
+    const ok = answers.filter(({ status }) => status === 200).length;
+    expect(answers.filter(({ status }) => status !== 200 && status !== 403)).toEqual([]);
+    expect(ok).toBeLessThanOrEqual(affordable);
+    expect(ok).toBeGreaterThan(0);
+    const left = await remainingQuota(target, data.id);
+    expect(left).toBe(quota - ok * speech.input.length);
+    const charged = (await logRows(target)).filter(({ token_id: id }) => id === data.id);
+    expect(charged.reduce((sum, { quota: cost }) => sum + cost, 0)).toBe(quota - left);
+  });
+
+  test('a key that is deleted while it is used is refused, and costs what had begun', async () => {
+    const maker = (await create(target.key, { remain_quota: 1_000 })).data;
+    const { data } = await create(maker.key, { remain_quota: 1_000 });
+    const one = async () => {
+      const answer = await post(target.url, data.key, '/v1/audio/speech', speech);
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    const begun = Array.from({ length: 10 }, one);
+    await begun[0];
+    expect(await remove(maker.key, data.id)).toBe(200);
+    const rows = (await ledgerRows(target)).length;
+    expect(await Promise.all(Array.from({ length: 10 }, one))).toEqual(Array(10).fill(401));
+    const statuses = await Promise.all(begun);
+    expect(statuses.filter((status) => status !== 200 && status !== 401)).toEqual([]);
+    expect((await ledgerRows(target)).length).toBe(rows);
+    while ((await target.gateway.store.run('returnLeftovers', { limit: 10, now: Date.now() })) > 0);
+    const spent = statuses.filter((status) => status === 200).length * speech.input.length;
+    expect(await remainingQuota(target, maker.id)).toBe(1_000 - spent);
+  });
+});

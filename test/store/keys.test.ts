@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import type { NewToken } from '../../server/store/commands/accounts.ts';
+import {
+  findToken,
+  findTokenByHash,
+  listTokens,
+  type TokenRecord,
+} from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
+import { engines, TestStore } from './engines.ts';
+
+const now = 1_700_000_000_000;
+
+describe.each(engines)('keys on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let ledger: Ledger;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    ledger = new Ledger(store, 'here', () => now);
+    await store.run('beat', { id: 'here', beat: 0 });
+  });
+  afterAll(() => testStore.remove());
+
+  const tryMake = (maker: TokenRecord, token: Omit<Partial<NewToken>, 'makerId'> = {}) =>
+    store.run('makeToken', {
+      token: {
+        userId: maker.userId,
+        name: 'made',
+        keyHash: crypto.randomUUID(),
+        keyHint: 'hint',
+        makerId: maker.id,
+        now,
+        ...token,
+      },
+      fromMaker: !maker.unlimitedQuota,
+    });
+  const make = async (maker: TokenRecord, token: Omit<Partial<NewToken>, 'makerId'> = {}) => {
+    const made = await tryMake(maker, token);
+    if (typeof made === 'string') throw new Error(made);
+    return made;
+  };
+  const remove = ({ id, userId }: TokenRecord, by: TokenRecord | null = null) =>
+    store.run('deleteToken', { id, userId, by: by?.id ?? null, now });
+  const left = async (token: TokenRecord) => (await balanceOf(store, token)).remain_quota;
+  const spend = async (token: TokenRecord, amount: number) => {
+    const requestId = crypto.randomUUID();
+    const outcome = await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount });
+    if (outcome === 'reserved') await ledger.settle({ requestId, charged: amount, log: logEntry });
+    return outcome;
+  };
+  const chargedTo = async (keys: readonly TokenRecord[]) => {
+    const rows = (await logRows(store)).filter(({ token_id: id }) => keys.some((key) => key.id === id));
+    return rows.reduce((sum, { quota }) => sum + quota, 0);
+  };
+  /** What a key was given, net, as its grants tell. */
+  const granted = async ({ id }: TokenRecord) => {
+    const rows = await store.read.selectFrom('grants').select('amount').where('token_id', '=', id).execute();
+    return rows.reduce((sum, { amount }) => sum + amount, 0);
+  };
+
+  test('50 parallel spenders of one key never overspend by one unit', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    let reserved = 0;
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, spender) => {
+        for (let turn = 0; turn < 8; turn += 1) {
+          const requestId = `${spender}.${turn}`;
+          const amount = 7 + ((spender + turn) % 5);
+          const request = { requestId, token, model: 'm', unit: 'characters', amount } as const;
+          if ((await ledger.reserve(request)) !== 'reserved') continue;
+          reserved += 1;
+          expect(await left(token)).toBeGreaterThanOrEqual(0);
+          const raised = await ledger.extend({ requestId, from: amount, to: amount + 3 });
+          const most = raised === 'extended' ? amount + 3 : amount;
+          if (turn % 4 === 3) await ledger.refund({ requestId });
+          // More than is held, now and then.
+          else await ledger.settle({ requestId, charged: most + (turn % 2), log: logEntry });
+        }
+      }),
+    );
+    expect(reserved).toBeGreaterThan(50);
+    expect(await left(token)).toBeGreaterThanOrEqual(0);
+    // What is left would not do for one more of the dearest.
+    expect(await left(token)).toBeLessThan(1_000);
+    await expectBalanced(store, token);
+    expect((await chargedTo([token])) + (await left(token))).toBe(1_000);
+  });
+
+  test('the quota of a key made by a limited one is taken from it, to the last unit', async () => {
+    const maker = await makeToken(store, { remainQuota: 100 });
+    const made = await make(maker, { remainQuota: 60 });
+    expect(made).toMatchObject({ remainQuota: 60, userId: maker.userId });
+    expect(await left(maker)).toBe(40);
+    expect(await tryMake(maker, { remainQuota: 41 })).toBe('insufficient_quota');
+    await make(maker, { remainQuota: 40 });
+    expect(await left(maker)).toBe(0);
+    expect([await granted(maker), await granted(made)]).toEqual([0, 60]);
+  });
+
+  test('however many are made at once, no more is given away than there is', async () => {
+    const maker = await makeToken(store, { remainQuota: 100 });
+    const made = await Promise.all(Array.from({ length: 30 }, () => tryMake(maker, { remainQuota: 9 })));
+    expect(made.filter((one) => one !== 'insufficient_quota')).toHaveLength(11);
+    expect(await left(maker)).toBe(1);
+  });
+
+  test('an unlimited key gives quota without having any', async () => {
+    const maker = await makeToken(store, { unlimitedQuota: true });
+    const made = await make(maker, { remainQuota: 60 });
+    expect([await left(maker), await granted(maker), await granted(made)]).toEqual([0, 0, 60]);
+    await remove(made);
+    expect(await left(maker)).toBe(0);
+  });
+
+  test('a deleted key is not found, holds nothing more, and gives back what it has left', async () => {
+    const maker = await makeToken(store, { remainQuota: 100 });
+    const made = await make(maker, { remainQuota: 60, keyHash: 'made once' });
+    expect(await spend(made, 20)).toBe('reserved');
+    expect(await remove(made)).toBe('deleted');
+    expect(await findTokenByHash(store.read, 'made once')).toBeUndefined();
+    expect(await findToken(store.read, made.id)).toBeUndefined();
+    expect(await spend(made, 1)).toBe('key_revoked');
+    const rows = await ledgerRows(store);
+    expect(rows.filter(({ token_id: id }) => id === made.id)).toHaveLength(1);
+    expect([await left(maker), await left(made)]).toEqual([80, 0]);
+    expect([await granted(maker), await granted(made)]).toEqual([80, 20]);
+    expect(await remove(made)).toBe('not_found');
+    await expect(makeToken(store, { keyHash: 'made once' })).rejects.toThrow(/unique/i);
+  });
+
+  test('what open work gives back to a deleted key goes on to the key that it came from', async () => {
+    const grandmaker = await makeToken(store, { remainQuota: 100 });
+    const maker = await make(grandmaker, { remainQuota: 50 });
+    const made = await make(maker, { remainQuota: 30 });
+    const request = { requestId: 'open', token: made, model: 'm', unit: 'characters', amount: 30 } as const;
+    await ledger.reserve(request);
+    await remove(made);
+    await remove(maker);
+    expect(await left(grandmaker)).toBe(70);
+    await ledger.settle({ requestId: 'open', charged: 10, log: logEntry });
+    expect((await logRows(store)).at(-1)).toMatchObject({ token_name: 'made', quota: 10 });
+    while ((await store.run('returnLeftovers', { limit: 10, now })) > 0);
+    expect([await left(made), await left(maker), await left(grandmaker)]).toEqual([0, 0, 90]);
+  });
+
+  test('a key that was deleted or disabled makes no other', async () => {
+    const [deleted, disabled] = [await makeToken(store), await makeToken(store)];
+    await remove(deleted);
+    await store.run('disableToken', { id: disabled.id, userId: disabled.userId });
+    expect([await tryMake(deleted), await tryMake(disabled)]).toEqual(['maker_gone', 'maker_gone']);
+  });
+
+  test('a key deletes itself and those made with it, directly or not, and no others', async () => {
+    const owner = await makeToken(store, { unlimitedQuota: true });
+    const [first, sibling] = [await make(owner), await make(owner)];
+    const second = await make(first);
+    const third = await make(second);
+    expect(await remove(sibling, first)).toBe('not_allowed');
+    expect(await remove(owner, first)).toBe('not_allowed');
+    expect(await remove(first, second)).toBe('not_allowed');
+    // The line goes on over a key that is gone.
+    expect(await remove(second, first)).toBe('deleted');
+    expect(await remove(third, first)).toBe('deleted');
+    expect(await remove(first, first)).toBe('deleted');
+    const stranger = await makeToken(store);
+    expect(await remove({ ...owner, userId: stranger.userId })).toBe('not_found');
+    expect(await remove(owner)).toBe('deleted');
+  });
+
+  test('keys that are deleted while they are spent from leave no unit behind', async () => {
+    const maker = await makeToken(store, { remainQuota: 500 });
+    const keys = await Promise.all(Array.from({ length: 5 }, () => make(maker, { remainQuota: 100 })));
+    await Promise.all(
+      keys.flatMap((token) => [
+        ...Array.from({ length: 8 }, async () => {
+          for (let turn = 0; turn < 4; turn += 1) await spend(token, 3);
+        }),
+        remove(token),
+        remove(token),
+      ]),
+    );
+    while ((await store.run('returnLeftovers', { limit: 2, now })) > 0);
+    expect((await chargedTo(keys)) + (await left(maker))).toBe(500);
+    expect(await Promise.all(keys.map(left))).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  test("a list has a user's keys that are there, the newest first, page by page", async () => {
+    const owner = await makeToken(store, { name: 'first' });
+    for (const name of ['second', 'third']) await make(owner, { name });
+    await remove(await make(owner, { name: 'gone' }));
+    await makeToken(store);
+    const page = async (offset: number, limit: number) => {
+      const { tokens, total } = await listTokens(store.read, { userId: owner.userId, offset, limit });
+      return [total, ...tokens.map(({ name }) => name)];
+    };
+    expect(await page(0, 2)).toEqual([3, 'third', 'second']);
+    expect(await page(2, 2)).toEqual([3, 'first']);
+    expect(await page(2_147_483_646 * 1_000, 1_000)).toEqual([3]);
+  });
+});
