@@ -43,7 +43,10 @@ export interface SandboxOptions {
   allowPrivateUrls?: boolean;
   /** How long a task takes, in milliseconds, a fifth of it in the queue; drawing may take longer. Default 3000. */
   taskTime?: number;
-  /** About how long a song is, in seconds; with many lines to sing up to a quarter longer. Default 30. */
+  /**
+   * About how long a song is, in seconds; with many lines to sing up to a quarter longer. Default 30, less where tasks
+   * take less than 3 seconds.
+   */
   songSeconds?: number;
   /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable, and songs are instrumental. */
   engine?: string;

@@ -22,7 +22,7 @@ export interface TaskUpstreamOptions {
   workers?: number;
   /** Pixels of the side of one square picture in a grid of four. Default 512. */
   pictureSide?: number;
-  /** About how long a song is, in seconds. Default 30. */
+  /** About how long a song is, in seconds. Default 30, less where tasks take less than 3 seconds. */
   songSeconds?: number;
   /** Package of the speech engine. Without it songs are instrumental. */
   speechEngine?: string;
@@ -42,7 +42,7 @@ const fileCapacity = 1024 ** 3;
 /** Makes the routes of everything that takes its time, with its own state and its own threads. */
 export function createTaskUpstream(options: TaskUpstreamOptions): TaskUpstream {
   const { storage, taskTime = 3000, now, allowPrivateUrls = false } = options;
-  const { songSeconds = 30, speechEngine = espeakPackage } = options;
+  const { songSeconds = Math.min(30, taskTime / 100), speechEngine = espeakPackage } = options;
   const engine = new MediaEngine({
     workers: options.workers ?? Math.max(1, Math.min(4, availableParallelism() - 1)),
   });

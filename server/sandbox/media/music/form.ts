@@ -41,7 +41,7 @@ export function layOut(plan: SongPlan): Bar[] {
     let index = 0;
     if (lines.length === 0 && (kind === 'solo' || kind === 'outro'))
       played(kind, Math.min(2, room - bars.length));
-    for (const { words } of lines) {
+    for (const words of lines.flatMap((line) => phrasesOf(line.words, 2 * perBar - 1))) {
       const line = placeWords(words, perBar);
       full ||= bars.length + line.bars > room;
       if (full) break;
@@ -61,6 +61,21 @@ export function layOut(plan: SongPlan): Bar[] {
 function fillWithMusic(count: number, played: (kind: SectionKind, count: number) => void): void {
   for (let left = count, turn = 0; left > 0; left -= 4, turn++)
     played(turn % 2 === 0 ? 'verse' : 'chorus', Math.min(4, left));
+}
+
+/** Cuts a line into pieces of at most so many syllables, as a singer takes breath. */
+function phrasesOf(words: readonly LyricWord[], most: number): LyricWord[][] {
+  const phrases: LyricWord[][] = [];
+  let syllables = Infinity;
+  for (const word of words) {
+    syllables += word.syllables;
+    if (syllables > most) {
+      phrases.push([]);
+      syllables = word.syllables;
+    }
+    phrases.at(-1)?.push(word);
+  }
+  return phrases;
 }
 
 /** A syllable is half a beat, in short lines a whole one; a line ends with a rest and fills whole bars. */

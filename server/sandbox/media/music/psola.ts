@@ -41,7 +41,9 @@ export function singWord(
     const hop = hasPitch ? songRate / (frequency * vibrato) : period;
     // A noise that repeats would buzz.
     const from = hasPitch ? centre : centre + Math.round((next() - 0.5) * period);
-    layGrain(samples, from, into, at + Math.round(time), period, hop / period, at + length);
+    // Denser grains are fainter.
+    const grain = { from, at: at + Math.round(time), period, level: Math.min(1, hop / period) };
+    layGrain(samples, into.subarray(0, at + length), grain, at);
     time += hop;
   }
 }
@@ -83,23 +85,18 @@ function likeness(samples: Float32Array, centre: number, period: number): number
   return product / Math.sqrt(first * second);
 }
 
-/** Adds two periods around `centre`, faded in and out; denser grains are fainter. */
+/** Adds two periods around `from`, faded in and out, but nothing before `begin`. */
 function layGrain(
   samples: Float32Array,
-  centre: number,
   into: Float32Array,
-  at: number,
-  period: number,
-  gain: number,
-  end: number,
+  { from, at, period, level }: { from: number; at: number; period: number; level: number },
+  begin: number,
 ): void {
   const half = Math.round(period);
-  const level = Math.min(1, gain);
-  for (let offset = -half; offset < half; offset++) {
-    const target = at + offset;
-    if (target < 0 || target >= end || target >= into.length) continue;
+  const end = Math.min(half, into.length - at);
+  for (let offset = Math.max(-half, begin - at); offset < end; offset++) {
     const fade = 0.5 + 0.5 * Math.cos((Math.PI * offset) / half);
-    into[target] = (into[target] ?? 0) + level * fade * (samples[centre + offset] ?? 0);
+    into[at + offset] = (into[at + offset] ?? 0) + level * fade * (samples[from + offset] ?? 0);
   }
 }
 

@@ -26,6 +26,8 @@ const wordsPerMinute = 240;
 /** Samples below are silence. */
 const threshold = 0.01;
 const maxKept = 400;
+/** Nobody sings more of one word. */
+const maxLetters = 24;
 
 let engine: Promise<Espeak> | undefined;
 let resampler: ReturnType<typeof libsamplerate.create> | undefined;
@@ -43,7 +45,7 @@ export async function sing(
   let free = 0;
   try {
     for (const note of notes) {
-      const word = await speakWord(note.word.text, voice, speechEngine);
+      const word = await speakWord(shorten(note.word.text), voice, speechEngine);
       if (!word) continue;
       // Two words at once are not understood.
       const start = Math.max(note.start, free);
@@ -58,6 +60,13 @@ export async function sing(
     if (!(error instanceof EngineMissing)) throw error;
   }
   return sung;
+}
+
+/** Every digit is spoken as words of its own, so few of them are. */
+function shorten(word: string): string {
+  return Array.from(word.replace(/(\d{4})\d+/g, '$1'))
+    .slice(0, maxLetters)
+    .join('');
 }
 
 /** Moves a note by octaves into the range of a voice. */

@@ -204,7 +204,7 @@ export const instruments: Readonly<Record<InstrumentName, Instrument>> = {
     pan: 0.2,
   },
   cello: {
-    family: 'Bass',
+    family: 'Strings',
     play: wavetable({
       ...bowed,
       harmonic: saw,

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import { layOut } from '../../server/sandbox/media/music/form.ts';
+import { readLyrics } from '../../server/sandbox/media/music/lyric-lines.ts';
+import { chooseSound } from '../../server/sandbox/media/music/sound.ts';
+import { styles } from '../../server/sandbox/media/music/styles.ts';
+import { titleOf, writeLyrics } from '../../server/sandbox/music/lyrics-writer.ts';
+
+const choose = (tags: string, change: { negativeTags?: string; description?: string } = {}) =>
+  chooseSound({ tags, negativeTags: '', description: '', ...change }, 3);
+
+describe('tags', () => {
+  test('name a style by its name or by words that mean it', () => {
+    for (const { name, words } of styles)
+      for (const word of [name, ...words])
+        expect(choose(`Some ${word.toUpperCase()} music`).style).toBe(name);
+  });
+
+  test('come before the words of a description, and of several the first one counts', () => {
+    expect(choose('jazz', { description: 'a metal song' }).style).toBe('jazz');
+    expect(choose('', { description: 'a metal song' }).style).toBe('metal');
+    expect(choose('slow blues, folk').style).toBe('blues');
+    expect(choose('popular rocket').style).not.toBe('pop');
+  });
+
+  test('without a known word choose a style by themselves, and always the same one', () => {
+    const words = ['zyx', 'wvu', 'tsr', 'qpo', 'nml', 'kji'];
+    expect(words.map((word) => choose(word).style)).toEqual(words.map((word) => choose(word).style));
+    expect(new Set(words.map((word) => choose(word).style)).size).toBeGreaterThan(2);
+  });
+
+  test('that are unwanted keep a style and the drums out', () => {
+    expect(choose('rock, folk', { negativeTags: 'Rock' }).style).toBe('folk');
+    expect(choose('rock').drums).toBe(true);
+    expect(choose('rock', { negativeTags: 'drums' }).drums).toBe(false);
+  });
+
+  test('tell tempo, mood, voice and who leads', () => {
+    const usual = choose('pop').tempo;
+    expect(choose('slow pop').tempo).toBeLessThan(usual);
+    expect(choose('fast pop').tempo).toBeGreaterThan(usual);
+    expect(choose('pop, 97 bpm').tempo).toBe(97);
+    expect(choose('pop, 999 bpm').tempo).toBe(220);
+    expect([choose('dark pop').mode, choose('happy pop').mode]).toEqual(['minor', 'major']);
+    expect([choose('female voice').voice, choose('male voice').voice]).toEqual(['female', 'male']);
+    expect(choose('pop, violin').lead).toBe('violin');
+  });
+});
+
+describe('lyrics', () => {
+  test('are taken apart into sections, lines and words, and nothing of them is lost', () => {
+    const lyrics = '[Verse 1]\nHello, my river!\r\n\n(Chorus)\nOver the hill\n[Guitar solo]\n♪\n[Outro]\nBye';
+    const sections = readLyrics(lyrics);
+    expect(sections.map(({ kind, lines }) => [kind, lines.map(({ words }) => words.length)])).toEqual([
+      ['verse', [3]],
+      ['chorus', [3]],
+      ['solo', []],
+      ['outro', [1]],
+    ]);
+    const words = sections.flatMap(({ lines }) => lines.flatMap((line) => line.words));
+    expect(words.map(({ written }) => written).join('')).toBe(lyrics);
+    expect(words.map(({ text }) => text)).toEqual(['Hello', 'my', 'river', 'Over', 'the', 'hill', 'Bye']);
+  });
+
+  test('without spaces are words, too', () => {
+    const words = readLyrics('雨落在山上').flatMap(({ lines }) => lines.flatMap((line) => line.words));
+    expect(words.length).toBeGreaterThan(2);
+    expect(words.map(({ text }) => text).join('')).toBe('雨落在山上');
+  });
+
+  test('of one long line are sung in pieces, as far as there is room', () => {
+    const lyrics = 'every single word belongs to somebody '.repeat(20);
+    const plan = { title: '', lyrics, seconds: 20, seed: 1, weirdness: 0, startAt: 0, speechEngine: '' };
+    const bars = layOut({ ...plan, sound: choose('pop, 120 bpm') });
+    expect(bars.filter(({ words }) => words.length > 0).length).toBeGreaterThan(3);
+    for (const { words } of bars)
+      expect(words.reduce((most, { at, length }) => Math.max(most, at + length), 0)).toBeLessThanOrEqual(16);
+    expect(bars.length).toBeLessThanOrEqual(13);
+  });
+
+  test('are written in the words of a description, each seed its own', () => {
+    const first = writeLyrics('A song about the old harbour in winter', 1);
+    expect(first.title).toBe('Old Harbour Winter');
+    for (const word of ['old', 'harbour', 'winter', '[Verse 1]', '[Chorus]', '[Verse 2]'])
+      expect(first.text).toContain(word);
+    expect(writeLyrics('A song about the old harbour in winter', 1)).toEqual(first);
+    const texts = [1, 2, 3, 4].map((seed) => writeLyrics('The old harbour', seed).text);
+    expect(new Set(texts).size).toBeGreaterThan(1);
+  });
+
+  test('are written whatever the description says', () => {
+    for (const description of ['', '!?', 'the of and', '雨', '$& $1', 'T 1 2 3'])
+      expect(writeLyrics(description, 1).text).toMatch(/^\[Verse 1\]\n.+/);
+    expect(titleOf('$& rain')).toBe('Rain');
+  });
+});
