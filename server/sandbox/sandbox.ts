@@ -82,7 +82,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     }),
     files: new FileStore({ folder: 'files', storage, capacity: fileCapacity, now }),
     voices: new CustomVoices({ storage, now, deployment: options.voiceDeployment ?? 1000 }),
-    prompts: new PromptLoader({ allowPrivateUrls }),
+    prompts: new PromptLoader({ allowPrivateUrls, ownAddress: () => url }),
     now,
     slowness,
     timeouts: { text: 23_000, idle: 60_000, ...options.timeouts },

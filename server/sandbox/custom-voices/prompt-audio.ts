@@ -14,6 +14,8 @@ interface PromptLimits {
 interface PromptLoaderOptions {
   /** Fetch from loopback and private networks, too. */
   allowPrivateUrls: boolean;
+  /** Origin of this upstream's own files, which are there for it in any case. */
+  ownAddress?: () => string;
   /** Milliseconds that one download may take. */
   timeout?: number;
 }
@@ -25,9 +27,12 @@ export class PromptLoader {
   readonly #timeout: number;
   readonly #agent: Agent;
 
-  constructor({ allowPrivateUrls, timeout = 10_000 }: PromptLoaderOptions) {
+  constructor({ allowPrivateUrls, ownAddress, timeout = 10_000 }: PromptLoaderOptions) {
     this.#timeout = timeout;
-    this.#agent = outboundAgent({ allowPrivate: allowPrivateUrls });
+    this.#agent = outboundAgent({
+      allowPrivate: allowPrivateUrls,
+      ...(ownAddress && { exempt: ownAddress }),
+    });
   }
 
   /** The bytes of the recording. Throws `InvalidParameter`, and the signal's reason when it aborts. */
