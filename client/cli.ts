@@ -2,8 +2,10 @@ import { AdvisedError } from './commands/advice.ts';
 import { showAsset, uploadAsset } from './commands/assets.ts';
 import { type Command, type Invocation, parseCommandLine, UsageError } from './commands/command-line.ts';
 import { cloneVoice, deleteVoice, designVoice, listOwnVoices } from './commands/custom-voices.ts';
+import { makeImage } from './commands/image.ts';
 import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
+import { makeMusic, writeLyrics } from './commands/music.ts';
 import { speak } from './commands/speak.ts';
 import type { Terminal } from './commands/terminal.ts';
 import { usageText } from './commands/usage.ts';
@@ -23,6 +25,9 @@ const commands: Readonly<Record<Command, Run>> = {
   speak,
   video: makeVideo,
   model3d: makeModel3d,
+  music: makeMusic,
+  lyrics: writeLyrics,
+  image: makeImage,
   models: listModels,
   voices: listVoices,
   'voices clone': cloneVoice,

@@ -41,6 +41,12 @@ const own = {
   language: text,
   text,
   type: text,
+  tags: text,
+  title: text,
+  lyrics: text,
+  instrumental: flag,
+  both: flag,
+  upscale: text,
 } as const;
 const known = { ...everywhere, ...own };
 
@@ -75,6 +81,17 @@ const commands = {
     takes: 'one prompt; put it in quotes',
     optional: true,
     options: ['output', 'model', 'image', 'param', 'resume'],
+  },
+  music: {
+    takes: 'one prompt; put it in quotes',
+    optional: true,
+    options: ['output', 'tags', 'title', 'lyrics', 'instrumental', 'both', 'param', 'resume'],
+  },
+  lyrics: { takes: 'one prompt; put it in quotes', optional: true, options: ['output', 'resume'] },
+  image: {
+    takes: 'one prompt; put it in quotes',
+    optional: true,
+    options: ['output', 'reference-image', 'upscale', 'resume'],
   },
   models: { options: ['json'] },
   voices: { options: ['model', 'json'] },

@@ -2,7 +2,7 @@ import { type EndedTask, NotFoundError, TaskFailedError, UnigateError } from '..
 import type { ReceiveOptions } from '../tasks/read-resuming.ts';
 import type { TaskFamily } from '../tasks/task-family.ts';
 import { AdvisedError } from './advice.ts';
-import type { Invocation } from './command-line.ts';
+import type { Invocation, Options } from './command-line.ts';
 import { deliver, readOutput } from './deliver.ts';
 import { Progress } from './progress.ts';
 import { checkResume } from './task-options.ts';
@@ -16,14 +16,27 @@ export interface Making<Request, Done> {
   /** Starts a task and gives its id. */
   create(request: Request, signal: AbortSignal): Promise<string>;
   /** Waits for the end of a task. */
-  waitFor(id: string, options: Watching): Promise<Done>;
-  /** The bytes of what the task made. */
-  receive(done: Done, options: ReceiveOptions): AsyncIterable<Uint8Array>;
+  waitFor(id: string, options: Watching, more: More): Promise<Done>;
+  /** The bytes of the file that belongs to the output of that number, from 0. */
+  receive(done: Done, options: ReceiveOptions, index: number): AsyncIterable<Uint8Array>;
 }
 
 interface Watching {
   signal: AbortSignal;
   onProgress: (progress: { status: string; percent: number | undefined }) => void;
+}
+
+interface More {
+  /** Starts a task that the first one leads to, and gives its id. */
+  follow(create: (signal: AbortSignal) => Promise<string>): Promise<string>;
+  /** Writes a line on standard error. */
+  tell(line: string): void;
+}
+
+/** Where the results go, and which options of the command still say something about a task that runs already. */
+interface Taking {
+  outputs: readonly string[];
+  lasting?: readonly (keyof Options)[];
 }
 
 /** The steps of a task with one file. */
@@ -51,43 +64,77 @@ export async function takeResult<Request, Done>(
   invocation: Invocation,
   terminal: Terminal,
   signal: AbortSignal,
+  taking: Taking = { outputs: [readOutput(invocation.options, terminal)] },
 ): Promise<void> {
-  const { command, options } = invocation;
-  if (options.resume !== undefined) checkResume(invocation);
-  const output = readOutput(options, terminal);
+  const { options } = invocation;
+  const { outputs, lasting = [] } = taking;
+  if (options.resume !== undefined) checkResume(invocation, lasting);
   const progress = new Progress(terminal.stderr, options.quiet);
   let id = options.resume;
+  let left = lasting;
+  let done: Promise<Done> | undefined;
 
-  async function start(): Promise<string> {
-    if (id !== undefined) return id;
-    const request = await making.readRequest();
+  async function begin(create: (signal: AbortSignal) => Promise<string>): Promise<string> {
     progress.wait('starting');
-    id = await making.create(request, lateAfter(signal));
+    id = await create(lateAfter(signal));
     progress.tell(`task ${id}`);
     return id;
   }
-  async function* result(): AsyncGenerator<Uint8Array, void> {
-    const done = await making.waitFor(await start(), {
-      signal,
-      onProgress: ({ status, percent }) => progress.wait(status, percent),
-    });
+  async function start(): Promise<string> {
+    if (id !== undefined) return id;
+    const request = await making.readRequest();
+    return begin((late) => making.create(request, late));
+  }
+  async function finish(): Promise<Done> {
+    const onProgress: Watching['onProgress'] = ({ status, percent }) => progress.wait(status, percent);
+    return making.waitFor(
+      await start(),
+      { signal, onProgress },
+      { follow, tell: (line) => progress.tell(line) },
+    );
+  }
+  async function follow(create: (signal: AbortSignal) => Promise<string>): Promise<string> {
+    const next = await begin(create);
+    // They are about the task before.
+    left = [];
+    return next;
+  }
+  async function* result(index: number): AsyncGenerator<Uint8Array, void> {
+    progress.bytes = 0;
+    done ??= finish();
     const onBytes = (bytes: number, total?: number) => progress.received(bytes, total);
-    yield* making.receive(done, { signal, onBytes });
+    yield* making.receive(await done, { signal, onBytes }, index);
     if (progress.bytes === 0) throw new UnigateError('The gateway sent an empty file.');
   }
 
   try {
     // A file is opened before anything is paid for; standard output is open already, and stops at once with the signal.
-    if (output === '-') await start();
-    await deliver(result(), output, progress, terminal, signal);
+    if (outputs.includes('-')) await start();
+    for (const [index, output] of outputs.entries())
+      await deliver(result(index), output, progress, terminal, signal);
   } catch (error) {
     progress.clear();
     const over = error instanceof TaskFailedError || error instanceof NotFoundError;
     if (id === undefined || over) throw error;
-    const gateway = options['base-url'] ? ` --base-url ${quoted(options['base-url'])}` : '';
-    const again = `npx unigate ${command} --resume ${quoted(id)} -o ${quoted(output)}${gateway}`;
-    throw new AdvisedError(`Go on with: ${again}`, error);
+    throw new AdvisedError(`Go on with: ${resumption(invocation, id, left)}`, error);
   }
+}
+
+/** The command line that takes a task up again. */
+function resumption(
+  { command, options }: Invocation,
+  id: string,
+  lasting: readonly (keyof Options)[],
+): string {
+  const { output = '-', 'base-url': gateway } = options;
+  const words = ['npx', 'unigate', command, '--resume', id, '-o', output];
+  if (gateway) words.push('--base-url', gateway);
+  for (const name of lasting) {
+    const value = options[name];
+    if (typeof value === 'string') words.push(`--${name}`, value);
+    else if (value) words.push(`--${name}`);
+  }
+  return words.map(quoted).join(' ');
 }
 
 /** A signal that follows another one late, so that an answer on its way, and the task id in it, still comes. */

@@ -13,10 +13,10 @@ export async function readPrompt(
   return prompt.trim() === '' ? undefined : prompt;
 }
 
-/** With `--resume` nothing is made any more, so nothing may say how. */
-export function checkResume({ text, options }: Invocation): void {
+/** With `--resume` nothing is made any more, so nothing may say how; `lasting` options say what to do with it. */
+export function checkResume({ text, options }: Invocation, lasting: readonly string[]): void {
   const { resume, output, quiet, key, 'base-url': baseUrl, ...others } = options;
-  const stray = Object.keys(others)[0];
+  const stray = Object.keys(others).find((name) => !lasting.includes(name));
   if (resume?.trim() === '') throw new UsageError('--resume: the id of a task.');
   if (text !== '') throw new UsageError('--resume takes no prompt.');
   if (stray) throw new UsageError(`--resume goes without --${stray}.`);

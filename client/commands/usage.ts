@@ -1,7 +1,10 @@
-export const usageText = `unigate makes speech, video and 3D objects through a Unigate gateway.
+export const usageText = `unigate makes speech, video, songs, pictures and 3D objects through a Unigate gateway.
 
   unigate speak TEXT --voice VOICE [-o FILE]   speak a text; TEXT - reads it from standard input
   unigate video PROMPT [-o FILE]               make a video; PROMPT - reads it from standard input
+  unigate music PROMPT [-o FILE]               make a song
+  unigate lyrics PROMPT [-o FILE]              write lyrics
+  unigate image PROMPT [-o FILE]               make a grid of four pictures, or with --upscale one of them
   unigate model3d PROMPT [-o FILE]             make a 3D object, as GLB
   unigate models [--json]                      list the models that the key may use
   unigate voices [--model MODEL] [--json]      list the system voices
@@ -40,6 +43,21 @@ video:
       --video URL        a video to refer to or, with eta models, to edit
       --no-audio
       --seed SEED
+
+music:
+  -o, --output FILE      .mp3 or .wav; - is standard output
+      --tags TAGS        styles, such as "folk, slow"
+      --title TITLE
+      --lyrics LYRICS    what to sing instead of a prompt; @FILE reads it, - is standard input
+      --instrumental     nobody sings
+      --both             both songs that a task makes, as FILE-1 and FILE-2
+      --param KEY=VALUE  another field of the request; may be repeated
+      --resume TASK      also of lyrics and image
+
+image:
+  -o, --output FILE      where the picture goes; - is standard output
+      --upscale NUMBER   go on to one of the four pictures, 1 to 4
+      --reference-image FILE  a picture to draw after; may be repeated
 
 voices clone and design:
       --model MODEL      who will speak with it: default alpha3-tts-vc-2026-01-22, which takes files, or

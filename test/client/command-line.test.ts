@@ -318,7 +318,7 @@ test('--help and --version need nothing', async () => {
     expect(await runCommand(args)).toMatchObject({ code: 0, stderr: '' });
   }
   expect((await runCommand(['--help'])).stdout.toString()).toMatch(
-    /^unigate makes speech, video and 3D objects through a Unigate gateway\.\n/,
+    /^unigate makes speech, video, songs, pictures and 3D objects through a Unigate gateway\.\n/,
   );
   expect((await runCommand(['-V'])).stdout.toString()).toBe('1.2.3\n');
 });

@@ -47,3 +47,13 @@ test('a Seedance video', async () => {
   expect(states.filter((state) => state !== 'running')).toEqual(['queued', 'succeeded']);
   expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(deliveries.length);
 });
+
+test('an image job', async () => {
+  const { url, ended } = await receive();
+  const created = await client.imageJobs.create({ prompt: 'a harbour', notifyHook: url, state: 'order 7' });
+  const last = (await ended).at(-1);
+  expect(last).toMatchObject({
+    kind: 'image',
+    task: { id: client.imageJobs.idOf(created), status: 'SUCCESS', state: 'order 7' },
+  });
+});
