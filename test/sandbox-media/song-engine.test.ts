@@ -96,7 +96,7 @@ describe('a song with lyrics', () => {
   test('has its words where the vocals are, and nowhere else', () => {
     const { samples } = wavOf(song, 'Vocals');
     const { words, unsung } = song.facts;
-    expect(words.map(({ word }) => word.written).join('')).toBe(lyrics);
+    expect(words.map(({ written }) => written).join('')).toBe(lyrics);
     expect(unsung).toBe(0);
     const loudness = (from: number, to: number) =>
       level(samples.subarray(Math.round(from * songRate), Math.round(to * songRate)));
@@ -128,6 +128,13 @@ describe('a song with lyrics', () => {
     expect(facts.unsung).toBeGreaterThan(0.5);
     expect(facts.seconds).toBeLessThan(4 * 1.25 + 3);
   });
+});
+
+test('without the speech engine nobody sings', async () => {
+  const plan = planOf('folk, 200 bpm', { lyrics, seconds: 4, speechEngine: 'no-such-engine' });
+  const { facts } = await perform(plan);
+  expect(facts).toMatchObject({ words: [], unsung: 1 });
+  expect(facts.families).not.toContain('Vocals');
 });
 
 test('without lyrics nobody sings', async () => {

@@ -54,7 +54,7 @@ export class TaskClient {
         if (!wanted(body)) throw new Error(`Still ${JSON.stringify(body)}`);
         return body;
       },
-      { timeout: 10_000, interval: 10 },
+      { timeout: 18_000, interval: 20 },
     );
   }
 

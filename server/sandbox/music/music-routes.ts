@@ -81,8 +81,8 @@ export function musicRoutes(services: TaskServices, options: SongOptions): Route
     const clip = tasks.findClip(idOf(exchange));
     if (!clip) throw unknownClip();
     const facts = clip.finished?.facts;
-    const words = facts?.words.map(({ word, start, end }) => ({
-      word: word.written,
+    const words = facts?.words.map(({ written, start, end }) => ({
+      word: written,
       success: true,
       start_s: thousandth(start),
       end_s: thousandth(end),

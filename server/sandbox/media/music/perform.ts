@@ -6,7 +6,7 @@ import { instruments } from './instruments/instruments.ts';
 import type { DrumName, Family } from './instruments/names.ts';
 import { families } from './instruments/names.ts';
 import { songRate } from './instruments/tone.ts';
-import { type LyricWord, readLyrics } from './lyric-lines.ts';
+import { readLyrics } from './lyric-lines.ts';
 import { balance, placeTrack, stemOf, type Track, waveformOf } from './mix.ts';
 import type { Note, Score } from './score.ts';
 import { sing } from './singer.ts';
@@ -85,11 +85,11 @@ function factsOf(
   const seconds = length / songRate;
   const heard = new Set<Family>(tracks.map(({ family }) => family));
   const wanted = readLyrics(lyrics).flatMap(({ lines }) => lines.flatMap((line) => line.words));
-  const letters = (all: readonly LyricWord[]) => all.reduce((sum, { text }) => sum + text.length, 0);
+  const letters = (all: readonly { text: string }[]) => all.reduce((sum, { text }) => sum + text.length, 0);
   return {
     seconds,
     words,
-    unsung: wanted.length === 0 ? 0 : 1 - letters(words.map(({ word }) => word)) / letters(wanted),
+    unsung: wanted.length === 0 ? 0 : 1 - letters(words) / letters(wanted),
     waveform: waveformOf(stemOf(tracks, undefined), Math.ceil(seconds * waveformRate)),
     families: families.filter((family) => heard.has(family)),
   };

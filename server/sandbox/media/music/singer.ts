@@ -29,7 +29,8 @@ const maxKept = 400;
 /** Nobody sings more of one word. */
 const maxLetters = 24;
 
-let engine: Promise<Espeak> | undefined;
+/** By their packages. */
+const engines = new Map<string, Promise<Espeak>>();
 let resampler: ReturnType<typeof libsamplerate.create> | undefined;
 /** Words that were spoken lately; the clips of a task sing the same ones. */
 const spoken = new Map<string, SpokenWord | undefined>();
@@ -54,7 +55,8 @@ export async function sing(
       if (at >= into.length) break;
       singWord(into, at, word, { frequency: frequencyOf(foldRange(note.note, lowest)), seconds });
       free = start + seconds;
-      sung.push({ word: note.word, start, end: free });
+      const { text, written } = note.word;
+      sung.push({ text, written, start, end: free });
     }
   } catch (error) {
     if (!(error instanceof EngineMissing)) throw error;
@@ -79,7 +81,7 @@ function foldRange(note: number, lowest: number): number {
 
 /** Undefined when the engine has no sound for the word. Throws `EngineMissing`. */
 async function speakWord(text: string, voice: VoiceName, module: string): Promise<SpokenWord | undefined> {
-  const name = `${voice} ${text.toLowerCase()}`;
+  const name = `${module} ${voice} ${text.toLowerCase()}`;
   if (spoken.has(name)) return spoken.get(name);
   const word = await voiceWord(text, voices[voice], module);
   spoken.set(name, word);
@@ -91,7 +93,8 @@ async function speakWord(text: string, voice: VoiceName, module: string): Promis
 async function voiceWord(text: string, voice: Voice, module: string): Promise<SpokenWord | undefined> {
   const language = spokenLanguage(text, undefined);
   const accent = language === 'en' ? 'gmw/en-US' : engineLanguages[language];
-  engine ??= loadEspeak(module);
+  const engine = engines.get(module) ?? loadEspeak(module);
+  engines.set(module, engine);
   let samples: Float32Array;
   try {
     // Neither pitch nor range: a monotone is what the periods are cut from.
@@ -106,7 +109,7 @@ async function voiceWord(text: string, voice: Voice, module: string): Promise<Sp
     }));
   } catch (error) {
     // A trap leaves the engine in an unknown state: the next word gets a new one.
-    engine = undefined;
+    engines.delete(module);
     if (error instanceof EngineMissing) throw error;
     return undefined;
   }

@@ -1,6 +1,5 @@
 import type { Key } from './harmony.ts';
 import type { Family, InstrumentName } from './instruments/names.ts';
-import type { LyricWord } from './lyric-lines.ts';
 
 /** What a song sounds like, whatever is sung; a continuation takes it over. */
 export interface Sound extends Key {
@@ -36,7 +35,9 @@ export interface SongPlan {
 
 /** A word that is sung, and when; seconds from the start. */
 export interface SungWord {
-  word: LyricWord;
+  text: string;
+  /** Its part of the lyrics, with what stands before and after it. */
+  written: string;
   start: number;
   end: number;
 }
