@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from './accounts/key-ring.ts';
+import type { KeyWatch } from './accounts/key-watch.ts';
 import type { RateLimit } from './accounts/rate-limit.ts';
 import type { Channels } from './channels/channels.ts';
 import type { FileRelay } from './files/file-relay.ts';
@@ -19,6 +20,7 @@ export interface Gateway {
   readonly settings: Settings;
   readonly store: Store;
   readonly keys: KeyRing;
+  readonly keyWatch: KeyWatch;
   /** The address that a request comes from, as limits of keys mean it. */
   readonly addressOf: (request: IncomingMessage) => string;
   readonly ledger: Ledger;

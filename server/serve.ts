@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
 import { clientAddress } from './accounts/addresses.ts';
 import { KeyRing } from './accounts/key-ring.ts';
+import { KeyWatch } from './accounts/key-watch.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
@@ -135,11 +136,13 @@ export async function serve(
     });
     opened.unshift(() => tasks.stop());
     const creations = new Creations(timers);
+    const keys = new KeyRing({ store, clock, timers });
     const isTrusted = addressTest(settings.trustedProxies);
     const gateway: Gateway = {
       settings,
       store,
-      keys: new KeyRing({ store, clock, timers }),
+      keys,
+      keyWatch: new KeyWatch({ store, clock, timers, keys, logger }),
       addressOf: (request) => clientAddress(request, isTrusted),
       ledger,
       access: new ModelAccess(settings.groups),

@@ -78,6 +78,11 @@ export class KeyRing {
     return caller;
   }
 
+  /** Believes nothing of a key any more that it knew before, by its hash. */
+  drop(hash: string): void {
+    this.#known.delete(hash);
+  }
+
   /** Believes nothing of a token any more that it knew before. */
   forget(tokenId: number): void {
     for (const [hash, { caller }] of this.#known.entries())

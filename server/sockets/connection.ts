@@ -17,6 +17,8 @@ export interface Connection {
   readonly stream: Duplex;
   /** @throws Failure 401 or 403 when the key was revoked or has lost the model since. */
   recheck(): Promise<void>;
+  /** Calls `recheck` whenever the key has changed, until the function that it gives is called. */
+  watchKey(recheck: () => Promise<void>): () => void;
 }
 
 /** A running socket, as those see it that count sockets and shut the gateway down. */

@@ -28,7 +28,7 @@ export function opensSocket(request: IncomingMessage): boolean {
 }
 
 /** What a handshake that has passed the checks is about. */
-export interface Admission extends Pick<Connection, 'caller' | 'model' | 'recheck'> {
+export interface Admission extends Pick<Connection, 'caller' | 'model' | 'recheck' | 'watchKey'> {
   protocol: SocketProtocol;
   /** The channels that serve the model; at least one. */
   channels: readonly Channel[];
@@ -60,7 +60,8 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
     throw new Failure(503, 'model_not_found', message, { retryAfter: 60 });
   }
   const recheck = async () => gateway.access.require(await check(), model);
-  return { protocol, caller, model, channels, recheck };
+  const watchKey = (changed: () => Promise<void>) => gateway.keyWatch.watch(key, changed);
+  return { protocol, caller, model, channels, recheck, watchKey };
 }
 
 function protocolOf({ url = '' }: IncomingMessage): SocketProtocol | undefined {

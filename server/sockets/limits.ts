@@ -11,8 +11,6 @@ export const unreadLimit = 512 * 1024;
 export const pingEvery = 30_000;
 /** Pings without a sign of life after which a peer is given up; more than one, since they wait behind unread audio. */
 export const pingsUnanswered = 2;
-/** Between two looks at whether the key still holds, in milliseconds. */
-export const recheckEvery = 30_000;
 
 /** Longest time without a frame, or without a task, in milliseconds. */
 export const idleLimit = 60_000;

@@ -4,7 +4,7 @@ import { Failure } from '../failure.ts';
 import type { Alarm } from '../runtime/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { Connection, LiveSocket } from './connection.ts';
-import { booksGraceMs, idleLimit, recheckEvery } from './limits.ts';
+import { booksGraceMs, idleLimit } from './limits.ts';
 import { Relay } from './relay.ts';
 
 /** How a socket ended, for the log: an HTTP status and, when it failed, a code. */
@@ -20,14 +20,14 @@ export function failed({ status }: Outcome): boolean {
 
 /**
  * What both protocols share: a relay that ends once, whoever ends it, with its books closed before the client
- * hears of it; an alarm for silence; and a key that is looked at again and again.
+ * hears of it; an alarm for silence; and a key that is watched.
  */
 export abstract class SocketSession implements LiveSocket {
   readonly ended: Promise<void>;
   protected readonly connection: Connection;
   protected readonly relay: Relay;
   #quiet: Alarm;
-  readonly #recheck: Alarm;
+  readonly #unwatchKey: () => void;
   #ending: Promise<void> | undefined;
   #resolveEnded: () => void = () => {};
 
@@ -37,7 +37,7 @@ export abstract class SocketSession implements LiveSocket {
       this.#resolveEnded = resolve;
     });
     this.#quiet = connection.timers.alarm(idleLimit, () => this.#tooQuiet());
-    this.#recheck = connection.timers.alarm(recheckEvery, () => void this.#recheckKey());
+    this.#unwatchKey = connection.watchKey(() => this.#recheckKey());
     this.relay = new Relay(connection, path, socket, {
       fromClient: (data, binary) => (this.over ? undefined : this.fromClient(data, binary)),
       fromUpstream: (data, binary) => (this.over ? undefined : this.fromUpstream(data, binary)),
@@ -93,7 +93,7 @@ export abstract class SocketSession implements LiveSocket {
   async #finish(outcome: Outcome, notifyClient: () => void): Promise<void> {
     const { gateway, requestId, timers } = this.connection;
     this.#quiet.cancel();
-    this.#recheck.cancel();
+    this.#unwatchKey();
     const books = this.closeBooks(outcome).catch((error: unknown) => {
       gateway.logger.error({ requestId, err: error }, 'the books of a socket could not be closed');
     });
@@ -131,12 +131,8 @@ export abstract class SocketSession implements LiveSocket {
     try {
       await this.connection.recheck();
     } catch (error) {
-      if (error instanceof Failure && !(error instanceof StoreUnavailable)) {
-        this.#failed(error);
-        return;
-      }
-      this.connection.gateway.logger.error({ err: error }, 'a key could not be checked again');
+      if (!(error instanceof Failure) || error instanceof StoreUnavailable) throw error;
+      this.#failed(error);
     }
-    if (!this.over) this.#recheck.refresh();
   }
 }

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeKey } from '../server/books.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
@@ -129,16 +131,64 @@ describe('a key that is revoked', () => {
     await target.gateway.store.run('disableToken', { id, userId });
   };
 
-  test('ends a session within 30 seconds: 1008', async () => {
+  test('ends a session within a second: 1008', async () => {
     const token = await makeKey(target, { quota: 1000 });
     await open(realtime, { key: token.key });
+    await pass(5_000);
     await revoke(token);
-    await pass(30_000);
+    await pass(1_000);
     expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
       type: 'permission_error',
       code: 'invalid_api_key',
     });
     expect((await client.closed).code).toBe(1008);
+  });
+
+  test.each([
+    ['a key', `model_limits = '["voxa-*"]' where id = ?`],
+    ['a group', `group_name = 'nobody' where id = ?`],
+  ])('ends the session of %s that loses the model: access_denied and 1008', async (_, change) => {
+    const token = await makeKey(target, { quota: 1000 });
+    await open(realtime, { key: token.key });
+    await configure();
+    await pass(5_000);
+    // As an operator would, in the database itself.
+    const books = new DatabaseSync(join(target.gateway.settings.dataDir, 'unigate.db'), { timeout: 5_000 });
+    books.prepare(`update tokens set ${change}`).run(token.id);
+    books.close();
+    await pass(1_000);
+    expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
+      type: 'permission_error',
+      code: 'access_denied',
+    });
+    expect((await client.closed).code).toBe(1008);
+  });
+
+  test('ends a session at its end: 1008', async () => {
+    const expiredTime = Math.floor(target.timers.now / 1_000) + 20;
+    const token = await makeKey(target, { quota: 1000, expiredTime });
+    await open(realtime, { key: token.key });
+    await pass(15_000);
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+    await pass(6_000);
+    expect((await client.next(({ type }) => type === 'error')).error).toMatchObject({
+      code: 'invalid_api_key',
+    });
+    expect((await client.closed).code).toBe(1008);
+  });
+
+  test('ends when its own user deletes it, and others go on', async () => {
+    const [token, other] = [await makeKey(target, { quota: 1000 }), await makeKey(target, { quota: 1000 })];
+    await open(realtime, { key: other.key });
+    const spared = client;
+    await open(realtime, { key: token.key });
+    const headers = { authorization: `Bearer ${target.key}` };
+    await fetch(`${target.url}/api/token/${token.id}`, { method: 'DELETE', headers });
+    await pass(1_000);
+    expect((await client.closed).code).toBe(1008);
+    expect(spared.socket.readyState).toBe(spared.socket.OPEN);
+    spared.socket.terminate();
+    await spared.closed;
   });
 
   test('takes no new task: InvalidApiKey and 1008', async () => {

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
+import { makeKey, post } from './books.ts';
+
+let nodes: TestGateway[];
+
+beforeAll(async () => {
+  if (!engines.includes('postgres')) return;
+  const first = await startTestGateway({}, 'postgres');
+  const { databaseUrl, bootstrapKey } = first.gateway.settings;
+  nodes = [await startTestGateway({ databaseUrl, bootstrapKey }), first];
+});
+// The one that drops the schema is the last to close.
+afterAll(async () => {
+  for (const node of nodes ?? []) await node.close();
+});
+
+test.runIf(engines.includes('postgres'))(
+  'a key that one gateway deletes is refused by the other, which closes its sockets and lets it spend nothing',
+  async () => {
+    const [here, there] = nodes as [TestGateway, TestGateway];
+    const token = await makeKey(there, { quota: 1_000 });
+    const ask = async () => {
+      const answer = await fetch(`${here.url}/v1/models`, {
+        headers: { authorization: `Bearer ${token.key}` },
+      });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    expect(await ask()).toBe(200);
+    const path = '/v1/realtime?model=alpha3-tts-flash-realtime';
+    const client = await connect(here.url + path, { key: token.key });
+    await client.next(({ type }) => type === 'session.created');
+    const headers = { authorization: `Bearer ${there.key}` };
+    const answer = await fetch(`${there.url}/api/token/${token.id}`, { method: 'DELETE', headers });
+    expect(answer.status).toBe(200);
+    // It may be known there for a moment still, but it holds nothing.
+    const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello there.' };
+    expect((await post(here.url, token.key, '/v1/audio/speech', speech)).status).toBe(401);
+    await vi.waitFor(async () => expect(await ask()).toBe(401), { timeout: 5_000, interval: 50 });
+    expect((await client.closed).code).toBe(1008);
+    const held = here.gateway.store.read.selectFrom('ledger').select('request_id');
+    expect(await held.where('token_id', '=', token.id).execute()).toEqual([]);
+  },
+);
