@@ -28,8 +28,7 @@ export async function cloneVoice(
     audio: await readMediaFile('recording', recording, audioTypes),
     ...(text !== undefined && { text }),
   };
-  const made = await client.voices.clone(voice, { signal });
-  new Progress(terminal.stderr, options.quiet).tell(`voice ${made.id}`);
+  const made = await make(() => client.voices.clone(voice, { signal }), options, terminal);
   await finish(client, made, options, terminal, signal);
 }
 
@@ -48,12 +47,7 @@ export async function designVoice(
     preview_text,
     ...(response_format && { parameters: { response_format } }),
   };
-  const progress = new Progress(terminal.stderr, options.quiet);
-  const design = async () => {
-    const made = await client.voices.design(voice, { signal });
-    progress.tell(`voice ${made.id}`);
-    return made;
-  };
+  const design = () => make(() => client.voices.design(voice, { signal }), options, terminal);
   if (output === undefined) return finish(client, await design(), options, terminal, signal);
 
   let made: CustomVoice | undefined;
@@ -94,6 +88,23 @@ export async function deleteVoice(
   signal: AbortSignal,
 ): Promise<void> {
   await client.voices.delete(id, { signal });
+}
+
+/** Makes a voice and tells its id. */
+async function make<Voice extends CustomVoice>(
+  create: () => Promise<Voice>,
+  options: Options,
+  terminal: Terminal,
+): Promise<Voice> {
+  const progress = new Progress(terminal.stderr, options.quiet);
+  progress.wait('waiting for the voice');
+  try {
+    const made = await create();
+    progress.tell(`voice ${made.id}`);
+    return made;
+  } finally {
+    progress.clear();
+  }
 }
 
 /** Waits until the voice can speak, and prints its id unless standard output is the preview's. */

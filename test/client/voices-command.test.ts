@@ -159,6 +159,20 @@ describe('clone', () => {
     });
   });
 
+  test('shows on a terminal that it waits', async () => {
+    const { env } = await startServices({}, ['DEPLOYING', 'OK']);
+    const args = ['voices', 'clone', 'https://files.example/me.wav', '--model', 'voxa-v2'];
+    const { stderr } = await runCommand(args, { env, isTTY: true });
+    const lines = new Set(stderr.split('\r\x1b[K').map((line) => line.replace(/ \d+ s$/, ' … s')));
+    expect([...lines]).toEqual([
+      '',
+      'waiting for the voice … s',
+      'voice voxa-v2-me-8f3a\n',
+      'DEPLOYING … s',
+      'OK … s',
+    ]);
+  });
+
   test('fails when the voice is refused, with its id', async () => {
     const { env } = await startServices({}, ['UNDEPLOYED']);
     const args = ['voices', 'clone', 'https://files.example/me.wav', '--model', 'voxa-v2'];
