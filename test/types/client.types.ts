@@ -9,6 +9,7 @@ import type {
   HttpClient,
   Model,
   NativeSpeechReply,
+  Song,
   SpeechAudio,
   SpeechEvent,
   SucceededNativeTask,
@@ -136,6 +137,17 @@ const tracks = await client.http.GET('/sigma/v1/mv-3.5/fetch/{task_id}', {
 if (tracks.error) void tracks.error.error.message;
 // @ts-expect-error no such path
 await client.http.GET('/v2/models');
+
+// Music, lyrics and image jobs.
+const songs = await client.music.createAndWait({ mv: 'chirp-hawk', prompt: 'A song.', custom_mode: 0 });
+export type Songs = Expect<Equal<typeof songs, Song[]>>;
+// @ts-expect-error no such version
+await client.music.create({ mv: 'chirp-v9', prompt: 'A song.' });
+const verse: string = (await client.lyrics.waitFor('task_1')).data.text;
+await client.music.downloadTo('clip', verse, { variant: 'wav' });
+const grid = await client.imageJobs.createAndWait({ prompt: 'a harbour' });
+const pressed = await client.imageJobs.press(grid, 'U1', { prompt: verse });
+export type Pressed = Expect<Equal<typeof pressed.code, 1 | 21 | 22>>;
 
 // Callbacks: the kind tells the task.
 const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { toleranceMs: 1_000 });
