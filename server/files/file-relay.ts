@@ -18,6 +18,8 @@ const hour = 60 * 60_000;
 const lifetime = 24 * hour;
 /** Longer addresses are no links. */
 const maxLength = 16_384;
+/** Fields that take the address of a file. Any other is text, which may be shown or spoken. */
+const media = /(?:urls?|images?|videos?|audios?)$/i;
 const linkPath = /\/v1\/files\/([\w-]+)\/[^/]+$/;
 
 /**
@@ -62,8 +64,8 @@ export class FileRelay {
   givenBack(body: unknown, { userId, channel }: { userId: number; channel: string }): unknown {
     if (this.#relayed.size === 0) return body;
     const provider = this.#providers.get(channel);
-    return mapStrings(body, (text) => {
-      if (text.length > maxLength || !text.includes('/v1/files/')) return text;
+    return mapStrings(body, '', (text, field) => {
+      if (!media.test(field) || text.length > maxLength || !text.includes('/v1/files/')) return text;
       const token = linkPath.exec(URL.parse(text)?.pathname ?? '')?.[1] ?? '';
       const file = this.#seal.open(token);
       if (file?.userId !== userId) return text;
@@ -84,12 +86,18 @@ export class FileRelay {
   }
 }
 
-/** The value with every string in it mapped; the very same when nothing changes. */
-function mapStrings(value: unknown, map: (text: string) => string): unknown {
-  if (typeof value === 'string') return map(value);
+/**
+ * The value with every string in it mapped; the very same when nothing changes. `field` is the name that the value
+ * stands under, or the list that it is an item of.
+ */
+function mapStrings(value: unknown, field: string, map: (text: string, field: string) => string): unknown {
+  if (typeof value === 'string') return map(value, field);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value);
-  const mapped = entries.map(([name, inner]) => [name, mapStrings(inner, map)] as const);
+  const inList = Array.isArray(value);
+  const mapped = entries.map(
+    ([name, inner]) => [name, mapStrings(inner, inList ? field : name, map)] as const,
+  );
   if (mapped.every(([, inner], index) => inner === entries[index]?.[1])) return value;
-  return Array.isArray(value) ? mapped.map(([, inner]) => inner) : Object.fromEntries(mapped);
+  return inList ? mapped.map(([, inner]) => inner) : Object.fromEntries(mapped);
 }
