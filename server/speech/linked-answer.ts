@@ -11,10 +11,14 @@ const made: ReadonlySet<string> = new Set(['audio', 'demo_audio', 'preview_audio
  * What puts links in the place of the addresses in a native answer to this client; undefined when they stay. What the
  * client sent itself comes back to it as it was.
  */
-export function answerLinks(request: OperationRequest<OperationId>, channel: Channel): JsonLinks | undefined {
+export function answerLinks(
+  request: OperationRequest<OperationId>,
+  channel: Channel,
+  own?: string,
+): JsonLinks | undefined {
   const links = linksFor(request);
   if (!links.relays(channel.name)) return undefined;
-  const sent = addressesIn(request.body);
+  const sent = addressesIn([request.body, own]);
   const owner = { channel: channel.name, userId: request.caller.userId, expiresAt: null };
   return new JsonLinks((url, field) =>
     sent.has(url) ? url : links.shown(url, { ...owner, publicOnly: !made.has(field) }),
@@ -26,8 +30,9 @@ export function linkedAnswer(
   answer: Buffer | string,
   request: OperationRequest<OperationId>,
   channel: Channel,
+  own?: string,
 ): Buffer | string {
-  const links = answerLinks(request, channel);
+  const links = answerLinks(request, channel, own);
   return links === undefined ? answer : Buffer.concat([...links.take(Buffer.from(answer)), ...links.end()]);
 }
 

@@ -18,6 +18,8 @@ export interface VoiceCall {
   channels: readonly Channel[];
   /** The model that the voice speaks with. */
   target: string;
+  /** An address of the client's own that an answer may hold. */
+  own?: string | undefined;
   /** Notes the outcome durably, before it is charged and answered. Gives what is answered; undefined: the provider's answer unchanged. */
   keep(answer: unknown, channel: Channel): Promise<object | undefined>;
   /** What to answer instead of a refusal; undefined: the refusal. Nothing is charged. */
@@ -42,7 +44,7 @@ export function callVoiceService(
 async function send(
   request: VoiceRequest,
   reply: Reply<'customizeVoice'>,
-  { channels, target, keep, forgive }: VoiceCall,
+  { channels, target, own, keep, forgive }: VoiceCall,
 ): Promise<void> {
   const { body, gateway, caller, signal } = request;
   const metering = await Metering.open(gateway, {
@@ -87,7 +89,7 @@ async function send(
     const replacement = await keep(answer, channel);
     await settle(countedActions(answer));
     const told = replacement === undefined ? head : JSON.stringify(replacement);
-    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel));
+    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, own));
   } catch (error) {
     const failure = error instanceof Failure ? error : unanswered(error);
     await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });

@@ -150,7 +150,7 @@ export interface VoicesTable {
   status: string;
   /** The prefix or preferred name it was made with. */
   name: string;
-  /** JSON object of what else a list shows: language, voice_prompt, preview_text. */
+  /** JSON object of what it was made with: language, voice_prompt, preview_text, and the address of the recording. */
   facts: string;
   created_at: number;
   updated_at: number;

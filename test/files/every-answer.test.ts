@@ -3,6 +3,7 @@ import { Receiver } from '../deliveries/receiver.ts';
 import { post } from '../server/books.ts';
 import { ready, startEverythingUpstream } from '../server/everything-upstream.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { saveVoice } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
 const publicUrl = 'https://gateway.example';
@@ -123,6 +124,9 @@ describe.each([
         response.writeHead(200, { 'content-type': answer[0] }).end(answer[1]);
       });
       target = await start(upstream.url, relayMedia);
+      // Of a time when the address of a recording was not kept.
+      const old = { id: `old-${relayMedia}`, userId: 1, model: 'voxa-v3.5-flash', channel: 'native' };
+      await saveVoice(target.gateway, old);
     });
     afterAll(async () => {
       await target.close();
@@ -224,7 +228,7 @@ describe.each([
       [
         'what is known of a voice',
         customization,
-        { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: `voxa-${relayMedia}` } },
+        { model: 'voice-enrollment', input: { action: 'query_voice', voice_id: `old-${relayMedia}` } },
         {},
         whole({ status: 'OK', resource_link: fileUrl }),
       ],
@@ -239,14 +243,40 @@ describe.each([
       if (!path.endsWith('customization')) expect(links === given[1]).toBe(true);
     });
 
-    test('what the client sent itself comes back as it was', async () => {
-      const own = 'https://x.example/a.wav';
-      answer = whole({ voice_id: `own-${relayMedia}`, source: own });
-      const response = await post(target.url, target.key, customization, {
-        model: 'voice-enrollment',
-        input: enroll,
+    const custom = async (input: object, output: object) => {
+      answer = whole(output);
+      const body = { model: 'voice-enrollment', input };
+      const response = await post(target.url, target.key, customization, body);
+      return (JSON.parse(await response.text()) as { output: Record<string, unknown> }).output;
+    };
+
+    test('what the client sent itself comes back as it was, also later', async () => {
+      const own = enroll.url;
+      const voice_id = `own-${relayMedia}`;
+      expect(await custom(enroll, { voice_id, source: own })).toMatchObject({ source: own });
+      const query = { action: 'query_voice', voice_id };
+      const output = { status: 'OK', resource_link: own };
+      expect(await custom(query, output)).toMatchObject({ resource_link: own });
+      const list = await custom({ action: 'list_voice' }, {});
+      expect(JSON.stringify(list)).not.toContain(own);
+    });
+
+    test('a link that the client sent, too, while the provider gets its own address', async () => {
+      const owner = { channel: 'native', userId: 1, expiresAt: null };
+      const url = target.gateway.files.linksAt(publicUrl).shown(fileUrl, owner);
+      const voice_id = `linked-${relayMedia}`;
+      const sent = () => (upstream.seen.at(-1)?.body as { input: { url: string } } | undefined)?.input.url;
+      const query = { action: 'query_voice', voice_id };
+      await custom({ ...enroll, url }, { voice_id });
+      expect(sent()).toBe(fileUrl);
+      expect(await custom(query, { status: 'OK', resource_link: fileUrl })).toMatchObject({
+        resource_link: url,
       });
-      expect(await response.text()).toContain(`"source":"${own}"`);
+      const other = 'https://x.example/b.wav';
+      await custom({ action: 'update_voice', voice_id, url: other }, {});
+      expect(await custom(query, { status: 'OK', resource_link: other })).toMatchObject({
+        resource_link: other,
+      });
     });
   });
 });

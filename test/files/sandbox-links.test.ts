@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeKey, post } from '../server/books.ts';
+import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { looksLike } from '../support/media-signatures.ts';
+import { makeStranger } from '../support/named-voices.ts';
 import { GenericClient } from '../video/generic-client.ts';
 import { finish, model3dPath, submit, videoPath } from '../video/native-client.ts';
 
@@ -234,13 +235,7 @@ describe('a link given back as an input', () => {
   });
 
   test("is nobody else's to give: to others it is an address like any", async () => {
-    const { store } = target.gateway;
-    const { id: userId } = await store.run('createUser', {
-      name: 'other',
-      group: 'default',
-      now: Date.now(),
-    });
-    const { key } = await makeKey(target, { quota: 1_000_000, userId });
+    const { key } = await makeStranger(target.gateway);
     const stranger = new GenericClient({ url: target.url, key });
     const { id } = await stranger.create({ ...seedance, image: frame });
     const { error } = await stranger.until(id, 'failed');

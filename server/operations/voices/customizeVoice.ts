@@ -5,7 +5,14 @@ import { Failure } from '../../failure.ts';
 import type { Handler, Reply } from '../../http/handler.ts';
 import { findModel, quoted, targetModel, type VoiceService } from '../../models/catalogue.ts';
 import { voicesIn } from '../../providers/native/voice-places.ts';
-import { createdVoice, lacksVoice, listItem, withTimes } from '../../providers/native/voices.ts';
+import {
+  createdVoice,
+  factsIn,
+  lacksVoice,
+  listItem,
+  type VoiceFacts,
+  withOwnFacts,
+} from '../../providers/native/voices.ts';
 import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
 import { recordStatus, withCurrentStatus } from '../../speech/voice-status.ts';
 import { findVoice, listVoices } from '../../store/queries/voices.ts';
@@ -108,7 +115,8 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
   const channels = gateway.channels
     .serving('native', service, caller.group)
     .filter(({ name }) => name === voice.channel);
-  const call = { channels, target: voice.target_model };
+  const { recording } = factsIn(voice);
+  const call = { channels, target: voice.target_model, own: recording };
   const forget = () => persist(gateway.store, 'forgetVoice', { voiceId, userId: caller.userId });
   switch (input.action) {
     case 'delete':
@@ -131,7 +139,8 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
       return callVoiceService(request, reply, {
         ...call,
         async keep() {
-          const anew = { voiceId, userId: caller.userId, status: 'DEPLOYING', now: gateway.clock() };
+          const facts = JSON.stringify({ ...factsIn(voice), recording: undefined, ...factsOf(input) });
+          const anew = { voiceId, userId: caller.userId, status: 'DEPLOYING', facts, now: gateway.clock() };
           await persist(gateway.store, 'touchVoice', anew);
           return undefined;
         },
@@ -139,7 +148,7 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     default:
       return callVoiceService(request, reply, {
         ...call,
-        keep: async (answer) => withTimes(answer, await recordStatus(gateway, voice, answer)),
+        keep: async (answer) => withOwnFacts(answer, await recordStatus(gateway, voice, answer)),
       });
   }
 }
@@ -155,11 +164,13 @@ async function ownVoice(
   throw new Failure(404, 'voice_not_found', `input: there is no voice ${quoted(voiceId)}.`);
 }
 
-/** What a list says of a voice beside its id and times. */
-function factsOf(input: object): Record<string, string> {
-  const { language, voice_prompt, preview_text, language_hints } = input as Record<string, unknown>;
+/** What is kept of a voice beside its id and times. */
+function factsOf(input: object): VoiceFacts {
+  const { language, voice_prompt, preview_text, language_hints, url } = input as Record<string, unknown>;
   const spoken = language ?? (Array.isArray(language_hints) ? language_hints[0] : undefined);
-  const facts = { language: spoken, voice_prompt, preview_text };
+  // A recording may come within the request, too, and is large then.
+  const recording = typeof url === 'string' && /^https?:/i.test(url) ? url : undefined;
+  const facts = { language: spoken, voice_prompt, preview_text, recording };
   return Object.fromEntries(
     Object.entries(facts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
   );

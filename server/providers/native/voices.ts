@@ -29,10 +29,26 @@ export function timeOfChange(answer: unknown, { created_at, updated_at }: Voices
   return Number.isNaN(age) ? now : Math.min(now, Math.max(updated_at, created_at + age));
 }
 
-/** The answer with the times that a list says of the voice, too. */
-export function withTimes(answer: unknown, voice: VoicesTable): object | undefined {
+/** What the gateway keeps of the request that made a voice. */
+export interface VoiceFacts {
+  language?: string;
+  voice_prompt?: string;
+  preview_text?: string;
+  /** The address that a voice was cloned from, as the client gave it. */
+  recording?: string;
+}
+
+export function factsIn({ facts }: VoicesTable): VoiceFacts {
+  return JSON.parse(facts) as VoiceFacts;
+}
+
+/** The answer with the times that a list says of the voice, too, and with the address that the client gave. */
+export function withOwnFacts(answer: unknown, voice: VoicesTable): object | undefined {
   const output = objectField(answer, 'output');
-  return output && { ...(answer as object), output: { ...output, ...times(voice) } };
+  if (output === undefined) return undefined;
+  const { recording } = factsIn(voice);
+  const own = 'resource_link' in output && recording !== undefined ? { resource_link: recording } : {};
+  return { ...(answer as object), output: { ...output, ...times(voice), ...own } };
 }
 
 /** Whether a provider refused something because it has no such voice. */
@@ -48,8 +64,7 @@ export function countedActions(answer: unknown): number {
 
 /** A voice as an item of the service's list. */
 export function listItem(service: VoiceService, voice: VoicesTable): Record<string, unknown> {
-  const facts = JSON.parse(voice.facts) as Record<string, string>;
-  const { language = 'zh', ...described } = facts;
+  const { language = 'zh', recording: _, ...described } = factsIn(voice);
   return service === 'voice-enrollment'
     ? { voice_id: voice.voice_id, ...times(voice), status: voice.status, ...described }
     : { voice: voice.voice_id, ...times(voice), language, target_model: voice.target_model, ...described };

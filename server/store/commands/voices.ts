@@ -11,14 +11,14 @@ export const saveVoice: Command<VoicesTable, boolean> = async (trx, voice) => {
   return (numInsertedOrUpdatedRows ?? 0n) > 0n;
 };
 
-/** Notes a new status; with `from` only if that is the one before. */
+/** Notes a new status, and new facts if there are any; with `from` only if that is the status before. */
 export const touchVoice: Command<
-  { voiceId: string; userId: number; from?: string; status: string; now: number },
+  { voiceId: string; userId: number; from?: string; status: string; facts?: string; now: number },
   boolean
-> = async (trx, { voiceId, userId, from, status, now }) => {
+> = async (trx, { voiceId, userId, from, status, facts, now }) => {
   const { numUpdatedRows } = await trx
     .updateTable('voices')
-    .set({ status, updated_at: now })
+    .set({ status, ...(facts !== undefined && { facts }), updated_at: now })
     .where('voice_id', '=', voiceId)
     .where('user_id', '=', userId)
     .$if(from !== undefined, (query) => query.where('status', '=', String(from)))
