@@ -1,17 +1,24 @@
 import { WorkerPool } from '../worker-pool.ts';
 import type { Command, JobName, Jobs, Reply } from './jobs.ts';
 
-/** Makes and reads pictures, video and 3D models in a small pool of threads. */
-export class MediaEngine {
-  readonly #pool: WorkerPool<Command, Reply>;
+/** What takes as long as its input asks for, so that nothing quick may wait behind it. */
+const lengthy: ReadonlySet<JobName> = new Set(['renderClip', 'renderSong', 'renderStems', 'renderSongWav']);
 
+/** Makes and reads media in two small pools of threads: one for what takes long, one for the rest. */
+export class MediaEngine {
+  readonly #lengthy: WorkerPool<Command, Reply>;
+  readonly #quick: WorkerPool<Command, Reply>;
+
+  /** `workers`: threads of each pool; they start with its first job. */
   constructor({ workers }: { workers: number }) {
-    this.#pool = new WorkerPool(workers, new URL('./worker.ts', import.meta.url));
+    const script = new URL('./worker.ts', import.meta.url);
+    this.#lengthy = new WorkerPool(workers, script);
+    this.#quick = new WorkerPool(workers, script);
   }
 
   /** Does one job. Rejects when it fails, its thread dies, or the engine closes. */
   async run<Name extends JobName>(name: Name, input: Jobs[Name]['input']): Promise<Jobs[Name]['output']> {
-    const thread = this.#pool.leastBusy();
+    const thread = (lengthy.has(name) ? this.#lengthy : this.#quick).leastBusy();
     const reply = await thread.run({ name, input });
     if ('output' in reply) return reply.output as Jobs[Name]['output'];
     if (reply.broken) thread.kill(new Error('The media worker broke'));
@@ -19,6 +26,6 @@ export class MediaEngine {
   }
 
   async close(): Promise<void> {
-    await this.#pool.close();
+    await Promise.all([this.#lengthy.close(), this.#quick.close()]);
   }
 }
