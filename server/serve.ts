@@ -93,6 +93,7 @@ export async function serve(
           key: generateKey(),
           logger,
           allowPrivateUrls: settings.callbacks.allowPrivate,
+          draft: settings.sandboxDraft,
           ...(settings.sandboxTaskMs === undefined ? {} : { taskTime: settings.sandboxTaskMs }),
         })
       : undefined;

@@ -48,6 +48,8 @@ export interface SandboxOptions {
    * take less than 3 seconds.
    */
   songSeconds?: number;
+  /** Draw small and coarse files: for tests that make many of them. Default false. */
+  draft?: boolean;
   /** Package of the speech engine. Without it every synthesis answers 503 ModelUnavailable, and songs are instrumental. */
   engine?: string;
 }
@@ -91,6 +93,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     storage,
     now,
     allowPrivateUrls,
+    draft: options.draft ?? false,
     ...(options.taskTime === undefined ? {} : { taskTime: options.taskTime }),
     ...(options.songSeconds === undefined ? {} : { songSeconds: options.songSeconds }),
     ...(options.engine === undefined ? {} : { speechEngine: options.engine }),

@@ -48,6 +48,8 @@ export interface Settings {
   sandbox: boolean;
   /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
   sandboxTaskMs: number | undefined;
+  /** The sandbox draws small and coarse files. */
+  sandboxDraft: boolean;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
   /** Quota per unit by model pattern. */
   prices: Readonly<Record<string, number>>;
@@ -92,6 +94,7 @@ export function readSettings(environment: Environment): Settings {
         : { certificate: readText(certificate, 'TLS_CERT'), key: readText(key, 'TLS_KEY') },
     sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
     sandboxTaskMs: taskMs(file.sandbox),
+    sandboxDraft: typeof file.sandbox === 'object' && file.sandbox.draft === true,
     groups: Object.fromEntries(
       Object.entries(file.groups ?? { default: { models: ['*'] } }).map(([name, { models, ratio = 1 }]) => [
         name,

@@ -18,7 +18,10 @@ let client: Unigate;
 let env: Record<string, string>;
 let folder: string;
 beforeAll(async () => {
-  gateway = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } });
+  gateway = await startTestGateway({
+    callbacks: { allowPrivate: true, secret: undefined },
+    sandboxDraft: false,
+  });
   client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
   folder = await mkdtemp(join(tmpdir(), 'unigate-video-'));
   env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };

@@ -45,6 +45,7 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
   const sandbox = await startSandbox({
     key: generateKey(),
     taskTime,
+    draft: true,
     now: () => stoodAt ?? Date.now(),
   });
   const config = join(dataDir, 'gateway.yaml');

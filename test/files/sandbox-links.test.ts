@@ -19,7 +19,7 @@ let target: TestGateway;
 let client: GenericClient;
 let provider: string;
 beforeAll(async () => {
-  target = await startTestGateway({ sandboxTaskMs: 50 });
+  target = await startTestGateway({ sandboxTaskMs: 50, sandboxDraft: false });
   client = new GenericClient(target);
   provider = new URL(target.gateway.channels.named('sandbox')?.settings.baseUrl ?? '').host;
 });

@@ -1,11 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { FileStore } from '../../server/sandbox/http/file-store.ts';
 import { MediaEngine } from '../../server/sandbox/media/engine.ts';
+import { readFacts } from '../../server/sandbox/media/read-facts.ts';
 import { Storage } from '../../server/sandbox/storage.ts';
 import { plainClip, png } from './media-files.ts';
 import { taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
 const client = useTaskUpstream();
+const drafts = useTaskUpstream({ draft: true });
 const careful = useTaskUpstream({ allowPrivateUrls: false });
 const host = useFileHost();
 
@@ -53,6 +55,13 @@ describe('result file', () => {
     expect((await fetch(url)).status).toBe(403);
   });
 
+  test('of a draft is as long and of the same proportions, with few frames and lines', async () => {
+    const { video_url: url } = await finished(drafts, { prompt: 'A boat' });
+    const { bytes } = await drafts.download(url);
+    const facts = await readFacts({ kind: 'video', bytes });
+    expect(facts).toMatchObject({ width: 214, height: 120, seconds: 2, frameRate: 2 });
+  });
+
   test('is made once for all who download it, and again when it had to make room', async () => {
     const storage = new Storage();
     onTestFinished(() => storage.close());
@@ -62,7 +71,7 @@ describe('result file', () => {
       return Buffer.alloc(size);
     };
     const results = new FileStore({ folder: 'media', storage, now: () => 0, capacity: 15, make });
-    const add = () => results.add('png', 1_000_000, 10);
+    const add = () => results.urlOf(results.promise('png', 1_000_000, 10), 1_000_000);
     const [first, second] = [add(), add()];
     const get = async (url: string) => {
       const answer = {
@@ -108,6 +117,18 @@ describe('address', () => {
 });
 
 describe('engine', () => {
+  test('lets nothing quick wait behind what takes long', async () => {
+    const engine = new MediaEngine({ workers: 1 });
+    const clips = [1, 2, 3].map((seed) => engine.run('renderClip', { ...plainClip, seed, frames: 480 }));
+    const first = await Promise.race([
+      Promise.race(clips).then(() => 'a clip'),
+      engine.run('readFacts', { kind: 'image', bytes: png(3, 4) }).then(() => 'the facts'),
+    ]);
+    expect(first).toBe('the facts');
+    await Promise.all(clips);
+    await engine.close();
+  });
+
   test('does jobs side by side, tells failures, and refuses work when it is closed', async () => {
     const engine = new MediaEngine({ workers: 2 });
     const bad = { ...plainClip, firstFrame: 'no picture' as unknown as Uint8Array };

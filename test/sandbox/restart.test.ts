@@ -110,6 +110,8 @@ describe('a sandbox that starts again on its folder', () => {
     await client.post(`/api/v1/tasks/${canceled}/cancel`, {});
     time += taskTime;
     const [url, ended] = [await succeeded(done), await poll(done)];
+    // Finished tasks have their files; nobody has asked for one yet.
+    expect(await readdir(join(folder, 'media'))).toContain(new URL(url).pathname.split('/').at(-1));
     time -= taskTime;
     const late = await createVideo('A late boat.');
     await restart();

@@ -22,6 +22,7 @@ test('without any configuration the sandbox serves every model to the group defa
     dataDir: '.data',
     sandbox: true,
     sandboxTaskMs: undefined,
+    sandboxDraft: false,
     groups: { default: { models: ['*'], ratio: 1 } },
     prices: { '*': 1 },
     channels: [],
@@ -71,8 +72,8 @@ channels:
   );
   const settings = read();
   expect(settings.sandbox).toBe(false);
-  const slow = withFile('sandbox: { task_seconds: 2.5 }\n').read();
-  expect([slow.sandbox, slow.sandboxTaskMs]).toEqual([true, 2_500]);
+  const slow = withFile('sandbox: { task_seconds: 2.5, draft: true }\n').read();
+  expect([slow.sandbox, slow.sandboxTaskMs, slow.sandboxDraft]).toEqual([true, 2_500, true]);
   expect(withFile('limits: { speech_seconds: 90 }\n').read().speechMs).toBe(90_000);
   expect(withFile('limits: { speech_seconds: 0 }\n').read).toThrow(/:1: limits.speech_seconds /);
   expect(settings.channels[0]).toEqual({

@@ -23,7 +23,7 @@ const taskTime = 800;
 
 /**
  * Starts a gateway with its sandbox on a free port, with books of its own in a temporary folder or in a
- * PostgreSQL schema; `change` adapts the settings.
+ * PostgreSQL schema; `change` adapts the settings. The sandbox draws drafts.
  */
 export async function startTestGateway(
   change: Partial<Settings> = {},
@@ -40,7 +40,14 @@ export async function startTestGateway(
   url.searchParams.set('options', `-csearch_path=${schema}`);
   if (engine === 'postgres') await onServer((client) => client.query(`create schema ${schema}`));
   const stored = engine === 'postgres' ? { databaseUrl: url.href } : {};
-  const settings = { ...defaults, sandboxTaskMs: taskTime, dataDir, ...stored, ...change };
+  const settings = {
+    ...defaults,
+    sandboxTaskMs: taskTime,
+    sandboxDraft: true,
+    dataDir,
+    ...stored,
+    ...change,
+  };
   const running = await serve(settings, logger ?? createLogger(settings.logLevel), clock, timers);
   return {
     url: running.url,

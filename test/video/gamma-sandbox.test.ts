@@ -10,7 +10,10 @@ const host = useFileHost();
 let target: TestGateway;
 beforeAll(async () => {
   // The files it is to refer to are on this machine.
-  target = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } });
+  target = await startTestGateway({
+    callbacks: { allowPrivate: true, secret: undefined },
+    sandboxDraft: false,
+  });
 });
 afterAll(() => target.close());
 

@@ -23,7 +23,7 @@ interface Shown {
 
 let target: TestGateway;
 beforeAll(async () => {
-  target = await startTestGateway();
+  target = await startTestGateway({ sandboxDraft: false });
 });
 afterAll(() => target.close());
 

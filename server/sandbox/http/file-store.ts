@@ -114,12 +114,7 @@ export class FileStore<Recipe = never> {
     return `${this.baseUrl}/${folder}/${name}?expires=${expires}&signature=${this.#sign(name, expires)}`;
   }
 
-  /** Returns the URL of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
-  add(extension: string, expiresAt: number, recipe: Recipe): string {
-    return this.urlOf(this.promise(extension, expiresAt, recipe), expiresAt);
-  }
-
-  /** The same, and returns the name of the file. */
+  /** Returns the name of a file that is made when it is first downloaded, so that one nobody looks at costs nothing. */
   promise(extension: string, expiresAt: number, recipe: Recipe): string {
     const id = randomUUID();
     this.#recipes.put(id, { extension, expiresAt, recipe });

@@ -10,11 +10,11 @@ import { readAction, readIds, readImagine, readModal } from './image-requests.ts
 import { codes, inReply, SubmitRefusal, type SubmitReply, showReply } from './submit-reply.ts';
 import { showTask } from './task-view.ts';
 
-/** Pixels of the side of a square picture in a grid, unless a test wants smaller ones. */
-const usualSide = 512;
-
-/** The protocol of image jobs: imagine, act on a finished one, give a prompt to one that waits for it, and query. */
-export function imageRoutes(services: TaskServices, side = usualSide): Route[] {
+/**
+ * The protocol of image jobs: imagine, act on a finished one, give a prompt to one that waits for it, and query.
+ * `side`: pixels of the side of a square picture in a grid.
+ */
+export function imageRoutes(services: TaskServices, side: number): Route[] {
   const jobs = new ImageJobs({ ...services, side });
 
   async function imagine(exchange: Exchange): Promise<void> {

@@ -59,11 +59,11 @@ export interface Jobs {
 
 export type JobName = keyof Jobs;
 
-/** A file that is drawn: from the same plan always the same one. */
-export type Drawing =
-  | { job: 'renderClip' | 'renderLastFrame'; plan: ClipPlan }
-  | { job: 'renderModel' | 'renderModelPreview'; plan: ModelPlan }
-  | { job: 'renderSongWav'; plan: Jobs['renderSongWav']['input'] };
+/** A file that is made when it is first downloaded: from the same plan always the same one. */
+export interface PromisedFile {
+  job: 'renderSongWav';
+  plan: Jobs['renderSongWav']['input'];
+}
 
 export interface Command<Name extends JobName = JobName> {
   name: Name;

@@ -18,6 +18,9 @@ export class TaskFailure extends Error implements Failure {
   }
 }
 
+/** Share of a task's time up to which its progress goes by the clock alone. */
+const steady = 0.8;
+
 /** How a task is meant to end. */
 export type Fate = Failure | 'expired' | 'never' | undefined;
 
@@ -148,7 +151,10 @@ export class Task<Request, Output> {
 
   #progress(now: number): number {
     const share = (now - this.#startsAt) / (this.#endsAt - this.#startsAt);
-    return Math.max(1, Math.min(99, Math.floor(share * 100)));
+    // Work that lasts longer than was foreseen slows down, and does not stand still.
+    const isLate = this.#doneAt === Infinity && share > steady;
+    const shown = isLate ? 1 - (1 - steady) * (steady / share) : share;
+    return Math.max(1, Math.min(99, Math.floor(shown * 100)));
   }
 }
 

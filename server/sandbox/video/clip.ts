@@ -1,29 +1,42 @@
 import type { ClipPlan, FrameSize, Reference } from '../media/clip/clip-plan.ts';
 import { hour } from '../tasks/protocol.ts';
+import type { Finish } from '../tasks/task-board.ts';
 import type { Triggers } from '../triggers.ts';
 import type { SeenMedia } from './media-loader.ts';
 import type { VideoServices } from './video-services.ts';
 
-/** Where the files of a clip can be downloaded. */
-export interface ClipUrls {
-  video: string;
-  lastFrame: string;
-}
-
 const lifetime = 24 * hour;
 
-/** Promises the files of a clip; they are made when they are downloaded. `endedAt` is in milliseconds. */
-export function publishClip(
-  { results }: VideoServices,
+/** Draws a clip. What it leads to keeps the file and returns the URL, as soon as the task's end is known. */
+export async function drawClip(
+  { results, engine, draft }: VideoServices,
   plan: ClipPlan,
   triggers: Triggers,
-  endedAt: number,
-): ClipUrls {
-  const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
-  return {
-    video: results.add(plan.container, expiresAt, { job: 'renderClip', plan }),
-    lastFrame: results.add('png', expiresAt, { job: 'renderLastFrame', plan }),
-  };
+): Promise<Finish<string>> {
+  const file = await engine.run('renderClip', draft ? coarse(plan) : plan);
+  return (endedAt) => results.put(file, plan.container, expiryOf(triggers, endedAt));
+}
+
+/** The same with its last frame, as a PNG. */
+export async function drawLastFrame(
+  { results, engine, draft }: VideoServices,
+  plan: ClipPlan,
+  triggers: Triggers,
+): Promise<Finish<string>> {
+  const file = await engine.run('renderLastFrame', draft ? coarse(plan) : plan);
+  return (endedAt) => results.put(file, 'png', expiryOf(triggers, endedAt));
+}
+
+const [draftLines, draftRate] = [120, 2];
+
+/** As long, and of the same proportions, with few pixels, few frames and no sound. */
+function coarse(plan: ClipPlan): ClipPlan {
+  const frames = Math.max(1, Math.round((plan.frames / plan.frameRate) * draftRate));
+  return { ...plan, ...frameSize(draftLines, plan), frameRate: draftRate, frames, audio: false };
+}
+
+function expiryOf(triggers: Triggers, endedAt: number): number {
+  return triggers.has('expired-url') ? 1 : endedAt + lifetime;
 }
 
 /** How a piece of media shows in the clip that refers to it. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { ClipPlan } from '../../media/clip/clip-plan.ts';
 import type { Finish } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
-import { frameSize, linesOf, publishClip, referenceOf } from '../clip.ts';
+import { drawClip, frameSize, linesOf, referenceOf } from '../clip.ts';
 import { etaLimits } from '../media-limits.ts';
 import type { VideoServices } from '../video-services.ts';
 import type { EtaRequest } from './eta-request.ts';
@@ -15,7 +15,7 @@ export interface EtaOutput {
 
 const frameRate = 30;
 
-/** Loads the media of a request and plans its clip. Throws a `TaskFailure` where the media breaks a limit. */
+/** Loads the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
 export async function workOnEta(
   services: VideoServices,
   request: EtaRequest,
@@ -48,8 +48,9 @@ export async function workOnEta(
     firstFrame: image?.thumbnail,
     references: [...(video ? [video] : []), ...references].map(referenceOf),
   };
+  const keepVideo = await drawClip(services, plan, triggers);
   return (endedAt) => ({
-    url: publishClip(services, plan, triggers, endedAt).video,
+    url: keepVideo(endedAt),
     duration: Math.round((plan.frames / frameRate) * 100) / 100,
   });
 }

@@ -64,9 +64,9 @@ function readViews(input: Parameters): (string | undefined)[] {
   return views;
 }
 
-/** Fetches the pictures of a request and plans its model. Throws a `TaskFailure` where one breaks a limit. */
+/** Fetches the pictures of a request and draws its model. Throws a `TaskFailure` where one breaks a limit. */
 export async function workOnModel3d(
-  { media, results }: VideoServices,
+  { media, results, engine }: VideoServices,
   request: Model3dRequest,
   triggers: Triggers,
 ): Promise<Finish<NativeOutput>> {
@@ -77,15 +77,17 @@ export async function workOnModel3d(
   );
   const { prompt, textureSize, pbr, fine } = request;
   const plan: ModelPlan = { prompt, views, textureSize, pbr, fine };
+  const model = await engine.run('renderModel', plan);
+  const preview = await engine.run('renderModelPreview', plan);
   return (endedAt) => {
     const expiresAt = triggers.has('expired-url') ? 1 : endedAt + lifetime;
-    const model = results.add('glb', expiresAt, { job: 'renderModel', plan });
+    const url = results.put(model, 'glb', expiresAt);
     return {
       output: {
         ...(prompt !== '' && { orig_prompt: prompt }),
         results: {
-          ...(pbr ? { pbr_model_url: model } : { base_model_url: model }),
-          rendered_image_url: results.add('webp', expiresAt, { job: 'renderModelPreview', plan }),
+          ...(pbr ? { pbr_model_url: url } : { base_model_url: url }),
+          rendered_image_url: results.put(preview, 'webp', expiresAt),
         },
       },
     };

@@ -3,10 +3,10 @@ import { type Finish, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
   chooseSeconds,
+  drawClip,
   firstSize,
   frameSize,
   linesOf,
-  publishClip,
   ratioOf,
   referenceOf,
   totalSeconds,
@@ -42,7 +42,7 @@ interface Loaded {
   url: string;
 }
 
-/** Fetches the media of a request and plans its clip. Throws a `TaskFailure` where the media breaks a limit. */
+/** Fetches the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
 export async function workOnVideo(
   services: VideoServices,
   request: VideoRequest,
@@ -76,10 +76,11 @@ export async function workOnVideo(
     lastFrame: ofType('last_frame')[0]?.thumbnail,
     references: loaded.filter(({ type }) => !type.endsWith('_frame')).map(showItem),
   };
+  const keepVideo = await drawClip(services, plan, triggers);
   return (endedAt) => ({
     output: {
       ...(request.prompt !== '' && { orig_prompt: request.prompt }),
-      video_url: publishClip(services, plan, triggers, endedAt).video,
+      video_url: keepVideo(endedAt),
     },
     usage: {
       video_count: 1,

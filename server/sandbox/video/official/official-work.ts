@@ -2,12 +2,12 @@ import type { ClipPlan } from '../../media/clip/clip-plan.ts';
 import { type Finish, type Task, TaskFailure } from '../../tasks/task-board.ts';
 import type { Triggers } from '../../triggers.ts';
 import {
-  type ClipUrls,
   chooseSeconds,
+  drawClip,
+  drawLastFrame,
   firstSize,
   frameSize,
   linesOf,
-  publishClip,
   ratioOf,
   referenceOf,
   totalSeconds,
@@ -20,7 +20,9 @@ import { type OfficialRequest, taskTypeConstraint } from './official-request.ts'
 
 /** What a finished Seedance task made. */
 export interface OfficialOutput {
-  urls: ClipUrls;
+  /** URLs of the files. */
+  video: string;
+  lastFrame: string | undefined;
   ratio: string;
   /** Seconds. */
   duration: number;
@@ -34,7 +36,7 @@ const clipTolerance = 0.1;
 /** Seconds of a video that is edited. */
 const editedSeconds = [4, 30] as const;
 
-/** Loads the media of a request and plans its clip. Throws a `TaskFailure` where the media breaks a limit. */
+/** Loads the media of a request and draws its clip. Throws a `TaskFailure` where the media breaks a limit. */
 export async function workOnOfficial(
   services: VideoServices,
   request: OfficialRequest,
@@ -71,8 +73,11 @@ export async function workOnOfficial(
     lastFrame: ofRole('last_frame')[0]?.thumbnail,
     references: loaded.filter(({ role }) => !role.endsWith('_frame')).map(({ media }) => referenceOf(media)),
   };
+  const keepVideo = await drawClip(services, plan, triggers);
+  const keepLastFrame = request.returnLastFrame ? await drawLastFrame(services, plan, triggers) : undefined;
   return (endedAt) => ({
-    urls: publishClip(services, plan, triggers, endedAt),
+    video: keepVideo(endedAt),
+    lastFrame: keepLastFrame?.(endedAt),
     ratio: followed ? ratioOf(followed) : ratio,
     duration: Math.round(frames / frameRate),
     tokens: Math.round((plan.width * plan.height * frames) / 1024),

@@ -25,8 +25,8 @@ export function showTask(task: OfficialTask): object {
     error: stage.name === 'failed' ? stage.failure : null,
     ...(done && {
       content: {
-        video_url: done.urls.video,
-        ...(request.returnLastFrame && { last_frame_url: done.urls.lastFrame }),
+        video_url: done.video,
+        ...(done.lastFrame !== undefined && { last_frame_url: done.lastFrame }),
       },
       usage: {
         completion_tokens: done.tokens,
