@@ -7,7 +7,7 @@ import { makeModel3d } from './commands/model3d.ts';
 import { listModels } from './commands/models.ts';
 import { makeMusic, writeLyrics } from './commands/music.ts';
 import { speak } from './commands/speak.ts';
-import type { Terminal } from './commands/terminal.ts';
+import { printable, type Terminal } from './commands/terminal.ts';
 import { usageText } from './commands/usage.ts';
 import { makeVideo } from './commands/video.ts';
 import { listVoices } from './commands/voices.ts';
@@ -86,7 +86,7 @@ export async function run(
     const cause = advised ? error.cause : error;
     if (isClosedPipe(cause)) return 0;
     const what = signal.aborted ? 'stopped.' : describe(cause);
-    const line = (advised ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
+    const line = printable(advised ? `${what} ${error.message}` : what).replaceAll(/\s+/g, ' ');
     terminal.stderr.write(`unigate: ${key?.trim() ? line.replaceAll(key.trim(), '***') : line}\n`);
     return error instanceof UsageError ? 2 : 1;
   }

@@ -132,10 +132,15 @@ export class Voices {
 
   async *#listOf(service: VoiceService, options: CallOptions): AsyncGenerator<ListedVoice, void> {
     const action = service === 'voice-enrollment' ? 'list_voice' : 'list';
+    let first: string | undefined;
     for (let page_index = 0; ; page_index++) {
       const output = await this.#ask(service, { action, page_index, page_size: pageSize }, options);
-      const voices: readonly ListItem[] = 'voice_list' in output ? output.voice_list : [];
-      for (const voice of voices) yield listed(service, voice);
+      const items: readonly ListItem[] = 'voice_list' in output ? output.voice_list : [];
+      const voices = items.map((item) => listed(service, item));
+      // A page that comes again must not be read forever.
+      if (first !== undefined && voices[0]?.id === first) return;
+      first = voices[0]?.id;
+      yield* voices;
       if (voices.length < pageSize) return;
     }
   }

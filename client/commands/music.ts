@@ -10,7 +10,7 @@ import { type Invocation, UsageError } from './command-line.ts';
 import { readOutput } from './deliver.ts';
 import { type Making, takeResult } from './take-result.ts';
 import { readParameters, readPrompt } from './task-options.ts';
-import type { Terminal } from './terminal.ts';
+import { printable, type Terminal } from './terminal.ts';
 
 /** `unigate music`: writes a song, or with `--both` the two that a task makes, to files or to standard output. */
 export async function makeMusic(
@@ -49,6 +49,7 @@ export async function writeLyrics(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<void> {
+  const { output = '-' } = invocation.options;
   const making: Making<{ prompt: string }, string> = {
     async readRequest() {
       const prompt = await readPrompt(invocation, terminal, signal);
@@ -63,12 +64,12 @@ export async function writeLyrics(
       return text;
     },
     async *receive(text, { onBytes }) {
-      const bytes = Buffer.from(`${text}\n`);
+      const shown = output === '-' && terminal.stdout.isTTY;
+      const bytes = Buffer.from(`${shown ? printable(text) : text}\n`);
       onBytes?.(bytes.length, bytes.length);
       yield bytes;
     },
   };
-  const { output = '-' } = invocation.options;
   await takeResult(making, invocation, terminal, signal, { outputs: [output] });
 }
 

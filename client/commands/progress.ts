@@ -1,4 +1,4 @@
-import type { Terminal } from './terminal.ts';
+import { printable, type Terminal } from './terminal.ts';
 
 const redrawMs = 100;
 const tickMs = 1_000;
@@ -52,7 +52,7 @@ export class Progress {
   /** Writes a line that stays, also without a terminal. */
   tell(line: string): void {
     this.clear();
-    if (!this.#quiet) this.#stderr.write(`${line}\n`);
+    if (!this.#quiet) this.#stderr.write(`${printable(line)}\n`);
   }
 
   /** Says on a terminal where the bytes are. */

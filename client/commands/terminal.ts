@@ -9,6 +9,11 @@ export interface Terminal {
   env: Record<string, string | undefined>;
 }
 
+/** A text of somebody else's without what could steer a terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '');
+}
+
 /** Prints rows as columns, or with `--json` the data they were made from. */
 export function printTable(terminal: Terminal, options: Options, rows: string[][], data: unknown): void {
   if (options.json) {
@@ -21,6 +26,6 @@ export function printTable(terminal: Terminal, options: Options, rows: string[][
   );
   for (const row of rows) {
     const line = row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ');
-    terminal.stdout.write(`${line.trimEnd()}\n`);
+    terminal.stdout.write(`${printable(line).trimEnd()}\n`);
   }
 }

@@ -295,6 +295,11 @@ describe('errors', () => {
     });
   });
 
+  test('cannot steer a terminal', async () => {
+    const env = await startRefuser({ error: { code: 'no', message: 'Gone\x1b[2J\u009b\x07.' } }, 400);
+    expect((await runCommand(['models'], { env })).stderr).toBe('unigate: no (400): Gone[2J.\n');
+  });
+
   test('never show the key, wherever it came from', async () => {
     const echo = {
       error: { code: 'invalid_api_key', message: 'No key sk-secret or sk-other.', request_id: 'r' },

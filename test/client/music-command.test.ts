@@ -204,6 +204,19 @@ describe('lyrics', () => {
     });
   });
 
+  test('cannot steer a terminal, and are whole in a pipe', async () => {
+    const { env } = await startStudio({
+      ...lyrics,
+      title: 'Low\x1b]0;x\x07 tide',
+      text: 'The\x1b[2J water\n\x9bleaves',
+    });
+    const onTerminal = await runCommand(['lyrics', 'A lullaby.'], { env, isTTY: true });
+    expect(onTerminal.stdout.toString()).toBe('The[2J water\nleaves\n');
+    expect(onTerminal.stderr).toContain('title Low]0;x tide\n');
+    const piped = await runCommand(['lyrics', 'A lullaby.'], { env });
+    expect(piped.stdout.toString()).toBe('The\x1b[2J water\n\x9bleaves\n');
+  });
+
   test('go to a file, and are taken up again', async () => {
     const { env, bodies } = await startStudio(lyrics);
     const path = join(folder, 'words.txt');

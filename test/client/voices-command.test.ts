@@ -291,6 +291,16 @@ describe('list and delete', () => {
     expect(JSON.parse(stdout.toString())).toHaveLength(230);
   });
 
+  test('reads a page that comes again and again only once', async () => {
+    const url = await startStubServer((_, response) => {
+      const output = { voice_list: Array.from({ length: 100 }, (_voice, index) => alpha(`alpha-${index}`)) };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ output }));
+    });
+    const env = { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-test' };
+    const { stdout } = await runCommand(['voices', 'list', '--json'], { env });
+    expect(JSON.parse(stdout.toString())).toHaveLength(3 * 100);
+  });
+
   test('leaves out what the key may not use, and fails for other reasons', async () => {
     const closed = { 'voice-enrollment': 403, 'alpha-voice-enrollment': 404 };
     const { env } = await startServices(lists, [], closed);
