@@ -11,8 +11,8 @@ export interface ResultFile {
   mediaType: string;
   /** Bytes of `body`, where the provider says. */
   length: string | undefined;
-  /** Set when `body` is a part of the file: its `content-range`, and the bytes of the whole file. */
-  part: { range: string; of: string } | undefined;
+  /** Set when `body` is a part of the file: its `content-range`, and the bytes of the whole file if they are told. */
+  part: { range: string; of: string | undefined } | undefined;
 }
 
 export interface WantedPart {
@@ -55,8 +55,10 @@ const plainTypes: ReadonlySet<string> = new Set(['application/json', 'text/plain
 
 /** The part, if it is the one that was asked for. */
 function partOf(contentRange = '', range = ''): ResultFile['part'] {
-  const [, start, of] = /^bytes (\d+)-\d+\/(\d+)$/.exec(contentRange) ?? [];
+  const [, start, of] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(contentRange) ?? [];
   const asked = /^bytes=(\d*)-/.exec(range)?.[1];
   if (start === undefined || of === undefined || asked === undefined) return undefined;
-  return asked === '' || Number(asked) === Number(start) ? { range: contentRange, of } : undefined;
+  return asked === '' || Number(asked) === Number(start)
+    ? { range: contentRange, of: of === '*' ? undefined : of }
+    : undefined;
 }

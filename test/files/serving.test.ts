@@ -190,6 +190,23 @@ describe('parts', () => {
     }
   });
 
+  test('of a file whose length nobody knows', async () => {
+    serve = (_, response) => response.writeHead(206, { 'content-range': 'bytes 0-0/*' }).end('0');
+    const part = await ask(linkTo('/clip.mp4'), { headers: { range: 'bytes=0-0' } });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, 'bytes 0-0/*']);
+    const head = await ask(linkTo('/clip.mp4'), { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, null]);
+  });
+
+  test.each(['bytes 1-1/9', 'bytes 0-0', 'bytes */9', 'frames 0-0/9', ''])(
+    'that nobody asked for, told as %j, are no file',
+    async (contentRange) => {
+      serve = (_, response) => response.writeHead(206, { 'content-range': contentRange }).end('0');
+      const init = { headers: { range: 'bytes=0-0' } };
+      expect(await refusal(linkTo('/clip.mp4'), init)).toEqual([502, 'bad_response_status_code']);
+    },
+  );
+
   test('HEAD of a host without ranges, and of an empty file', async () => {
     serve = (_, response) => response.writeHead(200, { 'content-length': clip.length }).end(clip);
     const whole = await ask(linkTo('/clip.mp4'), { method: 'HEAD' });
@@ -344,7 +361,7 @@ describe('a provider in trouble', () => {
     },
   );
 
-  test('a large file passes without being held', async () => {
+  test('a large file passes without being held', { timeout: 60_000 }, async () => {
     const size = 200 * 1024 * 1024;
     const piece = Buffer.alloc(1024 * 1024);
     let [written, received, most] = [0, 0, 0];
