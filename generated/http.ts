@@ -1208,7 +1208,7 @@ export interface paths {
         };
         /**
          * Search the request log.
-         * @description Only the caller's own requests are found, newest first.
+         * @description The requests of the caller's user are found, with whichever of its keys they were made, newest first. Entries are kept as long as the operator says, 90 days if nothing else.
          */
         get: operations["searchLogs"];
         put?: never;
@@ -6643,7 +6643,7 @@ export interface components {
         PageSize: number;
         /** @description Number of the API key. */
         TokenId: number;
-        /** @description Text to look for in the key's name, the model id and the request id. Without it every entry is found. */
+        /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more. Every sign stands for itself. Without it every entry is found. */
         LogKeyword: string;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
@@ -8914,7 +8914,7 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @description Text to look for in the key's name, the model id and the request id. Without it every entry is found. */
+                /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more. Every sign stands for itself. Without it every entry is found. */
                 keyword?: components["parameters"]["LogKeyword"];
                 /** @description Number of the page, from 1. */
                 p?: components["parameters"]["PageNumber"];
@@ -8941,7 +8941,6 @@ export interface operations {
             401: components["responses"]["ManagementUnauthorized"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             503: components["responses"]["ManagementUnavailable"];
         };
     };

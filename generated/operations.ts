@@ -1185,7 +1185,7 @@ export const operations = {
     area: 'logs',
     summary: 'Search the request log.',
     aliases: [],
-    statuses: [200, 400, 401, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -1194,7 +1194,6 @@ export const operations = {
         401: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },

@@ -7,6 +7,7 @@ import type { FileRelay } from './files/file-relay.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { ModelAccess } from './models/access.ts';
+import type { Slots } from './outbound/slots.ts';
 import type { Creations } from './runtime/creations.ts';
 import type { Logger } from './runtime/logger.ts';
 import type { Timers } from './runtime/timers.ts';
@@ -32,6 +33,8 @@ export interface Gateway {
   readonly creations: Creations;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
+  /** Searches of the log that are under way. */
+  readonly searches: Slots;
   readonly rateLimit: RateLimit;
   readonly logger: Logger;
   /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */

@@ -20,6 +20,7 @@ import { InferenceSession } from './inference/session.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Prices } from './ledger/prices.ts';
 import { ModelAccess } from './models/access.ts';
+import { Slots } from './outbound/slots.ts';
 import { drivers } from './providers/drivers.ts';
 import { RealtimeSession } from './realtime/session.ts';
 import { Creations } from './runtime/creations.ts';
@@ -57,6 +58,9 @@ export interface RunningGateway {
 const storeGraceMs = 5_000;
 /** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
+/** So many searches of the log run at a time, of one user about half of them; others wait so long, in milliseconds. */
+const searchesAtOnce = 4;
+const searchWaitMs = 5_000;
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
 
@@ -153,6 +157,7 @@ export async function serve(
       tasks,
       creations,
       assetRefreshes: new Map(),
+      searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
       rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
       logger,
       clock,

@@ -8,6 +8,7 @@ import { listImageJobs } from './images/listImageJobs.ts';
 import { submitImageAction } from './images/submitImageAction.ts';
 import { submitImageModal } from './images/submitImageModal.ts';
 import { submitImagine } from './images/submitImagine.ts';
+import { searchLogs } from './logs/searchLogs.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
@@ -84,7 +85,7 @@ export const handlers: Handlers = {
   createToken,
   listTokens,
   deleteToken,
-  searchLogs: notImplemented,
+  searchLogs,
   createVerificationSession: notImplemented,
   getVerificationSession: notImplemented,
   listModels,

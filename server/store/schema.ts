@@ -12,6 +12,7 @@ export interface Database {
   grants: GrantsTable;
   ledger: LedgerTable;
   request_log: RequestLogTable;
+  log_counts: LogCountsTable;
   voices: VoicesTable;
   tasks: TasksTable;
   clips: ClipsTable;
@@ -135,6 +136,16 @@ export interface RequestLogTable {
   duration_ms: number;
   /** Unix seconds. */
   created_at: number;
+}
+
+/** How many entries the log has of each key and model in each bucket of 2^14 numbers. The database keeps it itself. */
+export interface LogCountsTable {
+  user_id: number;
+  /** `id >> 14` of the entries. */
+  bucket: number;
+  token_id: number;
+  model_name: string;
+  entries: number;
 }
 
 /** A custom voice: who made it, for which model, and on which channel it lives. */

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
 import { type OnAvailability, untilTaken } from './availability.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
+import type { ReportArgs, ReportName, ReportResult } from './reports.ts';
 import type { Database } from './schema.ts';
 
 export interface Store {
@@ -13,6 +14,8 @@ export interface Store {
    * `StoreUnavailable`. When it rejects, nothing is written.
    */
   run<Name extends CommandName>(name: Name, args: Args<Name>): Promise<Result<Name>>;
+  /** Runs a query that may take longer, apart from those of `read`. @throws StoreUnavailable when that cannot be done. */
+  report<Name extends ReportName>(name: Name, args: ReportArgs<Name>): Promise<ReportResult<Name>>;
   /** Finds out in a short time whether commands can be run now. @throws StoreUnavailable when not. */
   check(): Promise<void>;
   /** Resolves with the reason if the store fails for good, so that the process has to end. */

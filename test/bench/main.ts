@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
 import { cases } from './cases.ts';
 import { measureHttp } from './http.ts';
+import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
 import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
@@ -9,10 +10,12 @@ import { machine, markdown } from './report.ts';
 
 const relayCase = 'relay';
 const bodiesCase = 'bodies';
-const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase];
+const logsCase = 'logs';
+const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase, logsCase];
 
 const usage = `npm run bench -- [options]
-Measures the gateway against a proxy that checks nothing, and both against the upstream itself.
+Measures the gateway against a proxy that checks nothing, and both against the upstream itself; the case logs, which runs
+only when it is named, searches a log of a million entries, on PostgreSQL too when DATABASE_URL names one.
 
   --case NAME          only this case (repeatable): ${caseNames.join(', ')}
   --rounds N           interleaved rounds, default 6
@@ -59,13 +62,16 @@ async function run(): Promise<string> {
   const http = chosen.length > 0 ? await measureHttp(chosen, options) : [];
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
+  // It fills a database of a million entries, so it is run when it is asked for only.
+  const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : [];
   if (values.json)
-    return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay, bodies }, null, 2);
+    return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay, bodies, logs }, null, 2);
   return [
     `${machine()}.`,
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
+    ...(logs.length > 0 ? [logSearchMarkdown(logs)] : []),
   ].join('\n\n');
 }
 

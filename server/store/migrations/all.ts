@@ -10,6 +10,7 @@ import { migration as taskRequest } from './0009-task-request.ts';
 import { migration as clips } from './0010-clips.ts';
 import { migration as secrets } from './0011-secrets.ts';
 import { migration as keys } from './0012-keys.ts';
+import { migration as logSearch } from './0013-log-search.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -26,4 +27,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0010-clips', run: clips },
   { name: '0011-secrets', run: secrets },
   { name: '0012-keys', run: keys },
+  { name: '0013-log-search', run: logSearch },
 ];

@@ -4,6 +4,7 @@ import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimit } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
+import { type ReportResult, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
@@ -17,6 +18,8 @@ const numbers = new Set([20, 1700]);
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
+/** Reports must not take the connections of requests. */
+const reportConnections = 3;
 /** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
 const repeatable: ReadonlySet<CommandName> = new Set([
   'beat',
@@ -81,6 +84,7 @@ export async function openPostgresStore(
   const connections = connect({ ...limits, max: postgres.connections });
   const db = kyselyOver(connections);
   const pollingDb = kyselyOver(connect({ ...limits, max: pollingConnections }));
+  const reportDb = kyselyOver(connect({ ...limits, max: reportConnections }), true);
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
   const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
   const probe = new Probe(async () => {
@@ -111,6 +115,7 @@ export async function openPostgresStore(
       result.then(done, done);
       return result as Promise<Result<Name>>;
     },
+    report: (name, args) => reportNamed(name)(reportDb, args) as Promise<ReportResult<typeof name>>,
     check: () => probe.check(),
     // A database that is away comes back.
     failed: new Promise(() => {}),

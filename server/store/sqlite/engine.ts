@@ -8,6 +8,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { openReader } from './connection.ts';
 import { nodeSqliteDialect } from './dialect.ts';
 import { lockFolder } from './folder-lock.ts';
+import { Reader } from './reader-client.ts';
 import { startWriter } from './writer-client.ts';
 
 /** The store in `dataDir/unigate.db`: one writer in a worker thread, reads on the thread that asks. */
@@ -21,6 +22,7 @@ export async function openSqliteStore(
     const file = join(dataDir, 'unigate.db');
     const writer = await startWriter(file, new Availability(onAvailability));
     const reader = openReader(file);
+    const reports = new Reader(file);
     const read = new Kysely<Database>({ dialect: nodeSqliteDialect(reader) });
     const probe = new Probe(async () => {
       await sql`select 1`.execute(read);
@@ -32,6 +34,7 @@ export async function openSqliteStore(
       engine: 'sqlite',
       read,
       run: (name, args) => writer.run(name, args),
+      report: (name, args) => reports.run(name, args),
       check: () => probe.check(),
       failed: writer.failed,
       over: over.signal,
@@ -41,6 +44,7 @@ export async function openSqliteStore(
           over.abort();
           // The writer is the last to leave, so that it can fold the write-ahead log into the file.
           reader.close();
+          await reports.close();
           await writer.close().finally(() => lock.release());
         })();
         return closed;

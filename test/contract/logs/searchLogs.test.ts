@@ -1,4 +1,17 @@
+import { expect, inject, test } from 'vitest';
+import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+interface Page {
+  data: { items: Record<string, unknown>[]; total: number };
+}
+const pageOf = (answer: Answer) => {
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as Page).data;
+};
 
 describeOperation('searchLogs', {
   invalid: {
@@ -6,5 +19,64 @@ describeOperation('searchLogs', {
     'a page of none': { query: { page_size: 0 }, names: 'page_size', limit: 1 },
     'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
     'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, names: 'keyword', limit: 128 },
+  },
+  carriesOut(call) {
+    test('a call with its key, model, request id and cost', async () => {
+      const name = `log ${crypto.randomUUID()}`;
+      const target = inject('gateway');
+      const body = { name, remain_quota: 1_000 };
+      const made = jsonOf(await exchange(target, documented('createToken'), { body })) as {
+        data: { key: string };
+      };
+      const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
+      const spoken = await exchange({ ...target, key: made.data.key }, documented('createSpeech'), {
+        body: speech,
+      });
+      expect(spoken.status).toBe(200);
+      const requestId = spoken.headers.get('x-request-id') ?? '';
+      const item = {
+        id: expect.any(Number),
+        user_id: 1,
+        prompt_tokens: 9,
+        completion_tokens: 0,
+        quota: 9,
+        created_at: expect.any(Number),
+        token_name: name,
+        model_name: 'alpha3-tts-flash',
+        request_id: requestId,
+      };
+      for (const keyword of [
+        name,
+        name.toUpperCase(),
+        name.slice(4, 20),
+        requestId,
+        requestId.slice(0, 24),
+      ]) {
+        const answer = await call({ query: { keyword } });
+        expect(jsonOf(answer)).toEqual({ success: true, message: '', data: { items: [item], total: 1 } });
+      }
+      expect(pageOf(await call({ query: { keyword: 'ALPHA3-tts', page_size: 1 } })).items).toHaveLength(1);
+      // Others have no part in it.
+      expect(pageOf(await call({ query: { keyword: requestId }, as: 'penniless' }))).toEqual({
+        items: [],
+        total: 0,
+      });
+    });
+
+    test('20 of them without a page size, and none behind the last page', async () => {
+      const { items, total } = pageOf(await call());
+      expect(items.length).toBe(Math.min(20, total));
+      const behind = pageOf(await call({ query: { p: 2147483647, page_size: 1000 } }));
+      expect(behind).toEqual({ items: [], total: expect.any(Number) });
+    });
+
+    test.each(['%', '_____', '\\', "' or 1=1 --", '*', '日'.repeat(128)])(
+      'nothing for %s, which stands for itself',
+      async (keyword) => expect(pageOf(await call({ query: { keyword }, as: 'penniless' })).total).toBe(0),
+    );
+
+    test('400 a control character', async () => {
+      expectRefusal(await call({ query: { keyword: 'a\0b' } }), 400, { names: 'keyword' });
+    });
   },
 });

@@ -1,0 +1,216 @@
+import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Database, RequestLogTable } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
+
+export interface LogSearch {
+  userId: number;
+  /** Text to look for; empty: everything is found. */
+  keyword: string;
+  offset: number;
+  limit: number;
+}
+
+const columns = [
+  'id',
+  'user_id',
+  'request_id',
+  'token_name',
+  'model_name',
+  'unit',
+  'units',
+  'prompt_tokens',
+  'completion_tokens',
+  'quota',
+  'created_at',
+] as const;
+
+/** An entry of the log, as a search shows it. */
+export type FoundEntry = Pick<RequestLogTable, Exclude<(typeof columns)[number], 'id'>> & { id: number };
+
+export interface LogPage {
+  entries: FoundEntry[];
+  /** On all pages. */
+  total: number;
+}
+
+/** Numbers of entries that are counted together, as the migration has it. */
+const bucketSize = 2 ** 14;
+
+/**
+ * A page of a user's entries, the newest first. A keyword is found anywhere in the key's name and the model's id, in
+ * upper and lower case alike, and at the beginning of a request id when it is 16 characters long. What is searched are
+ * the few names, here in the program, so that every engine finds the same; counts tell where the page begins.
+ */
+export async function searchLog(db: Kysely<Database>, search: LogSearch): Promise<LogPage> {
+  const keyword = search.keyword.toLowerCase();
+  if (keyword === '') return pageOf(db, search, undefined);
+  const names = await namesLike(db, search.userId, keyword);
+  const ids = await idsLike(db, search.userId, keyword);
+  if (ids.length === 0) return pageOf(db, search, names);
+  return names === undefined ? pageOf(db, search, undefined) : pageOfBoth(db, search, names, ids);
+}
+
+/** The keys and the models whose names have the keyword: an entry with one of either is found. */
+interface Names {
+  tokens: readonly number[];
+  models: readonly string[];
+}
+
+/** Undefined when all entries of the user are found by them. */
+async function namesLike(db: Kysely<Database>, userId: number, keyword: string): Promise<Names | undefined> {
+  const pairs = await db
+    .selectFrom('log_counts as c')
+    .leftJoin('tokens as t', 't.id', 'c.token_id')
+    .select(['c.token_id', 't.name', 'c.model_name'])
+    .distinct()
+    .where('c.user_id', '=', userId)
+    .execute();
+  const isLike = (text: string | null) => text?.toLowerCase().includes(keyword) === true;
+  const found = pairs.filter(({ name, model_name: model }) => isLike(name) || isLike(model));
+  if (found.length === pairs.length) return undefined;
+  return {
+    tokens: [...new Set(found.filter(({ name }) => isLike(name)).map(({ token_id: id }) => id))],
+    models: [...new Set(found.map(({ model_name: model }) => model))].filter(isLike),
+  };
+}
+
+/** At least the time within a request id, so that few have the same beginning. */
+const beginningOfId = /^req_[0-9a-f]{12,32}(\.\d{0,9})?$/;
+
+/** The numbers of the entries whose request id begins with the keyword, the newest first. */
+async function idsLike(db: Kysely<Database>, userId: number, keyword: string): Promise<number[]> {
+  if (!beginningOfId.test(keyword)) return [];
+  const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
+  const id = sql.ref('request_id');
+  const rows = await db
+    .selectFrom('request_log')
+    .select(['id', 'user_id'])
+    // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
+    .where(sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`)
+    .execute();
+  const own = rows.filter((row) => row.user_id === userId).map(({ id: number }) => number);
+  return own.sort((left, right) => right - left);
+}
+
+/** A page of what the names find; of everything without. */
+async function pageOf(
+  db: Kysely<Database>,
+  { userId, offset, limit }: LogSearch,
+  names: Names | undefined,
+): Promise<LogPage> {
+  if (names !== undefined && names.tokens.length + names.models.length === 0)
+    return { entries: [], total: 0 };
+  const buckets = await db
+    .selectFrom('log_counts as c')
+    .select(['bucket', sql<number>`sum(entries)`.as('entries')])
+    .where('user_id', '=', userId)
+    .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
+    .groupBy('bucket')
+    .orderBy('bucket', 'desc')
+    .execute();
+  const total = buckets.reduce((sum, { entries }) => sum + entries, 0);
+  const window = windowOf(buckets, offset, limit);
+  if (window === undefined) return { entries: [], total };
+  const { first, last, skip } = window;
+  // Meanwhile more may have come; a page never has more than the total says.
+  const count = Math.min(limit, total - offset);
+  const page =
+    names === undefined
+      ? entries(db)
+          .where('user_id', '=', userId)
+          .where('id', '>=', last * bucketSize)
+          .where('id', '<', (first + 1) * bucketSize)
+          .orderBy('id', 'desc')
+          .limit(count)
+          .offset(skip)
+      : entries(db)
+          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, count }))
+          .orderBy('id', 'desc');
+  return { entries: await page.execute(), total };
+}
+
+/** The buckets, from the newest, that a page lies in, and how many entries of the first one come before it. */
+function windowOf(
+  buckets: readonly { bucket: number; entries: number }[],
+  offset: number,
+  limit: number,
+): { first: number; last: number; skip: number } | undefined {
+  let before = 0;
+  let start: { first: number; skip: number } | undefined;
+  for (const { bucket, entries: count } of buckets) {
+    if (start === undefined && before + count > offset) start = { first: bucket, skip: offset - before };
+    before += count;
+    if (start !== undefined && before >= offset + limit) return { ...start, last: bucket };
+  }
+  return start && { ...start, last: buckets.at(-1)?.bucket ?? 0 };
+}
+
+/** The numbers of a page of what the names find in some buckets, looked up by key and model. */
+function idsInBuckets(
+  db: Kysely<Database>,
+  {
+    userId,
+    names,
+    first,
+    last,
+    skip,
+    count,
+  }: { userId: number; names: Names; first: number; last: number; skip: number; count: number },
+) {
+  // SQLite keeps to the order of a cross join.
+  return db
+    .selectFrom('log_counts as c')
+    .crossJoin('request_log as l')
+    .select('l.id')
+    .where('c.user_id', '=', userId)
+    .where('c.bucket', '>=', last)
+    .where('c.bucket', '<=', first)
+    .where(hasName(db, 'c', names))
+    .whereRef('l.token_id', '=', 'c.token_id')
+    .whereRef('l.model_name', '=', 'c.model_name')
+    .where(sql<SqlBool>`l.id >= c.bucket * ${sql.lit(bucketSize)}`)
+    .where(sql<SqlBool>`l.id < (c.bucket + 1) * ${sql.lit(bucketSize)}`)
+    .orderBy('l.id', 'desc')
+    .limit(count)
+    .offset(skip);
+}
+
+/** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
+async function pageOfBoth(
+  db: Kysely<Database>,
+  { userId, offset, limit }: LogSearch,
+  names: Names,
+  ids: readonly number[],
+): Promise<LogPage> {
+  const found = db
+    .selectFrom('request_log as c')
+    .where('user_id', '=', userId)
+    .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`);
+  const { total } = await found.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+  if (offset >= total) return { entries: [], total };
+  const page = found
+    .select(columns)
+    .orderBy('id', 'desc')
+    .limit(Math.min(limit, total - offset))
+    .offset(offset);
+  return { entries: await page.execute(), total };
+}
+
+const entries = (db: Kysely<Database>) => db.selectFrom('request_log').select(columns);
+
+function hasName(db: Kysely<Database>, table: string, names: Names | undefined): Expression<SqlBool> {
+  const { tokens, models } = names ?? { tokens: [], models: [] };
+  const token = oneOf(db, sql.ref(`${table}.token_id`), tokens);
+  const model = oneOf(db, sql.ref(`${table}.model_name`), models);
+  return sql<SqlBool>`(${token} or ${model})`;
+}
+
+/** As one value, since there may be thousands. */
+function oneOf(
+  db: Kysely<Database>,
+  column: RawBuilder<unknown>,
+  values: readonly (number | string)[],
+): RawBuilder<SqlBool> {
+  if (isPostgres(db)) return sql<SqlBool>`${column} = any(${values})`;
+  return sql<SqlBool>`${column} in (select value from json_each(${JSON.stringify(values)}))`;
+}

@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
+import { openStore } from '../../server/store/open-store.ts';
+import type { LogSearch } from '../../server/store/queries/log-search.ts';
+import type { Store } from '../../server/store/store.ts';
+import { table } from './report.ts';
+
+/** Entries of one user, out of all. */
+const rows = 1_000_000;
+const own = 900_000;
+const keys = 40;
+const models = 30;
+
+/** What is searched for, and where the pages begin. The request id is that of some entry in the middle. */
+const searches: readonly { title: string; search: Omit<LogSearch, 'userId'> }[] = [
+  { title: 'everything, first page', search: { keyword: '', offset: 0, limit: 20 } },
+  { title: 'everything, 1000 in the middle', search: { keyword: '', offset: own / 2, limit: 1_000 } },
+  { title: 'everything, last page', search: { keyword: '', offset: own - 20, limit: 20 } },
+  { title: 'one model', search: { keyword: 'MODEL-07', offset: 0, limit: 20 } },
+  {
+    title: 'one model, 1000 in the middle',
+    search: { keyword: 'model-07', offset: own / models / 2, limit: 1_000 },
+  },
+  { title: 'one key', search: { keyword: 'key 3 ', offset: 0, limit: 20 } },
+  { title: 'half of the keys', search: { keyword: 'even', offset: own / 4, limit: 1_000 } },
+  { title: 'a rare key', search: { keyword: 'rare', offset: 0, limit: 1_000 } },
+  { title: 'a request id', search: { keyword: requestId(500_000), offset: 0, limit: 20 } },
+  { title: 'nothing', search: { keyword: 'no such thing', offset: 0, limit: 20 } },
+];
+
+export interface LogSearchResult {
+  engine: Store['engine'];
+  title: string;
+  total: number;
+  p50Ms: number;
+  p95Ms: number;
+  /** Longest time that the asking thread stood still meanwhile. */
+  stallMs: number;
+}
+
+/** Searches a log of a million entries, on SQLite, and on PostgreSQL when `DATABASE_URL` names one. */
+export async function measureLogSearch({ rounds }: { rounds: number }): Promise<LogSearchResult[]> {
+  const results = await withSqlite((store) => measure(store, rounds));
+  const databaseUrl = process.env.DATABASE_URL;
+  if (databaseUrl === undefined) return results;
+  return [...results, ...(await withPostgres(databaseUrl, (store) => measure(store, rounds)))];
+}
+
+export function logSearchMarkdown(results: readonly LogSearchResult[]): string {
+  return table(
+    [`log search, ${rows} entries`, 'engine', 'found', 'p50 ms', 'p95 ms', 'stall ms'],
+    results.map(({ title, engine, total, p50Ms, p95Ms, stallMs }) => [
+      title,
+      engine,
+      String(total),
+      p50Ms.toFixed(1),
+      p95Ms.toFixed(1),
+      stallMs.toFixed(1),
+    ]),
+  );
+}
+
+async function measure(store: Store, rounds: number): Promise<LogSearchResult[]> {
+  const results: LogSearchResult[] = [];
+  for (const { title, search } of searches) {
+    const times: number[] = [];
+    let total = 0;
+    let stallMs = 0;
+    // The first ones warm up caches and compilers.
+    for (let round = -3; round < rounds * 5; round += 1) {
+      const watch = watchStalls();
+      const begun = performance.now();
+      const page = await store.report('searchLog', { userId: 2, ...search });
+      const took = performance.now() - begun;
+      const stall = watch();
+      total = page.total;
+      if (round < 0) continue;
+      times.push(took);
+      stallMs = Math.max(stallMs, stall);
+    }
+    const sorted = times.toSorted((left, right) => left - right);
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+    results.push({ engine: store.engine, title, total, p50Ms: at(0.5), p95Ms: at(0.95), stallMs });
+  }
+  return results;
+}
+
+/** Says how long no turn of the event loop came. */
+function watchStalls(): () => number {
+  let last = performance.now();
+  let longest = 0;
+  let running = true;
+  const turn = () => {
+    const now = performance.now();
+    longest = Math.max(longest, now - last);
+    last = now;
+    if (running) setImmediate(turn);
+  };
+  setImmediate(turn);
+  return () => {
+    running = false;
+    return longest;
+  };
+}
+
+function requestId(number: number): string {
+  return `req_019a${number.toString(16).padStart(28, '0')}`;
+}
+
+async function withSqlite<T>(use: (store: Store) => Promise<T>): Promise<T> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'unigate-logs-'));
+  const store = await openStore({ dataDir });
+  const books = new DatabaseSync(join(dataDir, 'unigate.db'), { timeout: 60_000 });
+  const series = `(with recursive s(i) as (select 1 union all select i + 1 from s where i < ${rows}) select i from s)`;
+  for (const statement of ['drop trigger request_log_added', ...filling(series, 'printf')])
+    books.exec(statement);
+  books.exec('analyze; pragma wal_checkpoint(truncate)');
+  books.close();
+  try {
+    return await use(store);
+  } finally {
+    await store.close();
+    await rm(dataDir, { recursive: true });
+  }
+}
+
+async function withPostgres<T>(databaseUrl: string, use: (store: Store) => Promise<T>): Promise<T> {
+  const schema = `bench_${Date.now()}`;
+  const store = await openStore({ dataDir: '', databaseUrl, schema });
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query(`set search_path = ${schema}`);
+    await client.query('alter table request_log disable trigger user');
+    for (const statement of filling(`(select generate_series(1, ${rows}) as i)`, 'format'))
+      await client.query(statement);
+    await client.query('vacuum analyze request_log');
+    await client.query('vacuum analyze log_counts');
+    return await use(store);
+  } finally {
+    await store.close();
+    await client.query(`drop schema ${schema} cascade`);
+    await client.end();
+  }
+}
+
+/** Statements that fill the log; `series` has a row for each entry with its number `i`. */
+function filling(series: string, engine: 'printf' | 'format'): string[] {
+  const hex = engine === 'printf' ? "printf('%028x', i)" : "lpad(to_hex(i), 28, '0')";
+  const padded =
+    engine === 'printf' ? "printf('%02d', (i * 7919) % 30)" : "lpad(((i * 7919::bigint) % 30)::text, 2, '0')";
+  const key = `case when i % 5000 = 0 then ${keys + 1} else i * 31 % ${keys} + 1 end`;
+  const tokenRows = Array.from({ length: keys + 2 }, (_, index) => {
+    const name = index === keys ? 'a rare one' : `key ${index + 1} ${index % 2 === 0 ? 'odd' : 'even'}`;
+    return `(${index + 1}, ${index > keys ? 3 : 2}, '${name}', 'hash ${index}', '', 1, 0, 0, 0, -1, 0)`;
+  });
+  return [
+    "insert into users (id, name, group_name, created_at) values (2, 'own', 'default', 0), (3, 'other', 'default', 0)",
+    `insert into tokens (id, user_id, name, key_hash, key_hint, status, unlimited_quota, remain_quota, used_quota,
+      expired_time, created_time) values ${tokenRows.join(', ')}`,
+    `insert into request_log (id, request_id, user_id, token_id, token_name, model_name, operation, channel, status,
+      unit, units, prompt_tokens, completion_tokens, quota, duration_ms, created_at)
+      select i, 'req_019a' || ${hex}, case when i % 10 = 0 and i % 5000 <> 0 then 3 else 2 end,
+        case when i % 10 = 0 and i % 5000 <> 0 then ${keys + 2} else ${key} end,
+        'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 900,
+        1700000000 + i / 100 from ${series} as entries`,
+    `insert into log_counts (user_id, bucket, token_id, model_name, entries)
+      select user_id, id >> 14, token_id, model_name, count(*) from request_log
+      group by user_id, id >> 14, token_id, model_name`,
+  ];
+}

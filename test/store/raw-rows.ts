@@ -1,0 +1,45 @@
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { onServer, type TestStore } from './engines.ts';
+
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+/** Writes rows as they are, past every command, as an operator could with a tool of the database. */
+export async function insertRows(testStore: TestStore, table: string, rows: readonly Row[]): Promise<void> {
+  const names = Object.keys(rows[0] ?? {});
+  const values = rows.map((row) => names.map((name) => row[name] ?? null));
+  const text = (marks: readonly string[]) =>
+    `insert into ${table} (${names.join(', ')}) values (${marks.join(', ')})`;
+  await runRaw(
+    testStore,
+    values.map((list) => [(mark) => text(list.map((_, index) => mark(index + 1))), list]),
+  );
+}
+
+/** Runs a statement past every command. */
+export function runStatement(testStore: TestStore, statement: string): Promise<void> {
+  return runRaw(testStore, [[() => statement, []]]);
+}
+
+type Raw = readonly [text: (mark: (index: number) => string) => string, values: SQLInputValue[]];
+
+async function runRaw({ engine, options }: TestStore, statements: readonly Raw[]): Promise<void> {
+  if (engine === 'sqlite') {
+    const books = new DatabaseSync(join(options.dataDir, 'unigate.db'), { timeout: 5_000 });
+    books.exec('begin immediate');
+    for (const [text, values] of statements) books.prepare(text(() => '?')).run(...values);
+    books.exec('commit');
+    books.close();
+    return;
+  }
+  await onServer(async (client) => {
+    await client.query(`set search_path = ${options.schema}`);
+    await client.query('begin');
+    for (const [text, values] of statements)
+      await client.query(
+        text((index) => `$${index}`),
+        values,
+      );
+    await client.query('commit');
+  });
+}
