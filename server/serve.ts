@@ -99,6 +99,7 @@ export async function serve(
           allowPrivateUrls: settings.callbacks.allowPrivate,
           draft: settings.sandboxDraft,
           ...(settings.sandboxTaskMs === undefined ? {} : { taskTime: settings.sandboxTaskMs }),
+          ...(settings.sandboxSongSeconds === undefined ? {} : { songSeconds: settings.sandboxSongSeconds }),
         })
       : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());

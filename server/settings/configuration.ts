@@ -21,7 +21,7 @@ export class SettingsError extends Error {
 
 /** The configuration file as written, after the check against its schema. */
 export interface ConfigurationFile {
-  sandbox?: boolean | { task_seconds?: number; draft?: boolean };
+  sandbox?: boolean | { task_seconds?: number; song_seconds?: number; draft?: boolean };
   groups?: Record<string, { models: string[]; ratio?: number }>;
   prices?: Record<string, number>;
   channels?: {

@@ -50,6 +50,8 @@ export interface Settings {
   sandboxTaskMs: number | undefined;
   /** The sandbox draws small and coarse files. */
   sandboxDraft: boolean;
+  /** About how long its songs are, in seconds; undefined: its own default. */
+  sandboxSongSeconds: number | undefined;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
   /** Quota per unit by model pattern. */
   prices: Readonly<Record<string, number>>;
@@ -95,6 +97,7 @@ export function readSettings(environment: Environment): Settings {
     sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
     sandboxTaskMs: taskMs(file.sandbox),
     sandboxDraft: typeof file.sandbox === 'object' && file.sandbox.draft === true,
+    sandboxSongSeconds: songSeconds(file.sandbox),
     groups: Object.fromEntries(
       Object.entries(file.groups ?? { default: { models: ['*'] } }).map(([name, { models, ratio = 1 }]) => [
         name,
@@ -178,4 +181,8 @@ function logLevel(text: string): string {
 function bootstrapKey(key: string | undefined): string | undefined {
   if (key === undefined || /^[\x21-\x7e]{8,256}$/.test(key)) return key;
   throw new SettingsError('BOOTSTRAP_KEY must be 8 to 256 printable characters without blanks.');
+}
+
+function songSeconds(sandbox: ConfigurationFile['sandbox']): number | undefined {
+  return typeof sandbox === 'object' ? sandbox.song_seconds : undefined;
 }

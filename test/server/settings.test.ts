@@ -23,6 +23,7 @@ test('without any configuration the sandbox serves every model to the group defa
     sandbox: true,
     sandboxTaskMs: undefined,
     sandboxDraft: false,
+    sandboxSongSeconds: undefined,
     groups: { default: { models: ['*'], ratio: 1 } },
     prices: { '*': 1 },
     channels: [],
@@ -74,6 +75,7 @@ channels:
   expect(settings.sandbox).toBe(false);
   const slow = withFile('sandbox: { task_seconds: 2.5, draft: true }\n').read();
   expect([slow.sandbox, slow.sandboxTaskMs, slow.sandboxDraft]).toEqual([true, 2_500, true]);
+  expect(withFile('sandbox: { song_seconds: 5 }\n').read().sandboxSongSeconds).toBe(5);
   expect(withFile('limits: { speech_seconds: 90 }\n').read().speechMs).toBe(90_000);
   expect(withFile('limits: { speech_seconds: 0 }\n').read).toThrow(/:1: limits.speech_seconds /);
   expect(settings.channels[0]).toEqual({
@@ -127,6 +129,7 @@ channels:
     ],
     ['broken YAML', 'sandbox: [true\n', 2, /./],
     ['a database without connections', 'sandbox: true\ndatabase: { connections: 0 }\n', 2, /connections/],
+    ['songs of a second', 'sandbox: { song_seconds: 1 }\n', 1, /song_seconds/],
     ['tasks that take no time', 'sandbox: { task_seconds: 0 }\n', 1, /task_seconds/],
   ])('%s', (_name, yaml, line, message) => {
     const { path, read } = withFile(yaml);

@@ -20,6 +20,8 @@ export interface TestGateway {
 
 /** Milliseconds that the sandbox takes for a task: long enough to be seen at work. */
 const taskTime = 800;
+/** Short enough to be made while a test waits. */
+const songSeconds = 2;
 
 /**
  * Starts a gateway with its sandbox on a free port, with books of its own in a temporary folder or in a
@@ -44,6 +46,7 @@ export async function startTestGateway(
     ...defaults,
     sandboxTaskMs: taskTime,
     sandboxDraft: true,
+    sandboxSongSeconds: songSeconds,
     dataDir,
     ...stored,
     ...change,
