@@ -16,6 +16,37 @@ export function numberField(value: unknown, name: string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** A property that is true or false. */
+export function flagField(value: unknown, name: string): boolean | undefined {
+  const found = field(value, name);
+  return typeof found === 'boolean' ? found : undefined;
+}
+
+/** A property that is a number of things: whole and not negative. */
+export function countField(value: unknown, name: string): number | undefined {
+  const number = wholeField(value, name);
+  return number !== undefined && number >= 0 ? number : undefined;
+}
+
+/** A property that is a number, rounded. */
+export function wholeField(value: unknown, name: string): number | undefined {
+  const rounded = Math.round(numberField(value, name) ?? Number.NaN);
+  return Number.isSafeInteger(rounded) ? rounded : undefined;
+}
+
+/** The named values that are there. */
+export function picked<Name extends string, Value>(
+  names: readonly Name[],
+  valueOf: (name: Name) => Value | undefined,
+): Partial<Record<Name, Value>> {
+  const found: Partial<Record<Name, Value>> = {};
+  for (const name of names) {
+    const value = valueOf(name);
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
 /** A property that is an object. */
 export function objectField(value: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
   const found = field(value, name);

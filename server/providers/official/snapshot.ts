@@ -1,5 +1,15 @@
 import type { components } from '../../../generated/http.ts';
-import { field, numberField, objectField, textField, webAddress } from '../json.ts';
+import {
+  countField,
+  field,
+  flagField,
+  numberField,
+  objectField,
+  picked,
+  textField,
+  webAddress,
+  wholeField,
+} from '../json.ts';
 import type { VideoResult } from '../video.ts';
 
 type Schemas = components['schemas'];
@@ -64,10 +74,10 @@ function nativeOf(answer: unknown): Readonly<Record<string, unknown>> {
     content: picked(['last_frame_url', 'file_url'], (name) => webAddress(content, name)),
     ...(usage !== undefined && { usage }),
     // A length of -1 asks for any length.
-    ...picked(numbers, (name) => (name === 'seed' ? whole(numberField(answer, name)) : count(answer, name))),
-    ...picked(['framespersecond'], (name) => count(answer, name) || undefined),
+    ...picked(numbers, (name) => (name === 'seed' ? wholeField(answer, name) : countField(answer, name))),
+    ...picked(['framespersecond'], (name) => countField(answer, name) || undefined),
     ...picked(texts, (name) => textField(answer, name)?.slice(0, maxTextLength)),
-    ...picked(flags, (name) => flag(answer, name)),
+    ...picked(flags, (name) => flagField(answer, name)),
     ...(tools !== undefined && { tools }),
   };
 }
@@ -84,17 +94,17 @@ function metadataOf(answer: unknown): Schemas['VideoTaskMetadata'] {
     ...picked(['output_format', 'resolution', 'ratio'], (name) =>
       textField(answer, name)?.slice(0, maxTextLength),
     ),
-    ...picked(['seed'], (name) => whole(numberField(answer, name))),
-    ...picked(['generate_audio'], (name) => flag(answer, name)),
+    ...picked(['seed'], (name) => wholeField(answer, name)),
+    ...picked(['generate_audio'], (name) => flagField(answer, name)),
   };
 }
 
 function usageOf(answer: unknown): Schemas['OfficialUsage'] | undefined {
   const usage = objectField(answer, 'usage');
   if (usage === undefined) return undefined;
-  const searches = count(field(usage, 'tool_usage'), 'web_search');
+  const searches = countField(field(usage, 'tool_usage'), 'web_search');
   return {
-    ...picked(['completion_tokens', 'total_tokens'], (name) => count(usage, name)),
+    ...picked(['completion_tokens', 'total_tokens'], (name) => countField(usage, name)),
     ...(searches !== undefined && { tool_usage: { web_search: searches } }),
   };
 }
@@ -103,33 +113,4 @@ function toolsOf(answer: unknown): Schemas['OfficialTool'][] | undefined {
   const tools = field(answer, 'tools');
   if (!Array.isArray(tools)) return undefined;
   return tools.some((tool) => field(tool, 'type') === 'web_search') ? [{ type: 'web_search' }] : undefined;
-}
-
-/** The named values that are there. */
-function picked<Name extends string, Value>(
-  names: readonly Name[],
-  valueOf: (name: Name) => Value | undefined,
-): Partial<Record<Name, Value>> {
-  const found: Partial<Record<Name, Value>> = {};
-  for (const name of names) {
-    const value = valueOf(name);
-    if (value !== undefined) found[name] = value;
-  }
-  return found;
-}
-
-function flag(value: unknown, name: string): boolean | undefined {
-  const found = field(value, name);
-  return typeof found === 'boolean' ? found : undefined;
-}
-
-/** A number of things: whole and not negative. */
-export function count(value: unknown, name: string): number | undefined {
-  const number = whole(numberField(value, name));
-  return number !== undefined && number >= 0 ? number : undefined;
-}
-
-function whole(number: number | undefined): number | undefined {
-  const rounded = number === undefined ? undefined : Math.round(number);
-  return Number.isSafeInteger(rounded) ? rounded : undefined;
 }

@@ -9,9 +9,9 @@ import {
   type Upstream,
 } from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask } from '../ask-for-task.ts';
-import { field, idField } from '../json.ts';
+import { countField, field, idField } from '../json.ts';
 import { reportedError } from '../public-ids.ts';
-import { count, readSnapshot, secondsOf } from './snapshot.ts';
+import { readSnapshot, secondsOf } from './snapshot.ts';
 
 /** The protocol reports no progress. */
 const halfway = 50;
@@ -75,6 +75,6 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
 function usageOf(answer: unknown) {
   const units = secondsOf(answer);
   if (units === undefined) return {};
-  const outputTokens = count(field(answer, 'usage'), 'completion_tokens');
+  const outputTokens = countField(field(answer, 'usage'), 'completion_tokens');
   return { usage: { units, ...(outputTokens !== undefined && { outputTokens }) } };
 }
