@@ -6306,17 +6306,6 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        GenericNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                "x-should-retry": components["headers"]["ShouldRetry"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["GenericError"];
-            };
-        };
         /** @description The request breaks the contract, the job is not in the state that this call needs, or the provider refuses the prompt. The message says which. Nothing was charged. */
         GenericImageBadRequest: {
             headers: {
@@ -6660,10 +6649,10 @@ export interface components {
         RequestId: string;
         /** @description How long to wait before a repeat, in whole seconds. */
         RetryAfter: number;
-        /** @description Always `false`. Tells clients that repeat 5xx by themselves that a repeat cannot succeed. */
-        ShouldRetry: "false";
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
+        /** @description Always `false`. Tells clients that repeat 5xx by themselves that a repeat cannot succeed. */
+        ShouldRetry: "false";
     };
     pathItems: never;
 }
@@ -7613,7 +7602,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7661,7 +7649,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7709,7 +7696,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7755,7 +7741,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7801,7 +7786,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7847,7 +7831,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -7880,7 +7863,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -7911,7 +7893,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -7942,7 +7923,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -7976,7 +7956,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8010,7 +7989,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8044,7 +8022,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8075,7 +8052,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8106,7 +8082,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8137,7 +8112,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8169,7 +8143,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8203,7 +8176,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8237,7 +8209,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8271,7 +8242,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8305,7 +8275,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8339,7 +8308,6 @@ export interface operations {
             409: components["responses"]["GenericConflict"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8387,7 +8355,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8435,7 +8402,6 @@ export interface operations {
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
@@ -8468,7 +8434,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };
@@ -8499,7 +8464,6 @@ export interface operations {
             404: components["responses"]["GenericNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
-            501: components["responses"]["GenericNotImplemented"];
             503: components["responses"]["GenericUnavailable"];
         };
     };

@@ -638,7 +638,7 @@ export const operations = {
     area: 'music',
     summary: 'Start making a song, continuing one or separating its stems.',
     aliases: ['/sigma/v1/submit/music', '/sigma/v1/mv-3.5/submit/music'],
-    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -652,7 +652,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -669,7 +668,7 @@ export const operations = {
     area: 'music',
     summary: 'Start writing lyrics.',
     aliases: ['/sigma/v1/submit/lyrics', '/sigma/v1/mv-3.5/submit/lyrics'],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -681,7 +680,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -698,7 +696,7 @@ export const operations = {
     area: 'music',
     summary: 'Read a music or lyrics task.',
     aliases: ['/sigma/v1/fetch/{task_id}', '/sigma/v1/mv-3.5/fetch/{task_id}'],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -708,7 +706,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -722,7 +719,7 @@ export const operations = {
     area: 'music',
     summary: 'Read several music and lyrics tasks at once.',
     aliases: ['/sigma/v1/fetch', '/sigma/v1/mv-3.5/fetch'],
-    statuses: [200, 400, 401, 413, 415, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 413, 415, 429, 500, 503],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -733,7 +730,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -748,7 +744,7 @@ export const operations = {
     area: 'music',
     summary: 'Read songs by clip id.',
     aliases: ['/sigma/v1/feed/{clip_id}', '/sigma/v1/mv-3.5/feed/{clip_id}'],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -758,7 +754,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },
@@ -772,7 +767,7 @@ export const operations = {
     area: 'music',
     summary: 'Get the address of a song\'s WAV file.',
     aliases: ['/sigma/v1/act/wav/{clip_id}', '/sigma/v1/mv-3.5/act/wav/{clip_id}'],
-    statuses: [200, 400, 401, 404, 409, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 404, 409, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -783,7 +778,6 @@ export const operations = {
         409: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -799,7 +793,7 @@ export const operations = {
     area: 'music',
     summary: 'Get the times of a song\'s words.',
     aliases: ['/sigma/v1/act/timing/{clip_id}', '/sigma/v1/mv-3.5/act/timing/{clip_id}'],
-    statuses: [200, 400, 401, 404, 409, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 404, 409, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -810,7 +804,6 @@ export const operations = {
         409: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -826,7 +819,7 @@ export const operations = {
     area: 'music',
     summary: 'Start making a song in format A.',
     aliases: ['/sigma/v1/mv-3.5/music'],
-    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 409, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -840,7 +833,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -857,7 +849,7 @@ export const operations = {
     area: 'music',
     summary: 'Read a format A music task.',
     aliases: ['/sigma/v1/mv-3.5/music/{task_id}'],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 503],
+    statuses: [200, 400, 401, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
@@ -867,7 +859,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         503: ['application/json'],
       },
     },

@@ -156,7 +156,8 @@ function usableDraft(
   return { channel, upstreamId };
 }
 
-function keptApart([one, other]: readonly Reference[]): Failure {
+/** The failure for things that no one provider has. */
+export function keptApart([one, other]: readonly Pick<Reference, 'id' | 'field'>[]): Failure {
   const ids = `${quoted(one?.id ?? '')} and ${quoted(other?.id ?? '')}`;
   return invalid(other?.field ?? '', `${ids} are kept by different providers; upload one of them anew.`);
 }

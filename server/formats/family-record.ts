@@ -13,7 +13,7 @@ export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRe
   const { id, error, startedAt, completedAt } = task;
   const { prompt }: VideoFacts = task.facts;
   const { video_url } = shownResult(task, links);
-  const status = statusOf(task);
+  const status = recordStatus(task);
   return {
     code: 'success',
     message: '',
@@ -36,7 +36,8 @@ export function renderFamilyRecord(task: TaskRecord, links: FileLinks): FamilyRe
   };
 }
 
-function statusOf({ state, upstreamId }: TaskRecord): Status {
+/** A task's state in the words of the records. */
+export function recordStatus({ state, upstreamId }: TaskRecord): Status {
   if (state === 'completed') return 'SUCCESS';
   if (state === 'failed') return 'FAILURE';
   if (state === 'in_progress') return 'IN_PROGRESS';

@@ -1,11 +1,14 @@
 import type { FileLinks } from '../files/file-links.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { renderImageJob } from './image-job.ts';
+import { renderMusicTask } from './music.ts';
 import { renderOfficialTask } from './official.ts';
 
 /** The body of a callback about a task, in the format that its receiver knows. */
 export function renderCallback(task: TaskRecord, links: FileLinks): object {
   switch (task.format) {
+    case 'music':
+      return renderMusicTask(task, links);
     case 'image':
       return renderImageJob(task, links);
     default:

@@ -13,6 +13,8 @@ export interface Call {
   readonly startedAt: number;
   /** Undefined until the route is known, and for a path that no operation has. */
   operation: (Operation & { id: OperationId }) | undefined;
+  /** Template of the path that the operation was called at; empty until the route is known. */
+  route: string;
   params: Readonly<Record<string, string>>;
   /** Undefined until the key is checked, and on operations that need none. */
   caller: Caller | undefined;
@@ -54,6 +56,7 @@ export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) 
       requestId,
       startedAt: timers.monotonic(),
       operation: undefined,
+      route: '',
       params: {},
       caller: undefined,
       signal: left.signal,

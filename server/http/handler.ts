@@ -37,6 +37,10 @@ export interface OperationRequest<Op extends OperationId> {
   readonly path: PathParameters<Op>;
   readonly query: QueryParameters<Op>;
   readonly headers: IncomingHttpHeaders;
+  /** Template of the path that was called: the operation's own or one of its aliases. */
+  readonly route: string;
+  /** The caller's IP address, as `Gateway.addressOf` knows it; empty once it has left. */
+  readonly address: string;
   /** Aborted when the client goes away before the answer is complete. */
   readonly signal: AbortSignal;
 }

@@ -131,6 +131,8 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
       path: call.params,
       query: request.query,
       headers: request.headers,
+      route: call.route,
+      address: gateway.addressOf(request),
       signal: call.signal,
     } as unknown as OperationRequest<OperationId>;
     try {

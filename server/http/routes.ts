@@ -110,6 +110,7 @@ export function route(request: Request, response: Response, next: NextFunction):
   const { operation } = found;
   takeAliases(request.headers, operation.headerAliases);
   request.call.operation = operation;
+  request.call.route = found.path;
   request.call.params = Object.fromEntries(
     found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
   );

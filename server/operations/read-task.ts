@@ -4,7 +4,13 @@ import { quoted } from '../models/catalogue.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 
 type TaskRequest = OperationRequest<
-  'getVideo' | 'getGenericVideo' | 'downloadVideoContent' | 'getOfficialVideo' | 'deleteOfficialVideo'
+  | 'getVideo'
+  | 'getGenericVideo'
+  | 'downloadVideoContent'
+  | 'getOfficialVideo'
+  | 'deleteOfficialVideo'
+  | 'fetchMusicTask'
+  | 'getMusic'
 >;
 
 /**
@@ -14,7 +20,7 @@ type TaskRequest = OperationRequest<
  */
 export async function readTask(
   { gateway, caller, path }: TaskRequest,
-  ...formats: ('generic' | 'videos' | 'official')[]
+  ...formats: ('generic' | 'videos' | 'official' | 'music')[]
 ): Promise<TaskRecord> {
   for (const format of formats) {
     const task = await gateway.tasks.read({ id: path.task_id, userId: caller.userId, format });

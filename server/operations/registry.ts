@@ -11,6 +11,15 @@ import { submitImagine } from './images/submitImagine.ts';
 import { searchLogs } from './logs/searchLogs.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
+import { createMusic } from './music/createMusic.ts';
+import { fetchMusicTask } from './music/fetchMusicTask.ts';
+import { fetchMusicTasks } from './music/fetchMusicTasks.ts';
+import { getClip } from './music/getClip.ts';
+import { getClipTiming } from './music/getClipTiming.ts';
+import { getClipWav } from './music/getClipWav.ts';
+import { getMusic } from './music/getMusic.ts';
+import { submitLyrics } from './music/submitLyrics.ts';
+import { submitMusic } from './music/submitMusic.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 import { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
@@ -65,15 +74,15 @@ export const handlers: Handlers = {
   createModel3d,
   uploadAsset,
   getAsset,
-  submitMusic: notImplemented,
-  submitLyrics: notImplemented,
-  fetchMusicTask: notImplemented,
-  fetchMusicTasks: notImplemented,
-  getClip: notImplemented,
-  getClipWav: notImplemented,
-  getClipTiming: notImplemented,
-  createMusic: notImplemented,
-  getMusic: notImplemented,
+  submitMusic,
+  submitLyrics,
+  fetchMusicTask,
+  fetchMusicTasks,
+  getClip,
+  getClipWav,
+  getClipTiming,
+  createMusic,
+  getMusic,
   submitImagine,
   submitImageModal,
   submitImageAction,

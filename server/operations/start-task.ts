@@ -6,7 +6,7 @@ import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
-import { failureWithPublicIds } from '../providers/public-ids.ts';
+import { failureWithPublicIds, type PublicIds } from '../providers/public-ids.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
@@ -26,6 +26,8 @@ export interface TaskPlan {
   /** Milliseconds until it fails if it is not final by then. */
   lifetimeMs?: number;
   callbackUrl?: string;
+  /** What the client calls the address, where its format has several names for it. */
+  callbackField?: string;
   /** What it goes on from, which only one provider has. */
   source?: TaskSource;
   /** What the client calls each item of the body's `content`. */
@@ -39,6 +41,8 @@ export interface TaskSource {
   /** The field that names it, and what stands there. */
   field: string;
   id: string;
+  /** Of what the body refers to. */
+  publicIds?: PublicIds;
 }
 
 /**
@@ -49,14 +53,14 @@ export interface TaskSource {
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, fields = [], source, ...plan }: TaskPlan,
+  { body: asked, fields = [], source, callbackField, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
-  const callback = callbackOf(plan, gateway.settings);
+  const callback = callbackOf({ ...plan, callbackField }, gateway.settings);
   const { id, protocol } = plan.model;
   const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
   const channels = source === undefined ? serving : keeping(serving, source);
-  const plain = { body: asked, channels, publicIds: {}, fields };
+  const plain = { body: asked, channels, publicIds: source?.publicIds ?? {}, fields };
   // Only this protocol knows assets and drafts.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
   const hosts = hostsIn(asked);
@@ -105,11 +109,15 @@ function referring({ publicIds }: Routed): boolean {
 }
 
 function callbackOf(
-  { callbackUrl, format }: Pick<TaskPlan, 'callbackUrl' | 'format'>,
+  {
+    callbackUrl,
+    callbackField,
+    format,
+  }: Pick<TaskPlan, 'callbackUrl' | 'format'> & { callbackField: string | undefined },
   { callbacks }: Settings,
 ): Pick<TaskPlan, 'callbackUrl'> {
   if (callbackUrl === undefined) return {};
-  return { callbackUrl: checkCallbackUrl(callbackUrl, callbackFields[format], callbacks) };
+  return { callbackUrl: checkCallbackUrl(callbackUrl, callbackField ?? callbackFields[format], callbacks) };
 }
 
 /** What requests of each format call the address. */

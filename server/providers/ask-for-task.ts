@@ -25,9 +25,9 @@ export class ProviderRefusal extends ProviderFailure {
  */
 export async function askForTask(
   { channel, user, signal }: Upstream,
-  request: Omit<UpstreamRequest, 'user' | 'poll' | 'signal'>,
+  request: Omit<UpstreamRequest, 'user' | 'signal'>,
 ): Promise<unknown> {
-  const response = await channel.request({ ...request, user, poll: request.method === 'GET', signal });
+  const response = await channel.request({ poll: request.method === 'GET', ...request, user, signal });
   const { status, body } = response;
   if (status < 200 || status > 299) {
     const words = new ProviderWords(channel, request.body);
@@ -43,24 +43,26 @@ export async function askForTask(
 }
 
 /**
- * Polls a task at its path, and has the answer read. A task that is not found has failed; any other refusal says
+ * Polls a task, at its path or in another way, and has the answer read. A task that is not found has failed; any other refusal says
  * nothing of it: it is asked about again.
  *
  * @throws DriverError that is never `rejected`
  */
 export async function pollForTask(
   upstream: Upstream,
-  path: string,
+  asked: string | Pick<UpstreamRequest, 'method' | 'path' | 'body'>,
   read: (answer: unknown) => Snapshot,
 ): Promise<Snapshot> {
   let answer: unknown;
   try {
-    answer = await askForTask(upstream, { method: 'GET', path });
+    const request = typeof asked === 'string' ? { method: 'GET' as const, path: asked } : asked;
+    answer = await askForTask(upstream, { ...request, poll: true });
   } catch (error) {
     if (!(error instanceof DriverError) || error.kind !== 'rejected') throw error;
     const { failure } = error;
     const status = failure instanceof ProviderRefusal ? failure.rejection.status : failure.status;
-    if (status === 404 || status === 410) return { state: 'failed', error: taskLost };
+    if (status === 404 || status === 410 || failure.code === 'task_not_exist')
+      return { state: 'failed', error: taskLost };
     throw new DriverError('unknown', failure, { channelFailed: true });
   }
   return read(answer);

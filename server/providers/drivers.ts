@@ -5,6 +5,7 @@ import { nativeModel3d } from './native/model3d.ts';
 import { nativeDriver } from './native/tasks.ts';
 import { nativeVideo } from './native/video-result.ts';
 import { officialDriver } from './official/tasks.ts';
+import { sigmaDriver } from './sigma/tasks.ts';
 
 /** The drivers by the protocol of the models they serve, which is the name that tasks keep. */
 export const drivers: ReadonlyMap<string, TaskDriver> = new Map([
@@ -12,5 +13,6 @@ export const drivers: ReadonlyMap<string, TaskDriver> = new Map([
   ['native_3d', nativeDriver(nativeModel3d)],
   ['official', officialDriver],
   ['eta', etaDriver],
+  ['sigma', sigmaDriver],
   ['imgjob', imgjobDriver],
 ]);

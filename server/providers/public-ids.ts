@@ -23,7 +23,7 @@ export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Fa
 }
 
 /** The public ids that a task's facts hold as `public_ids`. */
-function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds {
+export function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds {
   const pairs = Object.entries(objectField(facts, 'public_ids') ?? {});
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
 }

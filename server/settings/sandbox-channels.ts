@@ -11,6 +11,7 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
   ],
   ['sandbox-official', 'official', ['official']],
   ['sandbox-eta', 'eta', ['eta']],
+  ['sandbox-sigma', 'sigma', ['sigma']],
   ['sandbox-imgjob', 'imgjob', ['imgjob']],
   ['sandbox-embeddings', 'embeddings', ['embeddings']],
 ];

@@ -7,7 +7,10 @@ import { findModel, knownModel, quoted, requireProtocol } from '../models/catalo
 import type { ChannelProtocol } from '../settings/configuration.ts';
 
 /** The catalogue's protocols whose work is done in tasks. */
-export type TaskProtocol = Extract<Protocol, 'native_video' | 'native_3d' | 'official' | 'eta' | 'imgjob'>;
+export type TaskProtocol = Extract<
+  Protocol,
+  'native_video' | 'native_3d' | 'official' | 'eta' | 'sigma' | 'imgjob'
+>;
 
 /** A model whose work is done in tasks. */
 export interface TaskModel {
@@ -21,6 +24,7 @@ const units: Readonly<Record<TaskProtocol, Unit>> = {
   native_3d: 'actions',
   official: 'seconds',
   eta: 'seconds',
+  sigma: 'tracks',
   imgjob: 'actions',
 };
 

@@ -7,7 +7,7 @@ export const ready = 'ready';
 type Answer = readonly [status: number, body: unknown];
 
 /**
- * An upstream with everything that can be owned, in all three protocols: tasks, assets and custom voices. It records
+ * An upstream with everything that can be owned, in every protocol of tasks: those, assets, songs and custom voices. It records
  * what it is asked.
  */
 export async function startEverythingUpstream(name: string): Promise<RecordingUpstream> {
@@ -47,6 +47,12 @@ export async function startEverythingUpstream(name: string): Promise<RecordingUp
         200,
         done.get(id) ? { id, status: 'succeeded', content: { video_url: url } } : { id, status: 'queued' },
       ];
+    }
+    if (path.startsWith('/sigma/')) {
+      if (creates) return [200, { code: 'success', message: '', data: id }];
+      const song = { id: `clip-of-${id}`, audio_url: url, text: 'Words', status: 'streaming' };
+      const status = done.get(id) ? 'SUCCESS' : 'IN_PROGRESS';
+      return [200, { code: 'success', message: '', data: { task_id: id, status, data: [song] } }];
     }
     if (path.startsWith('/v1/videos/')) {
       if (creates) return [200, { request_id: id }];

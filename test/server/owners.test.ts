@@ -27,6 +27,8 @@ const tasks: Readonly<Record<string, (prompt: string) => Request>> = {
     { model: 'gamma3.0-video', input: { prompt } },
   ],
   '3D object': (prompt) => ['POST', `${native}/3d-generation`, { model: 'theta-3d', input: { prompt } }],
+  music: (prompt) => ['POST', '/sigma/submit/music', { prompt }],
+  lyrics: (prompt) => ['POST', '/sigma/submit/lyrics', { prompt }],
   official: (prompt) => ['POST', official, { model: seedance, content: [{ type: 'text', text: prompt }] }],
 };
 
@@ -40,6 +42,10 @@ const withTask: Readonly<Record<string, (id: string) => Request>> = {
   cancelNativeTask: (id) => ['POST', `/api/v1/tasks/${id}/cancel`],
   getOfficialVideo: (id) => ['GET', `${official}/${id}`],
   deleteOfficialVideo: (id) => ['DELETE', `${official}/${id}`],
+  fetchMusicTask: (id) => ['GET', `/sigma/fetch/${id}`],
+  fetchMusicTasks: (id) => ['POST', '/sigma/v1/fetch', { ids: [id] }],
+  getMusic: (id) => ['GET', `/sigma/v1/music/${id}`],
+  submitMusic: (id) => ['POST', '/sigma/submit/music', { prompt: 'x', task_id: id }],
   listVideos: (id) => ['GET', `/v1/videos?after=${id}`],
   listOfficialVideos: (id) => ['GET', `${official}?filter.task_ids=${id}`],
   createOfficialVideo: (id) => [
@@ -52,6 +58,15 @@ const withTask: Readonly<Record<string, (id: string) => Request>> = {
     '/v1/video/generations',
     { model: seedance, prompt: 'x', metadata: { content: [{ type: 'draft_task', draft_task: { id } }] } },
   ],
+};
+
+/** What can be done with a song's id, or with that of the task that made it. */
+const withClip: Readonly<Record<string, (id: string) => Request>> = {
+  getClip: (id) => ['GET', `/sigma/feed/${id}`],
+  getClipWav: (id) => ['GET', `/sigma/v1/act/wav/${id}`],
+  getClipTiming: (id) => ['GET', `/sigma/v1/mv-3.5/act/timing/${id}`],
+  submitMusic: (id) => ['POST', '/sigma/submit/music', { task: 'gen_stem', continue_clip_id: id }],
+  createMusic: (id) => ['POST', '/sigma/v1/music', { input: { prompt: 'x', continue_clip_id: id } }],
 };
 
 const picture = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' });
@@ -100,7 +115,7 @@ const withVoice: Readonly<Record<string, (id: string, service: VoiceService) => 
 };
 
 test('every operation that takes the id of a task or an asset is tried', () => {
-  const tried = new Set([...Object.keys(withTask), ...Object.keys(withAsset)]);
+  const tried = new Set([...Object.keys(withTask), ...Object.keys(withAsset), ...Object.keys(withClip)]);
   const taking = Object.entries(operations).filter(
     ([, { path, statuses }]) =>
       /\{(task_|clip_|session_)?id\}/.test(path) && !(statuses as readonly number[]).includes(501),
@@ -127,6 +142,7 @@ describe.each(engines)("on %s, another user's", (engine) => {
   };
   const idIn = ({ body }: { body: string }): string => {
     const { id, output, data } = JSON.parse(body) as { id?: string } & Record<string, Record<string, string>>;
+    if (typeof data === 'string') return data;
     return id ?? output?.task_id ?? output?.voice_id ?? output?.voice ?? data?.Id ?? '';
   };
   /** All that is kept of tasks, assets and voices, without what the poller notes for itself. */
@@ -138,6 +154,7 @@ describe.each(engines)("on %s, another user's", (engine) => {
         .select(['id', 'user_id', 'format', 'state', 'error_code', 'result', 'completed_at', 'expires_at'])
         .orderBy('id')
         .execute(),
+      read.selectFrom('clips').selectAll().orderBy('id').execute(),
       read.selectFrom('assets').selectAll().orderBy('id').execute(),
       read.selectFrom('voices').selectAll().orderBy('voice_id').execute(),
     ]);
@@ -163,7 +180,7 @@ describe.each(engines)("on %s, another user's", (engine) => {
 
   beforeAll(async () => {
     upstream = await startEverythingUpstream('up');
-    const channels = (['native', 'official', 'eta'] as const).map((protocol) =>
+    const channels = (['native', 'official', 'eta', 'sigma'] as const).map((protocol) =>
       channelTo(upstream.url, { name: protocol, protocol, voices: 'catalogue', privateFiles: true }),
     );
     const better = { name: 'better', protocol: 'official', priority: 10, groups: ['both'] } as const;
@@ -210,7 +227,12 @@ describe.each(engines)("on %s, another user's", (engine) => {
           .map(({ id }) => id)
           .sort(),
       ).toEqual(final.sort());
-    });
+      for (const state of states) {
+        const clips = target.gateway.store.read.selectFrom('clips').select('id');
+        const task = owned.get(`music ${state}`) ?? '';
+        owned.set(`clip ${state}`, (await clips.where('task_id', '=', task).executeTakeFirstOrThrow()).id);
+      }
+    }, 30_000);
   }, 60_000);
   afterAll(async () => {
     await target.close();
@@ -220,6 +242,13 @@ describe.each(engines)("on %s, another user's", (engine) => {
   test.each(Object.entries(withTask))('tasks are not there for %s, open or final', async (_, request) => {
     for (const kind of Object.keys(tasks)) await expectNothing(request, kind);
   });
+
+  test.each(Object.entries(withClip))(
+    'songs are not there for %s, streaming or complete',
+    async (_, request) => {
+      for (const kind of ['clip', 'music']) await expectNothing(request, kind);
+    },
+  );
 
   test.each(Object.entries(withAsset))('assets are not there for %s, in processing or active', (_, request) =>
     expectNothing(request, 'asset'),

@@ -39,6 +39,7 @@ const providersCodes: ReadonlySet<string> = new Set([
   'DataInspectionFailed',
   'InputTextSensitiveContentDetected',
   'invalid_argument',
+  'sensitive_words_detected',
 ]);
 
 /**

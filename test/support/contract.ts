@@ -2,7 +2,7 @@ import { describe, inject } from 'vitest';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { Answer } from './answer.ts';
 import { testCells } from './cells.ts';
-import { documented } from './documented.ts';
+import { type DocumentedOperation, documented, documentedOperations } from './documented.ts';
 import { exchange, type Variation } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { testFaults } from './faults.ts';
@@ -14,8 +14,11 @@ import { shakeHands } from './send-head.ts';
 import { testExamples } from './taken-examples.ts';
 import type { LesserKeys } from './targets.ts';
 
-/** Sends a varied documented request to the gateway. The answer is checked against the contract before it comes back. */
-export type Call = (variation?: Variation & { as?: keyof LesserKeys }) => Promise<Answer>;
+/**
+ * Sends a varied documented request to the gateway, under one of its prefixes. The answer is checked against the
+ * contract before it comes back.
+ */
+export type Call = (variation?: Variation & { as?: keyof LesserKeys; prefix?: string }) => Promise<Answer>;
 
 export interface OperationCases {
   /** By what is wrong with each. Checked on the mock and on the gateway. */
@@ -33,6 +36,7 @@ export interface OperationCases {
  */
 export function describeOperation(id: OperationId, { invalid = {}, carriesOut }: OperationCases): void {
   const operation = documented(id);
+  const aliases = [...documentedOperations.values()].filter(({ aliasOf }) => aliasOf === id);
   describe(id, () => {
     describe('mock', () => {
       const target = inject('mock');
@@ -57,14 +61,49 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
         throw new Error(`${id} lists no 501: its test must say what it carries out`);
       const by =
         (send: typeof exchange): Call =>
-        async ({ as, ...variation } = {}) => {
+        async ({ as, prefix, ...variation } = {}) => {
           const caller = as === undefined ? target : { ...target, key: inject('lesserKeys')[as] };
-          return checked(await send(caller, operation, variation), operation);
+          const called = prefix === undefined ? operation : under(prefix, operation, aliases);
+          return checked(await send(caller, called, variation), called);
         };
       carriesOut(by(exchange), by(shakeHands));
       testExamples(target, operation);
       testFaults(operation);
       testCells(operation);
     });
+    for (const alias of aliases) testAlias(alias, invalid, carriesOut !== undefined);
   });
+}
+
+/** Tests that another prefix takes and refuses what the operation does. */
+function testAlias(
+  alias: DocumentedOperation,
+  invalid: NonNullable<OperationCases['invalid']>,
+  carriedOut: boolean,
+): void {
+  describe(`at ${alias.path}`, () => {
+    describe('mock', () => {
+      const target = inject('mock');
+      testMockedAnswers(target, alias);
+      testRefusals(target, alias, invalid);
+    });
+    describe('gateway', () => {
+      const target = inject('gateway');
+      testRefusals(target, alias, invalid);
+      if (carriedOut) testExamples(target, alias);
+    });
+  });
+}
+
+/** The operation as it is documented under a prefix. */
+function under(
+  prefix: string,
+  operation: DocumentedOperation,
+  aliases: readonly DocumentedOperation[],
+): DocumentedOperation {
+  const all = [operation, ...aliases].filter(({ path }) => path.startsWith(`${prefix}/`));
+  // One prefix may begin like another.
+  const found = all.toSorted((left, right) => left.path.length - right.path.length)[0];
+  if (found === undefined) throw new Error(`${operation.id} has no path under ${prefix}`);
+  return found;
 }

@@ -5,6 +5,7 @@ import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { Target } from './answer.ts';
 import { furnishImageJobs } from './furnish-image-jobs.ts';
+import { furnishMusic } from './furnish-music.ts';
 import { startTestGateway } from './gateway.ts';
 import { type ScriptedProvider, startScriptedProvider } from './scripted-provider.ts';
 import { channelTo } from './upstream.ts';
@@ -24,7 +25,7 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta', 'imgjob', 'embeddings'] as const;
+const names = ['native', 'official', 'eta', 'sigma', 'imgjob', 'embeddings'] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
@@ -46,6 +47,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
   });
   await furnish(gateway.store, userId);
   await furnishImageJobs(gateway.store, userId);
+  await furnishMusic(gateway.store, userId);
   failWhile(gateway.store, () => store);
   const control = createServer((request, response) => {
     const chunks: Buffer[] = [];

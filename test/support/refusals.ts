@@ -16,7 +16,8 @@ export interface InvalidRequest extends Variation {
   code?: string;
 }
 
-const facts = ({ id }: DocumentedOperation): OperationFacts => operations[id as OperationId];
+const facts = ({ id, aliasOf = id }: DocumentedOperation): OperationFacts =>
+  operations[aliasOf as OperationId];
 
 /** Tests what mock and gateway refuse alike, in the same words: those that name the field and the limit. */
 export function testRefusals(

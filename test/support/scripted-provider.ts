@@ -64,6 +64,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       json(200, { request_id: 'r1', output: customized(chunks), usage: { count: 1 } });
     } else if (path.startsWith('/api/assets/')) {
       json(200, { code: 0, message: '', data: { Id: 'asset-20260301120000-k3v9q', Status: 'Processing' } });
+    } else if (path.startsWith('/sigma/')) {
+      json(200, music(path, id));
     } else if (path.startsWith('/imgjob/')) {
       json(200, imageJob(method, path));
     } else if (path.startsWith('/api/v3/')) {
@@ -99,6 +101,14 @@ function customized(chunks: readonly Buffer[]): object {
     default:
       return {};
   }
+}
+
+/** What is told of tasks for music, and of the song that is there. */
+function music(path: string, id: string): object {
+  if (path.startsWith('/sigma/act/wav/')) return { wav_file_url: 'https://files.example/low-tide.wav' };
+  if (path.startsWith('/sigma/act/timing/')) return { aligned_words: [], waveform_data: [] };
+  const data = path.startsWith('/sigma/submit/') ? 'waiting' : { task_id: id, status: 'SUBMITTED', data: [] };
+  return { code: 'success', message: '', data };
 }
 
 const time = '2026-02-01 09:30:00';

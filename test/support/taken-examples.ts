@@ -16,6 +16,7 @@ const scripted: Readonly<Record<string, readonly string[]>> = {
   createVideo: ['seedance_references'],
   createGenericVideo: ['seedance_references'],
   createOfficialVideo: ['references'],
+  submitMusic: ['continuation', 'stems'],
   submitImagine: ['reference'],
   submitImageAction: ['upscale', 'inpaint'],
   submitImageModal: ['inpaint', 'custom_zoom'],
@@ -27,7 +28,9 @@ export function testExamples(target: Target, operation: DocumentedOperation): vo
     for (const { name: example } of examples) {
       test(`takes the documented request ${example} (${mediaType})`, async () => {
         if (wasTaken(operation, `${mediaType} ${example}`)) return;
-        const caller = scripted[operation.id]?.includes(example) ? await faulty() : target;
+        const caller = scripted[operation.aliasOf ?? operation.id]?.includes(example)
+          ? await faulty()
+          : target;
         const answer = checked(await exchange(caller, operation, { example, mediaType }), operation);
         expect(answer.status, excerpt(answer)).toBe(200);
       });

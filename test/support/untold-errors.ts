@@ -26,8 +26,6 @@ export const untoldErrors: ReadonlyMap<string, string> = new Map(
     'messages 503 get_channel_failed',
     'messages 503 store_unavailable',
     'messages 504 upstream_timeout',
-    'generic 409 resource_not_ready',
-    'task music_generation_failed',
   ),
 );
 

@@ -1,4 +1,8 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { endless, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('createMusic', {
   invalid: {
@@ -17,5 +21,45 @@ describeOperation('createMusic', {
       limit: 3000,
     },
     'a delivery to no web address': { change: { notify_hook: 'app.example' }, names: 'notify_hook' },
+  },
+  carriesOut: (call) => {
+    const plain = { notify_hook: undefined, input: endless };
+    const told = { code: 200, message: 'success', data: { task_id: expect.stringMatching(/^task_/) } };
+    test.each(prefixes.slice(1))(
+      '200 a task at %s, of the current version when none is named',
+      async (prefix) => {
+        const answer = await call({ prefix, body: { input: { prompt: 'The sea', ...endless } } });
+        expect([answer.status, jsonOf(answer)]).toEqual([200, told]);
+      },
+    );
+    test('200 the same task for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `music-a-${process.pid}-${performance.now()}` };
+      const [first, again] = [await call({ change: plain, headers }), await call({ change: plain, headers })];
+      expect([first.status, jsonOf(again)]).toEqual([200, jsonOf(first)]);
+      const other = { ...plain, custom_mode: 1 };
+      expectRefusal(await call({ change: other, headers }), 400, { code: 'idempotency_key_reused' });
+    });
+    test('400 an address inside of the input', async () => {
+      const change = { input: { notify_hook: 'https://app.example/music' } };
+      expectRefusal(await call({ change }), 400, { code: 'invalid_request', names: 'input.notify_hook' });
+    });
+    test('400 in the words of the provider', async () => {
+      const body = { input: { prompt: 'Unsuitable. [[reject]]' } };
+      expectRefusal(await call({ body }), 400, { code: 'sensitive_words_detected' });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
+      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+    test('404 a song that nobody has', async () => {
+      const missing = { code: 'resource_not_found', names: 'input.continue_clip_id' };
+      expectRefusal(await call({ body: { input: { continue_clip_id: 'none' } } }), 404, missing);
+    });
+    test('409 a song that is not complete', async () => {
+      const continue_clip_id = await startMusic({ prompt: 'The sea. [[never]]' });
+      const waiting = { code: 'resource_not_ready', names: 'input.continue_clip_id' };
+      expectRefusal(await call({ body: { input: { continue_clip_id } } }), 409, waiting);
+    });
   },
 });

@@ -1,4 +1,7 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { endless, prefixes, startLyrics, startMusic } from '../../support/start-music.ts';
 
 describeOperation('fetchMusicTasks', {
   invalid: {
@@ -7,5 +10,23 @@ describeOperation('fetchMusicTasks', {
     '101 ids': { change: { ids: Array(101).fill('t1') }, names: 'ids', limit: 100 },
     'ids that are one string': { change: { ids: 't1,t2' }, names: 'ids' },
     'an action that does not exist': { change: { action: 'VIDEO' }, names: 'action', limit: 'MUSIC' },
+  },
+  carriesOut: (call) => {
+    test.each(prefixes)('200 the tasks of the caller at %s, and no others', async (prefix) => {
+      const [music, lyrics] = [await startMusic(endless), await startLyrics()];
+      const ids = [music, lyrics, music, 'none'];
+      const found = async (body: object, as?: 'penniless') => {
+        const answer = await call({ prefix, body: { ids, ...body }, ...(as && { as }) });
+        expect(answer.status).toBe(200);
+        const { data } = jsonOf(answer) as { data: { task_id: string }[] };
+        return data.map((one) => one.task_id).toSorted();
+      };
+      expect(await found({})).toEqual([music, lyrics].toSorted());
+      expect([await found({ action: 'MUSIC' }), await found({ action: 'LYRICS' })]).toEqual([
+        [music],
+        [lyrics],
+      ]);
+      expect(await found({}, 'penniless')).toEqual([]);
+    });
   },
 });

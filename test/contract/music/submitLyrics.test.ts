@@ -1,4 +1,8 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { prefixes } from '../../support/start-music.ts';
 
 describeOperation('submitLyrics', {
   invalid: {
@@ -6,5 +10,35 @@ describeOperation('submitLyrics', {
     'an empty prompt': { change: { prompt: '' }, names: 'prompt', limit: 1 },
     'a prompt that is a list': { change: { prompt: ['a lullaby'] }, names: 'prompt' },
     'a prompt of 3001 characters': { change: { prompt: 'a'.repeat(3001) }, names: 'prompt', limit: 3000 },
+  },
+  carriesOut: (call) => {
+    test.each(prefixes)('200 a task at %s, and the address of the caller', async (prefix) => {
+      const answer = await call({ prefix });
+      const [code, msg] = prefix === '/sigma' ? ['success', ''] : [200, 'success'];
+      const data = expect.stringMatching(/^task_/);
+      const rest = { message: msg, exec_time: expect.any(Number), ip: '127.0.0.1' };
+      expect([answer.status, jsonOf(answer)]).toEqual([200, { code, msg, data, ...rest }]);
+    });
+    test('200 the same task for the same idempotency key', async () => {
+      const headers = { 'idempotency-key': `lyrics-${process.pid}-${performance.now()}` };
+      const dataOf = async (change: object = {}) => {
+        const answer = await call({ headers, change: { ...change } });
+        return [answer.status, (jsonOf(answer) as { data?: unknown }).data];
+      };
+      const first = await dataOf();
+      expect([first[0], await dataOf()]).toEqual([200, first]);
+      const other = await call({ headers, change: { prompt: 'Another' } });
+      expectRefusal(other, 400, { code: 'idempotency_key_reused' });
+    });
+    test('400 in the words of the provider', async () => {
+      expectRefusal(await call({ body: { prompt: '[[reject]]' } }), 400, {
+        code: 'sensitive_words_detected',
+      });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['1 actions of sigma_lyrics'] };
+      expectRefusal(await call({ as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ as: 'restricted' }), 403, { code: 'access_denied' });
+    });
   },
 });

@@ -1,4 +1,8 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { endless, finishedSongs, prefixes, startMusic } from '../../support/start-music.ts';
 
 describeOperation('submitMusic', {
   invalid: {
@@ -46,5 +50,67 @@ describeOperation('submitMusic', {
       names: 'metadata.control_sliders.style_weight',
       limit: 1,
     },
+  },
+  carriesOut: (call) => {
+    const plain = { callback_url: undefined, ...endless };
+    const told = expect.stringMatching(/^task_/);
+    test.each([
+      ['/sigma', { code: 'success', msg: '', data: told }],
+      ['/sigma/v1', { code: 200, msg: 'success', data: [{ task_id: told, status: 1, title: 'Low tide' }] }],
+      [
+        '/sigma/v1/mv-3.5',
+        { code: 200, msg: 'success', data: [{ task_id: told, status: 1, title: 'Low tide' }] },
+      ],
+    ])('200 a task in the format of %s', async (prefix, expected) => {
+      const answer = await call({ prefix, body: { title: 'Low tide', ...endless } });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toEqual({ ...expected, exec_time: expect.any(Number) });
+    });
+    test.each(prefixes)('200 the same task for the same idempotency key at %s', async (prefix) => {
+      const headers = { 'idempotency-key': `music-${prefix}-${process.pid}-${performance.now()}` };
+      const again = async (change: object = {}) => call({ prefix, change: { ...plain, ...change }, headers });
+      const [first, second] = [await again(), await again()];
+      const { data } = jsonOf(first) as { data: unknown };
+      expect([first.status, (jsonOf(second) as { data: unknown }).data]).toEqual([200, data]);
+      expectRefusal(await again({ title: 'Another' }), 400, { code: 'idempotency_key_reused' });
+    });
+    test('200 a continuation and stems of a song', { timeout: 90_000 }, async () => {
+      const [song] = await finishedSongs();
+      const change = { continue_clip_id: song?.id ?? '', continue_at: 1 };
+      for (const example of ['continuation', 'stems'])
+        expect((await call({ example, change })).status).toBe(200);
+    });
+    test('400 in the words of the provider', async () => {
+      expectRefusal(await call({ body: { prompt: 'Unsuitable. [[reject]]' } }), 400, {
+        code: 'sensitive_words_detected',
+      });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', names: 'quota', says: ['2 tracks of sigma_music'] };
+      expectRefusal(await call({ change: plain, as: 'penniless' }), 403, quota);
+      expectRefusal(await call({ change: plain, as: 'restricted' }), 403, { code: 'access_denied' });
+    });
+    test('404 a song that nobody has, or somebody else', { timeout: 90_000 }, async () => {
+      const [song] = await finishedSongs();
+      const missing = { code: 'resource_not_found', names: 'continue_clip_id' };
+      expectRefusal(await call({ example: 'continuation' }), 404, missing);
+      const change = { continue_clip_id: song?.id ?? '' };
+      expectRefusal(await call({ example: 'stems', change, as: 'penniless' }), 404, missing);
+    });
+    test('409 a song that is not complete', async () => {
+      const change = { continue_clip_id: await startMusic({ prompt: 'The sea. [[never]]' }) };
+      const waiting = { code: 'resource_not_ready', names: 'continue_clip_id' };
+      expectRefusal(await call({ example: 'continuation', change }), 409, waiting);
+    });
+    test.each([
+      ['unauthorized', 502, 'bad_response_status_code'],
+      ['error', 502, 'bad_response_status_code'],
+      ['malformed', 502, 'bad_response'],
+      ['drop', 502, 'do_request_failed'],
+      ['throttle', 429, 'rate_limit_exceeded'],
+      ['unavailable', 503, 'get_channel_failed'],
+    ])('%s of the provider is told as %i', async (trigger, status, code) => {
+      expectRefusal(await call({ body: { prompt: `The sea. [[${trigger}]]` } }), status, { code });
+    });
   },
 });

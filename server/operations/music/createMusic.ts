@@ -1,0 +1,17 @@
+import { invalid } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { startMusic } from '../start-music.ts';
+
+/** A song in format A, to be read there or with the fetch calls. */
+export const createMusic: Handler<'createMusic'> = async (request, reply) => {
+  const { input, custom_mode, notify_hook } = request.body;
+  for (const name of ['callback_url', 'notify_hook'])
+    if (name in input) throw invalid(`input.${name}`, 'is not called; put notify_hook beside input.');
+  const body = { ...input, ...(custom_mode !== undefined && { custom_mode }) };
+  const { id } = await startMusic(request, 'createMusic', {
+    request: body,
+    ...(notify_hook !== undefined && { callbackUrl: notify_hook, callbackField: 'notify_hook' }),
+    prefix: 'input.',
+  });
+  reply.json(200, { code: 200, message: 'success', data: { task_id: id } });
+};

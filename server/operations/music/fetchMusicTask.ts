@@ -1,0 +1,10 @@
+import { linksFor } from '../../formats/links-for.ts';
+import { renderMusicTask } from '../../formats/music.ts';
+import type { Handler } from '../../http/handler.ts';
+import { readTask } from '../read-task.ts';
+
+/** A music or lyrics task, in whichever format it was asked for. */
+export const fetchMusicTask: Handler<'fetchMusicTask'> = async (request, reply) => {
+  const data = renderMusicTask(await readTask(request, 'music'), linksFor(request));
+  reply.json(200, { code: 'success', message: '', data });
+};

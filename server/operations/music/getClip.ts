@@ -1,0 +1,20 @@
+import { linksFor } from '../../formats/links-for.ts';
+import { shownSongs } from '../../formats/music.ts';
+import type { Handler } from '../../http/handler.ts';
+import { findClips } from '../../store/queries/clips.ts';
+import { unknownSong } from '../own-song.ts';
+
+/** The caller's songs of one id or several, in the order of the ids. */
+export const getClip: Handler<'getClip'> = async (request, reply) => {
+  const { gateway, caller, path } = request;
+  const { userId } = caller;
+  const asked = [...new Set(path.clip_id.split(','))];
+  const clips = await findClips(gateway.store.read, { ids: asked, userId });
+  const ids = [...new Set(clips.map(({ taskId }) => taskId))];
+  const tasks = await gateway.tasks.readAll({ ids, userId, format: 'music' });
+  const songs = tasks.flatMap((task) => shownSongs(task, linksFor(request)));
+  const byId = new Map(songs.map((song) => [song.id, song]));
+  const found = asked.flatMap((id) => byId.get(id) ?? []);
+  if (found.length === 0) throw unknownSong(path.clip_id);
+  reply.json(200, found);
+};

@@ -1,0 +1,10 @@
+import { linksFor } from '../../formats/links-for.ts';
+import { renderMusicState } from '../../formats/music.ts';
+import type { Handler } from '../../http/handler.ts';
+import { readTask } from '../read-task.ts';
+
+/** A music task in format A, in whichever format it was asked for. */
+export const getMusic: Handler<'getMusic'> = async (request, reply) => {
+  const data = renderMusicState(await readTask(request, 'music'), linksFor(request));
+  reply.json(200, { code: 200, message: 'success', data });
+};

@@ -1,0 +1,59 @@
+import { Failure } from '../failure.ts';
+import type { OperationRequest } from '../http/handler.ts';
+import { quoted } from '../models/catalogue.ts';
+import { failureWithPublicIds } from '../providers/public-ids.ts';
+import { songsOf } from '../providers/sigma/music.ts';
+import { findClips } from '../store/queries/clips.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { asDriverError, logDriverError, type Upstream } from '../tasks/driver.ts';
+
+/**
+ * Asks the provider that has the caller's song about it. Gives what it told, and the task of the song.
+ *
+ * @throws Failure 404 for every other id, 409 while the song is not complete, 502, 503 or 504 when the provider cannot
+ *   be asked
+ */
+export async function askAboutSong<T>(
+  { gateway, caller, path, signal }: OperationRequest<'getClipWav' | 'getClipTiming'>,
+  ask: (upstream: Upstream, upstreamId: string) => Promise<T>,
+): Promise<{ told: T; task: TaskRecord }> {
+  const { userId } = caller;
+  const id = path.clip_id;
+  const [clip] = await findClips(gateway.store.read, { ids: [id], userId });
+  const task = clip && (await gateway.tasks.read({ id: clip.taskId, userId, format: 'music' }));
+  const song = task && songsOf(task).find((one) => one.id === id);
+  if (clip === undefined || task === undefined || song === undefined || song.status === 'error')
+    throw unknownSong(id);
+  if (song.status !== 'complete') throw notReady();
+  const channel = gateway.channels.named(clip.channel);
+  if (channel === undefined) {
+    const message = `The provider that has ${quoted(id)} is not available.`;
+    throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
+  }
+  try {
+    const told = await ask({ channel, user: userId, signal }, clip.upstreamId);
+    channel.health.succeeded();
+    return { told, task };
+  } catch (error) {
+    signal.throwIfAborted();
+    const refusal = asDriverError(error);
+    if (refusal.channelFailed) channel.health.failed();
+    const about = { channel: channel.name, task: task.id };
+    logDriverError(gateway.logger, refusal, about, 'a song could not be asked about');
+    const { upstreamId, upstreamTaskId } = clip;
+    throw failureWithPublicIds(refusal.failure, { [upstreamId]: id, [upstreamTaskId]: task.id });
+  }
+}
+
+/** Whether somebody else has it is not said. */
+export function unknownSong(id: string): Failure {
+  return new Failure(404, 'resource_not_found', `clip_id: there is no song ${quoted(id)} here.`);
+}
+
+export function notReady(): Failure {
+  return new Failure(
+    409,
+    'resource_not_ready',
+    'clip_id: the song is not complete yet; poll its task until it is.',
+  );
+}

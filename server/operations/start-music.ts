@@ -1,0 +1,38 @@
+import type { components } from '../../generated/http.ts';
+import { resolveClips } from '../assets/clip-references.ts';
+import type { OperationRequest } from '../http/handler.ts';
+import { sigmaMusic } from '../providers/sigma/music-request.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
+import { findTaskModel } from '../tasks/task-model.ts';
+import { startTask, type TaskPlan } from './start-task.ts';
+
+interface MusicOrder extends Pick<TaskPlan, 'callbackUrl' | 'callbackField'> {
+  request: components['schemas']['SubmitMusicRequest'];
+  /** What stands before the names of its fields where the client has them. */
+  prefix?: string;
+}
+
+/** Makes the task of a song, in whichever format it was asked for. */
+export async function startMusic(
+  request: OperationRequest<'submitMusic' | 'createMusic'>,
+  operation: 'submitMusic' | 'createMusic',
+  { request: asked, prefix, ...callback }: MusicOrder,
+): Promise<TaskRecord> {
+  const model = findTaskModel(request.gateway, request.caller, 'sigma_music', ['sigma']);
+  const { body, ...plan } = sigmaMusic(asked);
+  const resolved = await resolveClips(request, body, prefix);
+  return startTask(request, operation, { model, format: 'music', ...plan, ...resolved, ...callback });
+}
+
+/** Whether the answer is to be in format A, which the prefix says. */
+export function inFormatA({ route }: OperationRequest<'submitMusic' | 'submitLyrics'>): boolean {
+  return route.startsWith('/sigma/v1/');
+}
+
+/** How long the call has taken so far, in seconds. */
+export function executionTime({
+  gateway,
+  startedAt,
+}: OperationRequest<'submitMusic' | 'submitLyrics'>): number {
+  return Math.round(gateway.timers.monotonic() - startedAt) / 1_000;
+}

@@ -1,0 +1,424 @@
+import { describe, expect, test } from 'vitest';
+import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { type Answer, audio, cover, expectSchema, pair, song, useSigmaRig } from './sigma-provider.ts';
+
+const rig = useSigmaRig();
+const fetchPath = 'GET /sigma/fetch';
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const empty = { action: 'MUSIC', fail_reason: '', data: [] };
+
+describe('a state', () => {
+  test.each([
+    ['NOT_START', 'QUEUED'],
+    ['SUBMITTED', 'QUEUED'],
+    ['QUEUED', 'QUEUED'],
+    ['IN_PROGRESS', 'IN_PROGRESS'],
+    ['UNKNOWN', 'QUEUED'],
+    ['RESTING', 'QUEUED'],
+  ])('%s is told as %s', async (status, told) => {
+    const id = await rig.submit();
+    rig.told = { status };
+    const record = await rig.poll(id);
+    expect(record).toMatchObject({ ...empty, status: told, progress: '0%', finish_time: 0 });
+    expect(record.start_time > 0).toBe(told === 'IN_PROGRESS');
+  });
+
+  test('does not go back', async () => {
+    const id = await rig.submit();
+    rig.told = { status: 'IN_PROGRESS', progress: '50%' };
+    expect(await rig.poll(id)).toMatchObject({ status: 'IN_PROGRESS', progress: '50%' });
+    for (const status of ['QUEUED', 'UNKNOWN', 'RESTING']) {
+      rig.told = { status, progress: '10%' };
+      expect(await rig.poll(id)).toMatchObject({ status: 'IN_PROGRESS', progress: '50%' });
+    }
+  });
+
+  test.each([
+    ['50%', '50%'],
+    ['12.7%', '12%'],
+    [33, '33%'],
+    ['100%', '99%'],
+    ['-5%', '0%'],
+    ['half', '0%'],
+    [null, '0%'],
+  ])('has the progress %j as %s', async (progress, told) => {
+    const id = await rig.submit();
+    rig.told = { status: 'IN_PROGRESS', progress };
+    expect((await rig.poll(id)).progress).toBe(told);
+  });
+
+  test('comes wrapped or bare', async () => {
+    const id = await rig.submit();
+    rig.instead.set(fetchPath, [200, { task_id: 'x', status: 'SUCCESS', progress: '100%', data: pair }]);
+    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', progress: '100%' });
+  });
+});
+
+describe('songs', () => {
+  test('are told with ids of our own, the same in each answer, and with the name of the version', async () => {
+    const id = await rig.submit({ title: 'Low tide' });
+    rig.told = { status: 'SUCCESS', data: pair };
+    const record = await rig.poll(id);
+    expect(record).toMatchObject({ action: 'MUSIC', status: 'SUCCESS', fail_reason: '', progress: '100%' });
+    const own = { id: expect.stringMatching(uuid), clip_id: expect.stringMatching(uuid) };
+    const told = { ...song(''), ...own, model_name: 'chirp-hawk', created_at: '2026-02-01T09:30:00.000Z' };
+    expect(record.data).toEqual([told, told]);
+    const songs = record.data as { id: string; clip_id: string }[];
+    expect(songs.map(({ clip_id }) => clip_id)).toEqual(songs.map(({ id }) => id));
+    expect(new Set(songs.map(({ id }) => id)).size).toBe(2);
+    expect((await rig.fetch(id)).data).toEqual(record.data);
+    const { body } = await rig.send('GET', `/sigma/v1/music/${id}`);
+    expectSchema('MusicStateReply', body);
+    expect(body.data).toEqual({
+      task_id: id,
+      status: 'SUCCESS',
+      fail_reason: '',
+      input: { prompt: 'The sea', title: 'Low tide' },
+      clips: Object.fromEntries(songs.map((one) => [one.id, one])),
+    });
+    expect(JSON.stringify([record, body])).not.toMatch(/clip-one|upstream-task|another-name/);
+  });
+
+  test('of the same upstream id are another song in another task', async () => {
+    const [[first], [second]] = [await rig.songs(), await rig.songs()];
+    expect(first?.id).not.toBe(second?.id);
+  });
+
+  test('are shown while they are made', async () => {
+    const id = await rig.submit();
+    rig.told = {
+      status: 'IN_PROGRESS',
+      progress: '60%',
+      data: [
+        song('a', { status: 'streaming' }),
+        song('b', { status: 'queued', audio_url: '', image_url: '' }),
+      ],
+    };
+    const running = await rig.poll(id);
+    expect(running.data).toMatchObject([
+      { status: 'streaming', audio_url: audio, image_url: cover },
+      { status: 'queued', audio_url: '', image_url: '' },
+    ]);
+    // What is told once stays until there is more.
+    rig.told = { status: 'IN_PROGRESS', data: [] };
+    expect((await rig.poll(id)).data).toEqual(running.data);
+    rig.told = { status: 'SUCCESS', data: [song('a'), song('b')] };
+    const ids = (songs: unknown) => (songs as { id: string }[]).map((one) => one.id);
+    const ended = await rig.poll(id);
+    expect(ids(ended.data)).toEqual(ids(running.data));
+    expect(ended.data).toMatchObject([{ status: 'complete' }, { status: 'complete' }]);
+  });
+
+  test.each([
+    ['complete', audio, 'complete'],
+    ['complete', '', 'queued'],
+    ['streaming', audio, 'streaming'],
+    ['submitted', '', 'submitted'],
+    ['error', '', 'error'],
+    ['SUCCESS', audio, 'streaming'],
+    [undefined, '', 'queued'],
+  ])('of status %s with audio %j are %s in a running task', async (status, audio_url, told) => {
+    const id = await rig.submit();
+    rig.told = { status: 'IN_PROGRESS', data: [song('a', { status, audio_url })] };
+    expect((await rig.poll(id)).data).toMatchObject([{ status: told }]);
+  });
+
+  test('bring nothing along that the contract does not have', async () => {
+    const junk = {
+      title: 7,
+      status: 'done',
+      video_url: 'javascript:alert(1)',
+      image_url: 'file:///etc/passwd',
+      image_large_url: ['https://files.example/a.png'],
+      created_at: 'yesterday',
+      user_id: 'the account',
+      handle: 'the account',
+      display_name: 'the account',
+      avatar_image_url: 'https://files.example/account.png',
+      is_public: 'yes',
+      play_count: '12',
+      upvote_count: -1,
+      major_model_version: 'v5',
+      secret: 'hidden',
+      metadata: {
+        tags: ['folk'],
+        prompt: null,
+        duration: '124.5',
+        stem_type_id: 'many',
+        make_instrumental: 1,
+        has_vocal: 'no',
+        history: [{ id: 'clip-of-the-provider', continue_at: 3 }],
+        audio_prompt_id: 'upload-of-the-provider',
+        error_message: 'worker at 10.0.0.7 failed with key-of-near',
+        control_sliders: { style_weight: 2, audio_weight: '0.5', weirdness_constraint: {} },
+        secret: 'hidden',
+      },
+    };
+    const [told] = await rig.songs([song('a', junk), null, 'song', [], { title: 'no id' }, song('')]);
+    expect(told).toEqual({
+      id: expect.stringMatching(uuid),
+      clip_id: expect.stringMatching(uuid),
+      title: '',
+      status: 'complete',
+      audio_url: audio,
+      image_url: '',
+      model_name: 'chirp-hawk',
+      major_model_version: 'v5',
+      play_count: 12,
+      metadata: {
+        duration: 124.5,
+        make_instrumental: true,
+        error_message: 'worker at *** failed with ***',
+        control_sliders: { audio_weight: 0.5 },
+      },
+    });
+    expectSchema('Song', told);
+  });
+
+  test('are so many at the most, and no longer than they can be', async () => {
+    const long = 'a'.repeat(100_000);
+    const many = Array.from({ length: 500 }, (_, index) => song(`c${index}`));
+    const told = await rig.songs([song('first', { title: long, metadata: { prompt: long } }), ...many]);
+    expect(told).toHaveLength(24);
+    expect(told[0]?.title).toHaveLength(2_000);
+    expect(told[0]?.metadata.prompt).toHaveLength(20_000);
+  });
+
+  test('that are told twice are one', async () => {
+    expect(await rig.songs([song('a'), song('a'), song('b')])).toHaveLength(2);
+  });
+});
+
+describe('several tasks upstream are one', () => {
+  const ids = ['one', 'two'];
+  const records = (...data: object[]): Answer => [200, { code: 'success', message: '', data }];
+  const start = async () => {
+    rig.instead.set('POST /sigma/submit/music', [200, { code: 200, data: ids }]);
+    return rig.submit();
+  };
+
+  test('that ends with the last, with the songs of all', async () => {
+    const id = await start();
+    const many = 'POST /sigma/fetch';
+    rig.instead.set(
+      many,
+      records(
+        { task_id: 'two', status: 'IN_PROGRESS', progress: '50%' },
+        { task_id: 'one', status: 'SUCCESS', data: [song('a')] },
+      ),
+    );
+    const running = await rig.poll(id);
+    expect(running).toMatchObject({ status: 'IN_PROGRESS', progress: '75%', data: [{ status: 'complete' }] });
+    const asked = rig.upstream.seen.findLast(({ path }) => path === '/sigma/fetch');
+    expect(asked).toMatchObject({ method: 'POST', body: { ids } });
+    rig.instead.set(
+      many,
+      records(
+        { task_id: 'one', status: 'SUCCESS', data: [song('a')] },
+        { task_id: 'two', status: 'SUCCESS', data: [song('b')] },
+      ),
+    );
+    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', data: [{}, {}] });
+  });
+
+  test.each([
+    ['fails', { task_id: 'two', status: 'FAILURE', fail_reason: 'Task two is refused.' }],
+    ['is not known any more', {}],
+  ])('that is done when one of them %s', async (_, other) => {
+    const id = await start();
+    rig.instead.set(
+      'POST /sigma/fetch',
+      records({ task_id: 'one', status: 'SUCCESS', data: [song('a')] }, other),
+    );
+    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', fail_reason: '', data: [{}] });
+  });
+
+  test('that fails when all do, in the words of one', async () => {
+    const id = await start();
+    rig.instead.set(
+      'POST /sigma/fetch',
+      records(
+        { task_id: 'two', status: 'FAILURE', fail_reason: 'Task two is refused.' },
+        { task_id: 'one', status: 'SUCCESS', data: [] },
+      ),
+    );
+    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', fail_reason: `Task ${id} is refused.` });
+  });
+
+  test('that is lost when none is known any more', async () => {
+    const id = await start();
+    rig.instead.set('POST /sigma/fetch', records());
+    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE' });
+    expect(await rig.stored(id)).toMatchObject({ error_code: 'task_lost' });
+  });
+});
+
+describe('the end of a task', () => {
+  const keyed = () => makeKey(rig.gateway, { quota: 1000 });
+  const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
+
+  test.each<[string, object, object[], number, number]>([
+    ['two songs', {}, pair, 20, 20],
+    ['one of two', {}, [song('a'), song('b', { status: 'error' })], 20, 10],
+    ['one, the other without audio', {}, [song('a'), song('b', { audio_url: '' })], 20, 10],
+    [
+      'two, however they are called',
+      {},
+      [song('a', { status: 'streaming' }), song('b', { status: undefined })],
+      20,
+      20,
+    ],
+    ['no more than was held', {}, [...pair, song('c'), song('d')], 20, 20],
+  ])('charges %s', async (_, change, songs, reserved, charged) => {
+    const { key, id } = await keyed();
+    await rig.songs(songs, change, key);
+    expect(await bookOf()).toEqual({ state: 'settled', reserved, charged, unit: 'tracks' });
+    expect(await remainingQuota(rig.gateway, id)).toBe(1000 - charged);
+    expect((await logRows(rig.gateway)).at(-1)).toMatchObject({
+      operation: 'submitMusic',
+      model_name: 'sigma_music',
+      channel: 'near',
+      quota: charged,
+      units: charged / 10,
+    });
+  });
+
+  test.each<[string, object, string]>([
+    [
+      'the reason that the provider gives',
+      { status: 'FAILURE', fail_reason: 'The lyrics were refused.' },
+      'The lyrics were refused.',
+    ],
+    [
+      'one without its hosts, keys and ids',
+      { status: 'FAILURE', fail_reason: 'node gpu.internal: UPSTREAM failed, key-of-near' },
+      'node ***: UPSTREAM failed, ***',
+    ],
+    ['our words when it gives none', { status: 'FAILURE', data: pair }, 'The provider made nothing of it.'],
+    ['the same when there is no song', { status: 'SUCCESS', data: [] }, 'The provider made nothing of it.'],
+    [
+      'the same when none can be played',
+      { status: 'SUCCESS', data: [song('a', { audio_url: null }), song('b', { status: 'error' })] },
+      'The provider made nothing of it.',
+    ],
+    ['the same when it is rubbish', { status: 'SUCCESS', data: 'songs' }, 'The provider made nothing of it.'],
+  ])('as a failure tells %s, and gives all back', async (_, told, reason) => {
+    const { key, id: token } = await keyed();
+    const id = await rig.submit({}, key);
+    rig.told = told;
+    const { body } = await (async () => {
+      await rig.pass(60_000);
+      return rig.send('GET', `/sigma/fetch/${id}`, undefined, { key });
+    })();
+    expectSchema('MusicTaskReply', body);
+    expect(body.data).toMatchObject({ status: 'FAILURE', fail_reason: reason, progress: '100%', data: [] });
+    const { body: state } = await rig.send('GET', `/sigma/v1/music/${id}`, undefined, { key });
+    expect(state.data).toMatchObject({ status: 'FAILURE', fail_reason: reason, clips: {} });
+    await rig.stored(id);
+    expect(await bookOf()).toMatchObject({ state: 'refunded', reserved: 20 });
+    expect(await remainingQuota(rig.gateway, token)).toBe(1000);
+  });
+
+  test('that fails late shows no song any more', async () => {
+    const id = await rig.submit();
+    rig.told = { status: 'IN_PROGRESS', data: pair };
+    expect((await rig.poll(id)).data).toHaveLength(2);
+    rig.told = { status: 'FAILURE', fail_reason: 'It was held back.' };
+    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: [] });
+  });
+
+  test.each<[string, Answer]>([
+    ['with its code', [400, { code: 'task_not_exist', message: 'no', data: null }]],
+    ['with its code and 200', [200, { code: 'task_not_exist', message: 'no', data: null }]],
+    ['with 404', [404, { code: 'not_found', message: 'no', data: null }]],
+  ])('comes when the provider knows it no more, %s', async (_, answer) => {
+    const id = await rig.submit();
+    rig.instead.set(fetchPath, answer);
+    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE' });
+    expect(await rig.stored(id)).toMatchObject({ error_code: 'task_lost' });
+  });
+
+  test.each<[string, Answer]>([
+    ['rubbish', [200, '<html>']],
+    ['null', [200, null]],
+    ['a list', [200, []]],
+    ['no record', [200, { code: 'success', data: null }]],
+    ['an empty answer', [200, '']],
+    [
+      'more than is read',
+      [200, { code: 'success', data: { status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) } }],
+    ],
+    ['a refusal', [400, { code: 'no', message: 'no', data: null }]],
+    ['a refused key', [401, { code: 'no', message: 'no', data: null }]],
+    ['a failure', [500, { code: 'no', message: 'no', data: null }]],
+    ['nothing', 'hang up'],
+  ])('does not come from %s', async (_, answer) => {
+    const id = await rig.submit();
+    rig.instead.set(fetchPath, answer);
+    expect(await rig.poll(id)).toMatchObject({ status: 'QUEUED' });
+    rig.instead.clear();
+    rig.told = { status: 'SUCCESS', data: pair };
+    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS' });
+  });
+});
+
+describe('lyrics', () => {
+  const text = '[Verse]\nSleep, the light goes round';
+  const written = { id: 'lyrics-of-the-provider', status: 'complete', title: 'The lamp', text };
+
+  test('are null until they are written, and one action', async () => {
+    const id = await rig.submitLyrics();
+    rig.told = { action: 'LYRICS', status: 'IN_PROGRESS', data: { ...written, text: '' } };
+    expect(await rig.poll(id)).toMatchObject({ action: 'LYRICS', status: 'IN_PROGRESS', data: null });
+    rig.told = { action: 'LYRICS', status: 'SUCCESS', data: written };
+    const record = await rig.poll(id);
+    expect(record.data).toEqual({ ...written, id: expect.stringMatching(uuid) });
+    expect(await bookOf()).toEqual({ state: 'settled', reserved: 10, charged: 10, unit: 'actions' });
+    const { body } = await rig.send('GET', `/sigma/v1/music/${id}`);
+    expect(body.data).toMatchObject({ status: 'SUCCESS', input: { prompt: 'A lighthouse' }, clips: {} });
+  });
+
+  test.each([[[written]], [{ ...written, id: undefined }]])('come as %j', async (data) => {
+    const id = await rig.submitLyrics();
+    rig.told = { status: 'SUCCESS', data };
+    expect((await rig.poll(id)).data).toMatchObject({ title: 'The lamp', text });
+  });
+
+  test.each([null, [], {}, 'text', { text: 3 }])('that are %j have failed', async (data) => {
+    const id = await rig.submitLyrics();
+    rig.told = { status: 'SUCCESS', data };
+    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: null });
+    expect(await bookOf()).toMatchObject({ state: 'refunded' });
+  });
+
+  const bookOf = async () => (await ledgerRows(rig.gateway)).at(-1);
+
+  test('and music are told apart in a refresh', async () => {
+    const ids = [await rig.submit(), await rig.submitLyrics()];
+    const actions = async (action?: string) => {
+      const { body } = await rig.send('POST', '/sigma/fetch', { ids: [...ids, 'none'], action });
+      expectSchema('MusicTasksReply', body);
+      return (body.data as { action: string }[]).map((one) => one.action).toSorted();
+    };
+    expect([await actions(), await actions('MUSIC'), await actions('LYRICS')]).toEqual([
+      ['LYRICS', 'MUSIC'],
+      ['MUSIC'],
+      ['LYRICS'],
+    ]);
+  });
+});
+
+test("a task is nobody else's", async () => {
+  const id = await rig.submit();
+  const { store } = rig.gateway.gateway;
+  const stranger = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
+  const { key } = await makeKey(rig.gateway, { quota: 100, userId: stranger.id });
+  for (const path of [`/sigma/fetch/${id}`, `/sigma/v1/music/${id}`])
+    expect(await rig.send('GET', path, undefined, { key })).toMatchObject({
+      status: 404,
+      body: { error: { code: 'resource_not_found' } },
+    });
+  expect(await rig.send('POST', '/sigma/fetch', { ids: [id] }, { key })).toMatchObject({
+    body: { data: [] },
+  });
+});

@@ -1,0 +1,250 @@
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import type { components } from '../../generated/http.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
+import type { ChannelSettings, Settings } from '../../server/settings/settings.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { schemaProblems } from '../support/schemas.ts';
+import { noteResponse, noteTaskCode } from '../support/told-errors.ts';
+import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+export type Song = components['schemas']['Song'];
+export type MusicRecord = components['schemas']['MusicTaskRecord'];
+
+/** What an upstream answers: a status and a body, or nothing at all. */
+export type Answer = readonly [status: number, body: unknown] | 'hang up';
+
+export const audio = 'https://files.example/low-tide.mp3?signature=1';
+export const cover = 'https://files.example/low-tide.png?signature=1';
+export const wav = 'https://files.example/low-tide.wav?signature=1';
+
+/** A song as an upstream tells of it. */
+export const song = (id: string, change: object = {}) => ({
+  id,
+  clip_id: id,
+  title: 'Low tide',
+  status: 'complete',
+  audio_url: audio,
+  image_url: cover,
+  model_name: 'another-name',
+  created_at: '2026-02-01T09:30:00Z',
+  metadata: { tags: 'folk', prompt: 'The water leaves', type: 'gen', duration: 124.5 },
+  ...change,
+});
+
+/** Two songs, as most tasks make. */
+export const pair = [song('clip-one'), song('clip-two')];
+export const timing = {
+  aligned_words: [{ word: 'The', success: true, start_s: 1.2, end_s: 1.4, p_align: 0.98 }],
+  waveform_data: [0.01, 0.34],
+  hoot_cer: 0.02,
+  is_streamed: false,
+};
+
+const channelKeys = { near: 'key-of-near', far: 'key-of-far' } as const;
+
+/** A gateway with two accounts at a sigma upstream, of which it asks the near one first, and a clock to set forward. */
+export class SigmaRig {
+  readonly #change: Partial<Settings>;
+  #gateway: TestGateway | undefined;
+  #upstream: RecordingUpstream | undefined;
+  #skew = 0;
+  #made = 0;
+  /** What the upstream tells of all of its tasks. */
+  told: object = {};
+  /** Answers instead of the upstream's own ways, by the path without ids. */
+  readonly instead = new Map<string, Answer>();
+
+  constructor(change: Partial<Settings> = {}) {
+    this.#change = change;
+  }
+
+  get gateway(): TestGateway {
+    if (this.#gateway === undefined) throw new Error('it is not started');
+    return this.#gateway;
+  }
+
+  get upstream(): RecordingUpstream {
+    if (this.#upstream === undefined) throw new Error('it is not started');
+    return this.#upstream;
+  }
+
+  /** The upstream's id of its latest task. */
+  get upstreamId(): string {
+    return `upstream-task-${this.#made}`;
+  }
+
+  async start(): Promise<void> {
+    this.#upstream = await startUpstream((request, response) => this.#answer(request, response));
+    const { url } = this.#upstream;
+    const models = ['sigma_music', 'sigma_lyrics'].map((id) => ({ id, upstream: undefined }));
+    const channel = (name: 'near' | 'far', priority: number, change: Partial<ChannelSettings> = {}) =>
+      channelTo(url, { name, protocol: 'sigma', key: channelKeys[name], models, priority, ...change });
+    const settings = {
+      sandbox: false,
+      channels: [channel('near', 1), channel('far', 0)],
+      prices: { '*': 10 },
+    };
+    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
+    const now = () => Date.now() + this.#skew;
+    this.#gateway = await startTestGateway(
+      { ...settings, ...this.#change },
+      'sqlite',
+      now,
+      undefined,
+      timers,
+    );
+  }
+
+  reset(): void {
+    this.told = { status: 'SUBMITTED' };
+    this.instead.clear();
+    this.upstream.seen.length = 0;
+    for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.succeeded();
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway?.close();
+    await this.#upstream?.close();
+  }
+
+  /** Sets the clock forward and lets everything happen that is due by then. */
+  async pass(milliseconds: number): Promise<void> {
+    this.#skew += milliseconds;
+    await this.gateway.gateway.tasks.runDue();
+  }
+
+  async send(
+    method: string,
+    path: string,
+    body?: unknown,
+    { key = this.gateway.key, headers = {} }: { key?: string; headers?: Record<string, string> } = {},
+  ): Promise<{ status: number; body: Json }> {
+    const response = await fetch(this.gateway.url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    await noteResponse({ method, path }, response);
+    return { status: response.status, body: (await response.json()) as Json };
+  }
+
+  /** Starts a task that must be taken and gives its id. */
+  async submit(body: object = {}, key = this.gateway.key): Promise<string> {
+    const told = await this.send('POST', '/sigma/submit/music', { prompt: 'The sea', ...body }, { key });
+    expect(told.status, JSON.stringify(told.body)).toBe(200);
+    return String(told.body.data);
+  }
+
+  async submitLyrics(key = this.gateway.key): Promise<string> {
+    const told = await this.send('POST', '/sigma/submit/lyrics', { prompt: 'A lighthouse' }, { key });
+    expect(told.status, JSON.stringify(told.body)).toBe(200);
+    return String(told.body.data);
+  }
+
+  /** The record of a task, as fetch tells it now. */
+  async fetch(id: string): Promise<MusicRecord> {
+    const { status, body } = await this.send('GET', `/sigma/fetch/${id}`);
+    expect(status, JSON.stringify(body)).toBe(200);
+    expectSchema('MusicTaskReply', body);
+    return body.data as MusicRecord;
+  }
+
+  /** The same, once the upstream has been asked anew. */
+  async poll(id: string): Promise<MusicRecord> {
+    const asked = () => this.upstream.seen.filter(({ path }) => path.startsWith('/sigma/fetch')).length;
+    const before = asked();
+    return vi.waitFor(
+      async () => {
+        await this.pass(60_000);
+        const record = await this.fetch(id);
+        const over = record.status === 'SUCCESS' || record.status === 'FAILURE';
+        if (!over && asked() === before) throw new Error('the upstream was not asked yet');
+        return record;
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+  }
+
+  /** The songs of a new task, which has ended with these. */
+  async songs(reported: readonly unknown[] = pair, body: object = {}, key?: string): Promise<Song[]> {
+    const id = await this.submit(body, key);
+    this.told = { status: 'SUCCESS', data: reported };
+    return vi.waitFor(
+      async () => {
+        await this.pass(60_000);
+        const { body: told } = await this.send('GET', `/sigma/fetch/${id}`, undefined, {
+          key: key ?? this.gateway.key,
+        });
+        const { status, data } = told.data as MusicRecord;
+        if (status !== 'SUCCESS') throw new Error(`it is ${status}`);
+        return data as Song[];
+      },
+      { timeout: 10_000, interval: 10 },
+    );
+  }
+
+  /** The task as it is on disk. */
+  async stored(id: string) {
+    const { read } = this.gateway.gateway.store;
+    const row = await read.selectFrom('tasks').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+    noteTaskCode(row.error_code);
+    return row;
+  }
+
+  /** What the upstream was sent to make tasks of. */
+  sent(): { path: string; body: Json; channel: string | undefined }[] {
+    return this.upstream.seen
+      .filter(({ path }) => path.startsWith('/sigma/submit/'))
+      .map(({ path, body, headers }) => ({
+        path,
+        body: body as Json,
+        channel: channelOf(headers.authorization),
+      }));
+  }
+
+  #answer({ method, path, body }: SeenRequest, response: ServerResponse): void {
+    const route = path.replace(/(?<=^\/sigma\/(?:fetch|act\/\w+))\/.*$/, '');
+    const id = decodeURIComponent(path.split('/').at(-1) ?? '');
+    const own = this.instead.get(`${method} ${route}`);
+    if (own === 'hang up') response.destroy();
+    else if (own !== undefined) sendJson(response, ...own);
+    else if (route.startsWith('/sigma/submit/')) {
+      this.#made += 1;
+      sendJson(response, 200, { code: 'success', message: '', data: this.upstreamId });
+    } else if (route === '/sigma/act/wav') sendJson(response, 200, { wav_file_url: wav });
+    else if (route === '/sigma/act/timing') sendJson(response, 200, timing);
+    else if (method === 'POST') {
+      const { ids } = body as { ids: string[] };
+      sendJson(response, 200, enveloped(ids.map((one) => this.#record(one))));
+    } else sendJson(response, 200, enveloped(this.#record(id)));
+  }
+
+  #record(task_id: string): object {
+    return { task_id, action: 'MUSIC', progress: '0%', fail_reason: '', data: [], ...this.told };
+  }
+}
+
+const enveloped = (data: unknown) => ({ code: 'success', message: '', data });
+
+const channelOf = (authorization: string | undefined) =>
+  Object.entries(channelKeys).find(([, key]) => authorization === `Bearer ${key}`)?.[0];
+
+function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+export function expectSchema(name: string, value: unknown): void {
+  expect(schemaProblems({ pointer: `#/components/schemas/${name}`, schema: {} }, value), name).toEqual([]);
+}
+
+/** A rig for the tests of a file. */
+export function useSigmaRig(change?: Partial<Settings>): SigmaRig {
+  const rig = new SigmaRig(change);
+  beforeAll(() => rig.start());
+  beforeEach(() => rig.reset());
+  afterAll(() => rig.close());
+  return rig;
+}

@@ -1,0 +1,226 @@
+import { describe, expect, test } from 'vitest';
+import { Channels } from '../../server/channels/channels.ts';
+import { makeKey } from '../server/books.ts';
+import { pair, song, useSigmaRig } from './sigma-provider.ts';
+
+const rig = useSigmaRig();
+const musicPath = '/sigma/submit/music';
+const aPath = '/sigma/v1/music';
+
+/** The songs of a task on the far account, and the upstream's id of the task. */
+async function onFar() {
+  const { channels } = rig.gateway.gateway;
+  const near = channels.named('near');
+  for (let failures = 0; failures < 3; failures += 1) near?.health.failed();
+  const songs = await rig.songs();
+  near?.health.succeeded();
+  expect(rig.sent().at(-1)?.channel).toBe('far');
+  rig.upstream.seen.length = 0;
+  return { songs, upstreamTask: rig.upstreamId, taskId: await taskOf(songs[0]?.id) };
+}
+
+async function taskOf(clip = ''): Promise<string> {
+  const { read } = rig.gateway.gateway.store;
+  const row = await read
+    .selectFrom('clips')
+    .select('task_id')
+    .where('id', '=', clip)
+    .executeTakeFirstOrThrow();
+  return row.task_id;
+}
+
+async function strangersKey(): Promise<string> {
+  const { store } = rig.gateway.gateway;
+  const stranger = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });
+  return (await makeKey(rig.gateway, { quota: 1000, userId: stranger.id })).key;
+}
+
+describe('a song is gone on from', () => {
+  test.each(['the first clip', 'the second clip', 'its task'])('by %s, where it is kept', async (by) => {
+    const { songs, upstreamTask, taskId } = await onFar();
+    const [first, second] = songs;
+    const continue_clip_id = { 'the first clip': first?.id, 'the second clip': second?.id }[by] ?? taskId;
+    const upstreamClip = by === 'the second clip' ? 'clip-two' : 'clip-one';
+    const asked = { prompt: 'Come back', continue_clip_id, continue_at: 30, title: 'On' };
+    await rig.submit(asked);
+    await rig.submit({ ...asked, task_id: taskId });
+    expect((await rig.send('POST', aPath, { input: asked })).status).toBe(200);
+    const body = { ...asked, mv: 'chirp-hawk', continue_clip_id: upstreamClip, task_id: upstreamTask };
+    expect(rig.sent()).toEqual(Array(3).fill({ path: musicPath, body, channel: 'far' }));
+  });
+
+  test('and taken apart, into two or twelve', async () => {
+    const { songs, upstreamTask } = await onFar();
+    const continue_clip_id = songs[1]?.id;
+    await rig.submit({ prompt: undefined, task: 'gen_stem', continue_clip_id });
+    await rig.submit({ prompt: undefined, task: 'gen_stem', stem_task: 'twelve', continue_clip_id });
+    const body = {
+      task: 'gen_stem',
+      mv: 'chirp-auk',
+      prompt: '',
+      continue_clip_id: 'clip-two',
+      task_id: upstreamTask,
+      make_instrumental: true,
+      stem_type_id: 91,
+      generation_type: 'TEXT',
+    };
+    expect(rig.sent().map((one) => one.body)).toEqual([
+      { ...body, stem_task: 'two', stem_type_group_name: 'Two' },
+      { ...body, stem_task: 'twelve', stem_type_group_name: 'Twelve' },
+    ]);
+    expect(rig.sent().map(({ channel }) => channel)).toEqual(['far', 'far']);
+  });
+
+  test('in the upstream task that made it, where there were several', async () => {
+    rig.instead.set(`POST ${musicPath}`, [200, { code: 200, data: ['one', 'two'] }]);
+    const id = await rig.submit();
+    const record = (task_id: string, clip: string) => ({ task_id, status: 'SUCCESS', data: [song(clip)] });
+    const data = [record('one', 'clip-of-one'), record('two', 'clip-of-two')];
+    rig.instead.set('POST /sigma/fetch', [200, { code: 'success', data }]);
+    const songs = (await rig.poll(id)).data as { id: string }[];
+    rig.instead.clear();
+    rig.upstream.seen.length = 0;
+    await rig.submit({ continue_clip_id: songs[1]?.id });
+    await rig.submit({ task_id: id });
+    expect(rig.sent()).toMatchObject([
+      { body: { continue_clip_id: 'clip-of-two', task_id: 'two' } },
+      { body: { task_id: 'one' } },
+    ]);
+  });
+
+  test('as soon as it is complete, though its task is not', async () => {
+    const id = await rig.submit();
+    rig.told = { status: 'IN_PROGRESS', data: [song('done'), song('b', { status: 'streaming' })] };
+    const [done, other] = (await rig.poll(id)).data as { id: string }[];
+    await rig.submit({ continue_clip_id: done?.id });
+    expect(rig.sent().at(-1)?.body.continue_clip_id).toBe('done');
+    expect(await rig.send('POST', musicPath, { continue_clip_id: other?.id })).toMatchObject({
+      status: 409,
+      body: { error: { code: 'resource_not_ready', message: expect.stringContaining('continue_clip_id: ') } },
+    });
+  });
+
+  test('also by fields that only the provider knows', async () => {
+    const { songs, upstreamTask } = await onFar();
+    await rig.submit({ task: 'cover', cover_clip_id: songs[0]?.id });
+    expect(rig.sent()).toMatchObject([
+      { channel: 'far', body: { cover_clip_id: 'clip-one', task_id: upstreamTask } },
+    ]);
+  });
+
+  test('and the new song tells of the old one by its own id', async () => {
+    const [first] = await rig.songs();
+    const history = [{ id: 'clip-one', continue_at: 30, source: 'web' }, { id: 'unknown' }];
+    const metadata = { stem_from_id: 'clip-one', audio_prompt_id: 'clip-one', history };
+    const [next] = await rig.songs([song('next', { metadata })], { continue_clip_id: first?.id });
+    expect(next?.metadata).toEqual({
+      stem_from_id: first?.id,
+      audio_prompt_id: first?.id,
+      history: [{ id: first?.id, continue_at: 30 }],
+    });
+  });
+
+  test('and a failure names it by its own id, at once and late', async () => {
+    const [first] = await rig.songs();
+    const said = { code: 'bad_clip', message: `clip-one of ${rig.upstreamId} is too short`, data: null };
+    const words = `${first?.id} of ${await taskOf(first?.id)} is too short`;
+    rig.instead.set(`POST ${musicPath}`, [400, said]);
+    const refused = await rig.send('POST', musicPath, { continue_clip_id: first?.id });
+    expect(refused).toMatchObject({ status: 400, body: { error: { code: 'bad_clip', message: words } } });
+    rig.instead.clear();
+    const id = await rig.submit({ continue_clip_id: first?.id });
+    rig.told = { status: 'FAILURE', fail_reason: said.message };
+    expect((await rig.poll(id)).fail_reason).toBe(words);
+  });
+});
+
+describe('nothing goes upstream', () => {
+  const refused = async (body: object, status: number, code: string, field: string, key?: string) => {
+    rig.upstream.seen.length = 0;
+    for (const [path, sent, name] of [
+      [musicPath, body, field],
+      [aPath, { input: body }, `input.${field}`],
+    ] as const) {
+      const told = await rig.send('POST', path, sent, key === undefined ? {} : { key });
+      const message = expect.stringMatching(new RegExp(`^${name}: `));
+      expect(told).toMatchObject({ status, body: { error: { code, message } } });
+    }
+    expect(rig.sent()).toEqual([]);
+  };
+
+  test('for a song or a task that is not there', async () => {
+    for (const field of ['continue_clip_id', 'cover_clip_id', 'task_id'])
+      for (const id of ['none', 'clip-one', rig.upstreamId, `task_${'0'.repeat(32)}`])
+        await refused({ task: 'any', [field]: id }, 404, 'resource_not_found', field);
+  });
+
+  test('for those of somebody else', async () => {
+    const [first] = await rig.songs();
+    const taskId = await taskOf(first?.id);
+    const key = await strangersKey();
+    await refused({ continue_clip_id: first?.id }, 404, 'resource_not_found', 'continue_clip_id', key);
+    await refused({ continue_clip_id: taskId }, 404, 'resource_not_found', 'continue_clip_id', key);
+    await refused({ task: 'any', task_id: taskId }, 404, 'resource_not_found', 'task_id', key);
+  });
+
+  test('for a task that did not make the song', async () => {
+    const [[first], [second]] = [await rig.songs(), await rig.songs()];
+    const task_id = await taskOf(second?.id);
+    await refused({ continue_clip_id: first?.id, task_id }, 400, 'invalid_request', 'task_id');
+  });
+
+  test('for songs that two accounts keep', async () => {
+    const { songs } = await onFar();
+    const [near] = await rig.songs();
+    const body = { continue_clip_id: songs[0]?.id, cover_clip_id: near?.id };
+    await refused(body, 400, 'invalid_request', 'cover_clip_id');
+  });
+
+  test('for a song that is not made yet, or never will be', async () => {
+    const id = await rig.submit();
+    await refused({ continue_clip_id: id }, 409, 'resource_not_ready', 'continue_clip_id');
+    rig.told = { status: 'IN_PROGRESS', data: pair };
+    const [first] = (await rig.poll(id)).data as { id: string }[];
+    rig.told = { status: 'FAILURE', fail_reason: 'It was held back.' };
+    await rig.poll(id);
+    for (const one of [id, first?.id ?? ''])
+      await refused({ continue_clip_id: one }, 400, 'invalid_request', 'continue_clip_id');
+    const [, other] = await rig.songs([song('a'), song('b', { status: 'error' })]);
+    await refused({ continue_clip_id: other?.id }, 400, 'invalid_request', 'continue_clip_id');
+  });
+
+  test('for lyrics, which are no song', async () => {
+    const id = await rig.submitLyrics();
+    rig.told = { status: 'SUCCESS', data: { id: 'l', status: 'complete', title: 't', text: 'a' } };
+    await rig.poll(id);
+    await refused({ continue_clip_id: id }, 400, 'invalid_request', 'continue_clip_id');
+  });
+
+  test('for an id that is none', async () => {
+    await refused({ task: 'any', cover_clip_id: 3 }, 400, 'invalid_request', 'cover_clip_id');
+  });
+
+  test('for a song whose account is there no more, or is closed to the key', async () => {
+    const { songs } = await onFar();
+    const { gateway } = rig.gateway;
+    const settings = ['near', 'far'].flatMap((name) => gateway.channels.named(name)?.settings ?? []);
+    const [near, far] = settings;
+    if (near === undefined || far === undefined) throw new Error('there are two');
+    const { channels } = gateway;
+    const body = { continue_clip_id: songs[0]?.id };
+    const withChannels = (...left: typeof settings) => {
+      Object.assign(gateway, { channels: new Channels(left, () => 0) });
+    };
+    try {
+      withChannels(near);
+      const gone = { status: 503, body: { error: { code: 'get_channel_failed' } } };
+      await refused(body, 503, 'get_channel_failed', 'continue_clip_id');
+      for (const call of ['act/wav', 'act/timing'])
+        expect(await rig.send('GET', `/sigma/${call}/${songs[0]?.id}`)).toMatchObject(gone);
+      withChannels(near, { ...far, groups: ['others'] });
+      await refused(body, 503, 'get_channel_failed', 'continue_clip_id');
+    } finally {
+      Object.assign(gateway, { channels });
+    }
+  });
+});

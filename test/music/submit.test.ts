@@ -1,0 +1,349 @@
+import { describe, expect, test } from 'vitest';
+import { sigmaMusic } from '../../server/providers/sigma/music-request.ts';
+import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { type Answer, expectSchema, type Json, useSigmaRig } from './sigma-provider.ts';
+
+const rig = useSigmaRig();
+const musicPath = '/sigma/submit/music';
+
+describe('a request goes upstream', () => {
+  const stem = { task: 'gen_stem', make_instrumental: true, stem_type_id: 91, generation_type: 'TEXT' };
+  const rows: [string, Json, Json][] = [
+    ['with the current version', { prompt: 'a' }, { prompt: 'a' }],
+    ['whatever version it asks for', { prompt: 'a', mv: 'chirp-v3-5' }, { prompt: 'a' }],
+    [
+      'with numbers for flags',
+      { prompt: 'a', custom_mode: 0, make_instrumental: 1 },
+      { prompt: 'a', custom_mode: 0, make_instrumental: 1 },
+    ],
+    [
+      'with booleans for flags',
+      { prompt: 'a', custom_mode: false, make_instrumental: true },
+      { prompt: 'a', custom_mode: false, make_instrumental: true },
+    ],
+    ['with an explicit 0', { prompt: 'a', make_instrumental: 0 }, { prompt: 'a', make_instrumental: 0 }],
+    [
+      'without its callback',
+      { prompt: 'a', callback_url: 'https://app.example/a', notify_hook: 'https://app.example/b' },
+      { prompt: 'a' },
+    ],
+    [
+      'with keys that nobody knows',
+      { prompt: 'a', persona_id: 'p', metadata: { mood: 1 } },
+      { prompt: 'a', persona_id: 'p', metadata: { mood: 1 } },
+    ],
+    [
+      'with all that it has',
+      {
+        custom_mode: 1,
+        prompt: 'Lyrics',
+        title: 't',
+        tags: 'folk',
+        negative_tags: 'metal',
+        gpt_description_prompt: 'd',
+        metadata: { control_sliders: { style_weight: 0, audio_weight: 1 } },
+      },
+      {
+        custom_mode: 1,
+        prompt: 'Lyrics',
+        title: 't',
+        tags: 'folk',
+        negative_tags: 'metal',
+        gpt_description_prompt: 'd',
+        metadata: { control_sliders: { style_weight: 0, audio_weight: 1 } },
+      },
+    ],
+  ];
+  test.each(rows)('%s', async (_, body, sent) => {
+    expect((await rig.send('POST', musicPath, body)).status).toBe(200);
+    expect(rig.sent()).toEqual([{ path: musicPath, body: { ...sent, mv: 'chirp-hawk' }, channel: 'near' }]);
+  });
+
+  test('from format A with what stands in its input', async () => {
+    const input = { prompt: 'Lyrics', title: 't', mv: 'chirp-fenix', persona_id: 'p' };
+    const body = { custom_mode: true, input, notify_hook: 'https://app.example/a', other: 1 };
+    expect((await rig.send('POST', '/sigma/v1/music', body)).status).toBe(200);
+    expect(rig.sent()).toMatchObject([{ path: musicPath }]);
+    expect(rig.sent()[0]?.body).toEqual({
+      prompt: 'Lyrics',
+      title: 't',
+      persona_id: 'p',
+      custom_mode: true,
+      mv: 'chirp-hawk',
+    });
+  });
+
+  test('for lyrics with the prompt alone', async () => {
+    await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'A lighthouse', other: 1 });
+    expect(rig.sent()).toMatchObject([{ path: '/sigma/submit/lyrics', body: { prompt: 'A lighthouse' } }]);
+    expect(Object.keys(rig.sent()[0]?.body ?? {})).toEqual(['prompt']);
+  });
+
+  test.each([
+    [{}, { stem_task: 'two', stem_type_group_name: 'Two' }, 2],
+    [{ stem_task: 'two', make_instrumental: 0 }, { stem_task: 'two', stem_type_group_name: 'Two' }, 2],
+    [{ stem_task: 'twelve', stem_type_id: 1 }, { stem_task: 'twelve', stem_type_group_name: 'Twelve' }, 12],
+  ] as const)('for stems with what they take: %j', (change, filled, tracks) => {
+    const asked = { task: 'gen_stem', continue_clip_id: 'c', ...change };
+    const { body, facts, expectedUnits } = sigmaMusic(asked);
+    expect(body).toEqual({ prompt: '', continue_clip_id: 'c', ...stem, ...filled });
+    expect([facts.mv, expectedUnits]).toEqual(['chirp-auk', tracks]);
+  });
+});
+
+describe('the answer', () => {
+  const body = { prompt: 'The sea', title: 'Low tide' };
+  const id = expect.stringMatching(/^task_[a-f0-9]{32}$/);
+  const listed = {
+    code: 200,
+    msg: 'success',
+    data: [{ task_id: id, status: 1, ...body }],
+    exec_time: expect.any(Number),
+  };
+  const told = { code: 'success', msg: '', data: id, exec_time: expect.any(Number) };
+  const rows: [string, Json, Json, string][] = [
+    ['/sigma/submit/music', body, told, 'MusicSubmitReply'],
+    ['/sigma/v1/submit/music', body, listed, 'MusicSubmitReply'],
+    ['/sigma/v1/mv-3.5/submit/music', body, listed, 'MusicSubmitReply'],
+    [
+      '/sigma/v1/music',
+      { input: body },
+      { code: 200, message: 'success', data: { task_id: id } },
+      'MusicCreatedReply',
+    ],
+    [
+      '/sigma/v1/mv-3.5/music',
+      { input: body },
+      { code: 200, message: 'success', data: { task_id: id } },
+      'MusicCreatedReply',
+    ],
+    ['/sigma/submit/lyrics', { prompt: 'a' }, { ...told, message: '', ip: '127.0.0.1' }, 'LyricsSubmitReply'],
+    [
+      '/sigma/v1/submit/lyrics',
+      { prompt: 'a' },
+      { ...told, code: 200, msg: 'success', message: 'success', ip: '127.0.0.1' },
+      'LyricsSubmitReply',
+    ],
+  ];
+  test.each(rows)('at %s names a task that both formats read', async (path, request, expected, schema) => {
+    const answer = await rig.send('POST', path, request);
+    expect(answer).toEqual({ status: 200, body: expected });
+    expectSchema(schema, answer.body);
+    const [named = ''] = /task_[a-f0-9]{32}/.exec(JSON.stringify(answer.body)) ?? [];
+    for (const prefix of ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5']) {
+      expect(await rig.send('GET', `${prefix}/fetch/${named}`)).toMatchObject({
+        body: { data: { task_id: named } },
+      });
+      const { body: many } = await rig.send('POST', `${prefix}/fetch`, { ids: [named, named] });
+      expect(many.data).toMatchObject([{ task_id: named }]);
+      if (prefix === '/sigma') continue;
+      const { body: state } = await rig.send('GET', `${prefix}/music/${named}`);
+      expectSchema('MusicStateReply', state);
+      expect(state).toMatchObject({ code: 200, data: { task_id: named, status: 'QUEUED', clips: {} } });
+    }
+    expect(JSON.stringify(answer.body)).not.toContain(rig.upstreamId);
+  });
+
+  test('leaves out of the list what was not asked for', async () => {
+    const { body: answer } = await rig.send('POST', '/sigma/v1/submit/music', { tags: 'folk' });
+    expect(answer.data).toEqual([{ task_id: id, status: 1 }]);
+  });
+
+  test('of a repeat under the same Idempotency-Key is the same, and there is one task', async () => {
+    for (const [path, request] of rows) {
+      rig.upstream.seen.length = 0;
+      const headers = { 'idempotency-key': `a song at ${path}` };
+      const first = await rig.send('POST', path, request, { headers });
+      const again = await rig.send('POST', path, request, { headers });
+      expect({ ...again.body, exec_time: 0 }).toEqual({ ...first.body, exec_time: 0 });
+      expect(rig.sent()).toHaveLength(1);
+      const other = JSON.parse(JSON.stringify(request).replaceAll(/"(?:a|The sea)"/g, '"b"')) as Json;
+      expect(await rig.send('POST', path, other, { headers })).toMatchObject({
+        status: 400,
+        body: { error: { code: 'idempotency_key_reused' } },
+      });
+    }
+  });
+});
+
+describe('what an upstream answers to a request', () => {
+  const route = `POST ${musicPath}`;
+  const upstreamIds = async (id: string) => (await rig.stored(id)).upstream_id;
+  const taken: [string, unknown, string][] = [
+    ['an id', { code: 'success', message: '', data: 'one' }, 'one'],
+    ['an id, and its code as a status', { code: 200, data: 'one' }, 'one'],
+    ['an id without a code', { data: 'one' }, 'one'],
+    [
+      'a list of tasks',
+      {
+        code: 200,
+        data: [
+          { task_id: 'one', status: 1 },
+          { task_id: 'two', status: 1 },
+        ],
+      },
+      'one,two',
+    ],
+    ['a list of ids', { code: 200, data: ['one', 'two', 'one'] }, 'one,two'],
+    ['a list with rubbish in it', { code: 200, data: [null, { task_id: 'one' }, { id: 3 }, ''] }, 'one'],
+    ['a task', { code: 200, data: { task_id: 'one' } }, 'one'],
+  ];
+  test.each(taken)('%s is a task', async (_, answer, ids) => {
+    rig.instead.set(route, [200, answer]);
+    expect(await upstreamIds(await rig.submit())).toBe(ids);
+  });
+
+  const words = 'The words are not suitable.';
+  const refused: [string, Answer, number, string][] = [
+    ['no JSON', [200, '<html>'], 502, 'bad_response'],
+    ['nothing', [200, ''], 502, 'bad_response'],
+    ['null', [200, null], 502, 'bad_response'],
+    ['no data', [200, { code: 'success' }], 502, 'bad_response'],
+    ['no id', [200, { code: 'success', data: '' }], 502, 'bad_response'],
+    ['an id that cannot be kept', [200, { code: 'success', data: 'a\u0000b' }], 502, 'bad_response'],
+    ['an id of two', [200, { code: 200, data: ['one,two'] }], 502, 'bad_response'],
+    ['an empty list', [200, { code: 200, data: [] }], 502, 'bad_response'],
+    ['a number', [200, { code: 200, data: 17 }], 502, 'bad_response'],
+    [
+      'a thousand tasks',
+      [200, { code: 200, data: Array.from({ length: 1000 }, (_, index) => `t${index}`) }],
+      502,
+      'bad_response',
+    ],
+    ['a refusal', [400, { code: 'sensitive_words', message: words, data: null }], 400, 'sensitive_words'],
+    [
+      'a refusal with 200',
+      [200, { code: 'sensitive_words', message: words, data: null }],
+      400,
+      'sensitive_words',
+    ],
+    [
+      'a failure with 200',
+      [200, { code: 500, message: 'the worker at 10.0.0.7 died', data: null }],
+      502,
+      'bad_response_status_code',
+    ],
+    ['throttling', [429, { code: 'rate_limit', message: 'slow', data: null }], 429, 'rate_limit_exceeded'],
+    [
+      'throttling with 200',
+      [200, { code: 'rate_limit_exceeded', message: 'slow', data: null }],
+      429,
+      'rate_limit_exceeded',
+    ],
+    [
+      'a refused key',
+      [401, { code: 'invalid_api_key', message: 'no', data: null }],
+      502,
+      'bad_response_status_code',
+    ],
+    [
+      'a refused key with 200',
+      [200, { code: 'invalid_api_key', message: 'no', data: null }],
+      502,
+      'bad_response_status_code',
+    ],
+    ['a failure', [500, { code: 'error', message: 'no', data: null }], 502, 'bad_response_status_code'],
+    ['that it is away', [503, { code: 'away', message: 'no', data: null }], 503, 'get_channel_failed'],
+    ['nothing at all', 'hang up', 502, 'do_request_failed'],
+  ];
+  test.each(refused)('%s is told as such, and nothing is charged', async (_, answer, status, code) => {
+    rig.instead.set(route, answer);
+    const { key, id } = await makeKey(rig.gateway, { quota: 100 });
+    const told = await rig.send('POST', musicPath, { prompt: 'The sea' }, { key });
+    expect(told).toMatchObject({ status, body: { error: { code } } });
+    expect(JSON.stringify(told.body)).not.toMatch(/10\.0\.0\.7|key-of/);
+    expect(await remainingQuota(rig.gateway, id)).toBe(100);
+    expect((await ledgerRows(rig.gateway)).at(-1)).toMatchObject({ state: 'refunded', reserved: 20 });
+  });
+
+  test.each([
+    [429, 2],
+    [503, 2],
+    [500, 1],
+    [400, 1],
+  ])('with %i is asked of %i accounts', async (status, accounts) => {
+    rig.instead.set(route, [status, { code: 'no', message: 'no', data: null }]);
+    await rig.send('POST', musicPath, { prompt: 'The sea' });
+    expect(rig.sent().map(({ channel }) => channel)).toEqual(['near', 'far'].slice(0, accounts));
+  });
+});
+
+describe('a request is refused', () => {
+  const rows: [string, string, Json, string][] = [
+    ['a private callback', musicPath, { prompt: 'a', callback_url: 'http://127.0.0.1/a' }, 'callback_url'],
+    [
+      'the same by its other name',
+      musicPath,
+      { prompt: 'a', notify_hook: 'http://localhost/a' },
+      'notify_hook',
+    ],
+    [
+      'the same in format A',
+      '/sigma/v1/music',
+      { input: { prompt: 'a' }, notify_hook: 'http://10.0.0.1/' },
+      'notify_hook',
+    ],
+    [
+      'a callback that nobody would call',
+      '/sigma/v1/music',
+      { input: { prompt: 'a', notify_hook: 'https://app.example/' } },
+      'input.notify_hook',
+    ],
+    [
+      'another',
+      '/sigma/v1/music',
+      { input: { prompt: 'a', callback_url: 'https://app.example/' } },
+      'input.callback_url',
+    ],
+    ['lyrics in inspiration mode', musicPath, { prompt: 'a'.repeat(201), custom_mode: false }, 'prompt'],
+  ];
+  test.each(rows)('for %s', async (_, path, body, field) => {
+    const told = await rig.send('POST', path, body);
+    expect(told).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_request', message: expect.stringContaining(`${field}: `) } },
+    });
+    expect(rig.sent()).toEqual([]);
+  });
+
+  test.each([
+    [1, 200],
+    [true, 200],
+    [0, 400],
+    [undefined, 400],
+  ])('by the limit of its mode, %j', async (custom_mode, status) => {
+    for (const [path, body] of [
+      [musicPath, { prompt: 'a'.repeat(3000), custom_mode }],
+      ['/sigma/v1/music', { input: { prompt: 'a'.repeat(3000) }, custom_mode }],
+    ] as const)
+      expect((await rig.send('POST', path, body)).status).toBe(status);
+  });
+
+  test('without quota for two songs, or for lyrics, before the upstream hears of it', async () => {
+    const { key } = await makeKey(rig.gateway, { quota: 19 });
+    const told = await rig.send('POST', musicPath, { prompt: 'a' }, { key });
+    expect(told).toMatchObject({ status: 403, body: { error: { code: 'insufficient_user_quota' } } });
+    expect(JSON.stringify(told.body)).toContain('2 tracks of sigma_music');
+    const { key: poor } = await makeKey(rig.gateway, { quota: 9 });
+    const lyrics = await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'a' }, { key: poor });
+    expect(JSON.stringify(lyrics.body)).toContain('1 actions of sigma_lyrics');
+    expect(rig.sent()).toEqual([]);
+  });
+
+  test('to a key that may not use the model', async () => {
+    const { key } = await makeKey(rig.gateway, { quota: 100, modelLimits: ['sigma_lyrics'] });
+    expect(await rig.send('POST', musicPath, { prompt: 'a' }, { key })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'access_denied' } },
+    });
+    expect((await rig.send('POST', '/sigma/submit/lyrics', { prompt: 'a' }, { key })).status).toBe(200);
+  });
+
+  test.each(['/v1/videos', '/v1/audio/speech'])('at %s, which makes no music', async (path) => {
+    const body = { model: 'sigma_music', prompt: 'a', input: 'a', voice: 'a' };
+    expect(await rig.send('POST', path, body)).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('/sigma/submit/music') } },
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { inject, vi } from 'vitest';
+import type { components } from '../../generated/http.ts';
+import { post } from '../server/books.ts';
+
+type MusicRecord = components['schemas']['MusicTaskRecord'];
+type Song = components['schemas']['Song'];
+
+/** The prefixes that music answers under: of format B, and two of format A. */
+export const prefixes = ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5'] as const;
+
+/** Of a song that no time is spent on. */
+export const endless = { tags: '[[never]]' };
+
+async function submit(call: 'music' | 'lyrics', body: object): Promise<string> {
+  const { url, key } = inject('gateway');
+  const response = await post(url, key, `/sigma/submit/${call}`, body);
+  if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`);
+  return ((await response.json()) as { data: string }).data;
+}
+
+/** Starts a music task on the gateway under test and gives its id. */
+export function startMusic(change: object = {}): Promise<string> {
+  return submit('music', { prompt: 'A slow song about the sea', ...change });
+}
+
+export function startLyrics(prompt = 'A lullaby for a lighthouse'): Promise<string> {
+  return submit('lyrics', { prompt });
+}
+
+/** The record of a task once it is in one of those states. */
+export async function musicUntil(id: string, ...states: MusicRecord['status'][]): Promise<MusicRecord> {
+  const { url, key } = inject('gateway');
+  return vi.waitFor(
+    async () => {
+      const response = await fetch(`${url}/sigma/fetch/${id}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      const { data } = (await response.json()) as { data: MusicRecord };
+      if (!states.includes(data.status)) throw new Error(`it is ${data.status}: ${data.fail_reason}`);
+      return data;
+    },
+    { timeout: 60_000, interval: 100 },
+  );
+}
+
+let made: Promise<Song[]> | undefined;
+
+/** Two finished songs of the gateway under test, the same for all who ask: they take their time. */
+export function finishedSongs(): Promise<Song[]> {
+  made ??= startMusic().then(async (id) => (await musicUntil(id, 'SUCCESS')).data as Song[]);
+  return made;
+}
