@@ -138,6 +138,15 @@ describe('in the default installation, files have links of the gateway', () => {
     await load(links[0], 'audio/wav');
   });
 
+  test('in an image job', async () => {
+    const { body } = await client.call<{ result: string }>('POST', '/imgjob/submit/imagine', {
+      prompt: 'a harbour',
+    });
+    const job = await ended<{ imageUrl: string }>(`/imgjob/task/${body.result}/fetch`, 'SUCCESS');
+    expect(linksIn(job)).toEqual([job.imageUrl]);
+    await load(job.imageUrl, 'image/png');
+  });
+
   test('in a beta answer: the audio and its subtitles', async () => {
     const input = {
       text: 'Good morning.',
