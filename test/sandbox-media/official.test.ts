@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { dataUrl, pictures, png, video, wav } from './media-files.ts';
 import { expectSchema, taskTime, useFileHost, useTaskUpstream } from './task-client.ts';
 
-const client = useTaskUpstream();
+const client = useTaskUpstream({ draft: true });
+/** Draws what was asked for. */
+const careful = useTaskUpstream();
 const host = useFileHost();
 const path = '/api/v3/contents/generations/tasks';
 const standard = 'epsilon-delta-2-0-260128';
@@ -40,8 +42,8 @@ function request(change: object = {}) {
   return { model: standard, content: [text()], ...change };
 }
 
-async function create(change: object = {}): Promise<string> {
-  const { status, body } = await client.send<{ id: string }>('POST', path, request(change));
+async function create(change: object = {}, upstream = client): Promise<string> {
+  const { status, body } = await upstream.send<{ id: string }>('POST', path, request(change));
   expect(status, JSON.stringify(body)).toBe(200);
   expectSchema('OfficialTaskCreatedReply', body);
   expect(body.id).toMatch(/^cgt-\d{14}-[a-z0-9]{5}$/);
@@ -55,9 +57,9 @@ async function poll(id: string): Promise<Task> {
   return body;
 }
 
-async function finish(id: string, after = taskTime): Promise<Task> {
-  client.advance(after);
-  const task = await client.until<Task>(`${path}/${id}`, ({ status }) => status !== 'running');
+async function finish(id: string, { after = taskTime, upstream = client } = {}): Promise<Task> {
+  upstream.advance(after);
+  const task = await upstream.until<Task>(`${path}/${id}`, ({ status }) => status !== 'running');
   expectSchema('OfficialTask', task);
   return task;
 }
@@ -104,7 +106,7 @@ describe('task', () => {
     expect(queued).not.toHaveProperty('content');
     client.advance(taskTime / 2);
     expect(await poll(id)).toMatchObject({ status: 'running', updated_at: created + 2 });
-    const done = await finish(id, taskTime / 2);
+    const done = await finish(id, { after: taskTime / 2 });
     expect(done).toMatchObject({
       status: 'succeeded',
       error: null,
@@ -119,15 +121,9 @@ describe('task', () => {
   });
 
   test('gives the video and its last frame', async () => {
-    const { content } = await finish(
-      await create({
-        resolution: '480p',
-        ratio: '9:16',
-        duration: 4,
-        return_last_frame: true,
-        generate_audio: false,
-      }),
-    );
+    const form = { resolution: '480p', ratio: '9:16', duration: 4 };
+    const request = { ...form, return_last_frame: true, generate_audio: false };
+    const { content } = await finish(await create(request, careful), { upstream: careful });
     const { bytes } = await client.download(content?.video_url ?? '');
     using input = new Input({ formats: ALL_FORMATS, source: new BufferSource(bytes) });
     const track = await input.getPrimaryVideoTrack();
@@ -148,9 +144,8 @@ describe('task', () => {
   });
 
   test('counts frames instead of seconds, and makes a QuickTime file', async () => {
-    const done = await finish(
-      await create({ model: modern, frames: 50, output_format: 'mov', resolution: '480p' }),
-    );
+    const request = { model: modern, frames: 50, output_format: 'mov', resolution: '480p' };
+    const done = await finish(await create(request, careful), { upstream: careful });
     expect(done).toMatchObject({ frames: 50 });
     expect(done).not.toHaveProperty('duration');
     const { bytes, type } = await client.download(done.content?.video_url ?? '');
