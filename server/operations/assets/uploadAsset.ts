@@ -1,6 +1,6 @@
-import { randomInt } from 'node:crypto';
 import { models } from '../../../generated/catalogue.ts';
 import { overseasModel } from '../../assets/references.ts';
+import { stampedId } from '../../assets/stamped-id.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
@@ -9,15 +9,12 @@ import { type AssetUpload, uploadMedia } from '../../providers/official/assets.t
 import { latestAssetChannel } from '../../store/queries/assets.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
-import { asDriverError, logDriverError } from '../../tasks/driver.ts';
+import { type Created, createInTurn } from '../create-in-turn.ts';
 
 type Request = OperationRequest<'uploadAsset'>;
 
-/** At the most so many accounts are asked for one upload. */
-const maxChannels = 3;
 /** So many ids are tried: that a few in a row are taken does not happen by chance. */
 const maxIds = 5;
-const characters = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** The Seedance models that use the assets uploaded without a model. */
 const homeModels = models.filter(
@@ -29,13 +26,19 @@ const homeModels = models.filter(
  * channel it was uploaded to; it is on disk before its id is answered.
  */
 export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
-  const { body, query, gateway } = request;
+  const { body, query, gateway, caller } = request;
   const { url, name, asset_type } = body;
   const model = query.model ?? null;
   const upload = { url, name, assetType: typeNamed(asset_type), model };
   const channels = await channelsFor(request, model);
   const id = await gateway.creations.run(async (signal) =>
-    keep(request, upload, await uploadInTurn(request, channels, upload, signal)),
+    keep(
+      request,
+      upload,
+      await createInTurn(gateway.logger, channels, (channel) =>
+        uploadMedia({ channel, user: caller.userId, signal }, upload),
+      ),
+    ),
   );
   reply.json(200, { code: 0, message: 'success', data: { Id: id } });
 };
@@ -44,7 +47,7 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
 async function keep(
   { gateway, caller }: Request,
   { assetType, name, model }: AssetUpload,
-  { channel, upstreamId }: Kept,
+  { channel, made: upstreamId }: Created<string>,
 ): Promise<string> {
   for (let tries = 0; tries < maxIds; tries += 1) {
     const now = gateway.clock();
@@ -63,18 +66,6 @@ async function keep(
     if (saved) return id;
   }
   throw new Error(`${maxIds} new asset ids were taken already`);
-}
-
-/** `<prefix>-<YYYYMMDDhhmmss>-<5 random characters>`, for a time in epoch milliseconds. It may be taken already. */
-function stampedId(prefix: 'asset' | 'group', at: number): string {
-  const stamp = new Date(at).toISOString().replace(/\D/g, '').slice(0, 14);
-  const suffix = Array.from({ length: 5 }, () => characters.charAt(randomInt(characters.length))).join('');
-  return `${prefix}-${stamp}-${suffix}`;
-}
-
-interface Kept {
-  channel: Channel;
-  upstreamId: string;
 }
 
 const types: readonly AssetType[] = ['Image', 'Video', 'Audio'];
@@ -112,35 +103,4 @@ async function channelsFor(
   const rank = (channel: Channel) =>
     channel.name === latest && channel.health.healthy ? Number.POSITIVE_INFINITY : (served.get(channel) ?? 0);
   return channels.order([...served.keys()]).toSorted((left, right) => rank(right) - rank(left));
-}
-
-/**
- * Uploads to the first channel that takes it. Another one is asked only when certainly nothing came of it, so that
- * there are never two assets for one upload.
- *
- * @throws Failure 503 without a channel, else what the last one asked gives reason for
- */
-async function uploadInTurn(
-  { gateway: { logger }, caller }: Request,
-  channels: readonly Channel[],
-  upload: AssetUpload,
-  signal: AbortSignal,
-): Promise<Kept> {
-  let failure: Failure = new Failure(503, 'get_channel_failed', 'No channel can keep assets now.', {
-    retryAfter: 1,
-  });
-  for (const channel of channels.slice(0, maxChannels)) {
-    try {
-      const upstreamId = await uploadMedia({ channel, user: caller.userId, signal }, upload);
-      channel.health.succeeded();
-      return { channel, upstreamId };
-    } catch (error) {
-      const refusal = asDriverError(error);
-      logDriverError(logger, refusal, { channel: channel.name }, 'upstream took no asset');
-      if (refusal.channelFailed) channel.health.failed();
-      failure = refusal.failure;
-      if (refusal.kind !== 'retryable') break;
-    }
-  }
-  throw failure;
 }
