@@ -12,6 +12,8 @@ import { espeakPackage } from './speech/espeak.ts';
 import { Storage } from './storage.ts';
 import { createTaskUpstream } from './task-upstream.ts';
 import { embeddingRoutes } from './text/embedding-routes.ts';
+import { verificationRoutes } from './verification/session-routes.ts';
+import { VerificationSessions } from './verification/sessions.ts';
 
 /** Bytes on disk. */
 const fileCapacity = 1024 ** 3;
@@ -100,7 +102,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
   services.files.baseUrl = url;
   tasks.setAddress(url);
-  const context = { services, key, logger, routes: [...tasks.routes, ...embeddingRoutes] };
+  const verification = verificationRoutes({
+    sessions: new VerificationSessions({ storage, now }),
+    baseUrl: () => url,
+  });
+  const routes = [...tasks.routes, ...embeddingRoutes, ...verification];
+  const context = { services, key, logger, routes };
   const sockets = new SocketServer(context);
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));
   // Longer than the gateway's pools keep a connection idle, so that it is never closed under a request.

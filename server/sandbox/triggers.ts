@@ -104,6 +104,15 @@
  * | `[[expire]]`        | the task is UNKNOWN from its end on                                                    |
  * | `[[unknown]]`       | the task and its clips are unknown to every call                                       |
  *
+ * For a verification session they are looked for in `callback_url` (there also percent-encoded) and `project_name`.
+ * What refuses or troubles a create or the first poll is as above, and:
+ *
+ * | in either           | what happens                                                                           |
+ * |---------------------|----------------------------------------------------------------------------------------|
+ * | `[[fail-late]]`     | whoever approves fails all the same                                                    |
+ * | `[[expire]]`        | the session expires after a second                                                     |
+ * | `[[unknown]]`       | the session is unknown to every read; its page works                                   |
+ *
  * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
  * it in processing; what concerns results has no meaning for it.
  *
