@@ -1230,7 +1230,8 @@ export interface paths {
         put?: never;
         /**
          * Start a live-person verification of an end user.
-         * @description Open `h5_link` for the end user. When the check is over, read the session to learn the result.
+         * @description Open `h5_link` for the end user within 30 minutes. When the check is over, the page sends the browser to
+         *     `callback_url`; read the session to learn the result. The link can be used once.
          */
         post: operations["createVerificationSession"];
         delete?: never;
@@ -1248,7 +1249,8 @@ export interface paths {
         };
         /**
          * Read a verification session and its result.
-         * @description While the session is `pending` the gateway asks the provider for the result.
+         * @description While the session is `pending` and not over, the gateway asks the provider for the result; 30 minutes after it was
+         *     created it is `expired`. Reading costs nothing.
          */
         get: operations["getVerificationSession"];
         put?: never;
@@ -5826,7 +5828,7 @@ export interface components {
         /**
          * VerificationTime
          * Format: date-time
-         * @description When the session ends (30 minutes after it was created), was created or last changed. RFC 3339 with offset.
+         * @description When the session ends, was created or last changed. RFC 3339 with offset.
          * @example 2031-02-01T09:30:00+00:00
          */
         VerificationTime: string;
@@ -5840,14 +5842,14 @@ export interface components {
              * @example vs_5c6d7e8f9a0b
              */
             session_id: string;
-            /** @description The session token. It can be used once. */
+            /** @description The session token, which is its id. It can be used once. */
             vendor_token: string;
             /**
              * Format: uri
-             * @description The page to open for the end user. It takes a language as `lng`: zh, en or zh-Hant.
+             * @description The provider's page to open for the end user. It takes a language as `lng`: zh, en or zh-Hant.
              */
             h5_link: string;
-            /** @description Address that the browser goes to afterwards; empty when none was given. */
+            /** @description Address that the browser goes to afterwards, as a browser writes it; empty when none was given. */
             callback_url: string;
             /** @description Number of the channel that serves the session. */
             channel_id: number;
@@ -5856,11 +5858,14 @@ export interface components {
              * @enum {string}
              */
             status: "pending" | "verified" | "failed" | "expired";
-            /** @description The asset group of the verified person; empty before. */
+            /**
+             * @description The asset group of the verified person; empty before, and where the provider made none.
+             * @example group-20310201093512-a1b2c
+             */
             group_id: string;
-            /** @description The provider's JSON answer as a string. */
+            /** @description The provider's JSON answer as a string: `Result` with `VendorToken`, `CallbackURL` and `H5Link`. */
             raw_response: string;
-            /** @description 10000 when passed; present once the result is known. */
+            /** @description 10000 when passed; present once the provider has told one. */
             result_code?: number;
             expires_at: components["schemas"]["VerificationTime"];
             created_at: components["schemas"]["VerificationTime"];
@@ -6547,17 +6552,6 @@ export interface components {
         ManagementNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ManagementError"];
-            };
-        };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        ManagementNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                "x-should-retry": components["headers"]["ShouldRetry"];
                 [name: string]: unknown;
             };
             content: {
@@ -8939,7 +8933,6 @@ export interface operations {
             415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             502: components["responses"]["ManagementBadGateway"];
             503: components["responses"]["ManagementUnavailable"];
             504: components["responses"]["ManagementGatewayTimeout"];
@@ -8975,7 +8968,6 @@ export interface operations {
             404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
-            501: components["responses"]["ManagementNotImplemented"];
             502: components["responses"]["ManagementBadGateway"];
             503: components["responses"]["ManagementUnavailable"];
             504: components["responses"]["ManagementGatewayTimeout"];

@@ -1198,7 +1198,7 @@ export const operations = {
     area: 'verification',
     summary: 'Start a live-person verification of an end user.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1210,7 +1210,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -1227,7 +1226,7 @@ export const operations = {
     area: 'verification',
     summary: 'Read a verification session and its result.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 404, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -1237,7 +1236,6 @@ export const operations = {
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],

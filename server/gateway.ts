@@ -12,7 +12,7 @@ import type { Creations } from './runtime/creations.ts';
 import type { Logger } from './runtime/logger.ts';
 import type { Timers } from './runtime/timers.ts';
 import type { Settings } from './settings/settings.ts';
-import type { AssetsTable } from './store/schema.ts';
+import type { AssetsTable, VerificationSessionsTable } from './store/schema.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
 
@@ -33,6 +33,8 @@ export interface Gateway {
   readonly creations: Creations;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
+  /** The same for verification sessions. */
+  readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
   /** Searches of the log that are under way. */
   readonly searches: Slots;
   readonly rateLimit: RateLimit;

@@ -159,6 +159,7 @@ export async function serve(
       creations,
       assetRefreshes: new Map(),
       searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
+      verificationChecks: new Map(),
       rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
       logger,
       clock,

@@ -42,6 +42,7 @@ const routes: Readonly<Record<Protocol, string>> = {
   imgjob: 'POST /imgjob/submit/imagine',
   embeddings: 'POST /v1/embeddings',
   messages: 'POST /v1/messages',
+  verification: 'POST /api/resource-channel/vendorx/visual-validate/sessions',
 };
 
 /** The catalogue's system voices for a model; empty for a model that does not speak. */

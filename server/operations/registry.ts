@@ -33,6 +33,8 @@ import { synthesizeSpeech } from './speech/synthesizeSpeech.ts';
 import { createToken } from './tokens/createToken.ts';
 import { deleteToken } from './tokens/deleteToken.ts';
 import { listTokens } from './tokens/listTokens.ts';
+import { createVerificationSession } from './verification/createVerificationSession.ts';
+import { getVerificationSession } from './verification/getVerificationSession.ts';
 import { cancelNativeTask } from './video/cancelNativeTask.ts';
 import { createGenericVideo } from './video/createGenericVideo.ts';
 import { createNativeVideo } from './video/createNativeVideo.ts';
@@ -95,8 +97,8 @@ export const handlers: Handlers = {
   listTokens,
   deleteToken,
   searchLogs,
-  createVerificationSession: notImplemented,
-  getVerificationSession: notImplemented,
+  createVerificationSession,
+  getVerificationSession,
   listModels,
   getFile,
   getHealth,

@@ -13,6 +13,7 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
   ['sandbox-eta', 'eta', ['eta']],
   ['sandbox-sigma', 'sigma', ['sigma']],
   ['sandbox-imgjob', 'imgjob', ['imgjob']],
+  ['sandbox-verification', 'verification', ['verification']],
   ['sandbox-embeddings', 'embeddings', ['embeddings']],
 ];
 

@@ -18,6 +18,7 @@ export interface Database {
   clips: ClipsTable;
   deliveries: DeliveriesTable;
   assets: AssetsTable;
+  verification_sessions: VerificationSessionsTable;
 }
 
 /** Secrets that all gateways of the store share, made by the first one that needs them. */
@@ -194,6 +195,29 @@ export interface AssetsTable {
   created_at: number;
   /** When its status changed. */
   updated_at: number;
+}
+
+/** A live-person check. It leaves `pending` once. */
+export interface VerificationSessionsTable {
+  /** The provider's id and token, which is the public one. */
+  session_id: string;
+  user_id: number;
+  channel: string;
+  /** The provider's page for the end user. */
+  h5_link: string;
+  /** Empty: the end user stays on that page. */
+  callback_url: string;
+  status: 'pending' | 'verified' | 'failed' | 'expired';
+  /** The public id of the verified person's asset group, of the form of those of assets; null: there is none. */
+  group_id: string | null;
+  /** Never shown to clients. Set exactly with the one before. */
+  upstream_group_id: string | null;
+  /** 10000 where the person passed; null: not told. */
+  result_code: number | null;
+  created_at: number;
+  /** When its status changed. */
+  updated_at: number;
+  expires_at: number;
 }
 
 export type TaskState = 'queued' | 'in_progress' | 'completed' | 'failed';

@@ -25,7 +25,7 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta', 'sigma', 'imgjob', 'embeddings'] as const;
+const names = ['native', 'official', 'eta', 'sigma', 'imgjob', 'embeddings', 'verification'] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {
@@ -101,6 +101,20 @@ async function furnish(store: Store, userId: number): Promise<void> {
     urlExpires: now + 43_200_000,
   };
   await store.run('settleAsset', { id, end, now });
+  await store.run('saveVerificationSession', {
+    session_id: 'vs_5c6d7e8f9a0b',
+    user_id: userId,
+    channel: 'verification',
+    h5_link: 'https://verify.example/h5?token=vs_5c6d7e8f9a0b',
+    callback_url: 'https://app.example/verified',
+    status: 'pending',
+    group_id: null,
+    upstream_group_id: null,
+    result_code: null,
+    created_at: now,
+    updated_at: now,
+    expires_at: now + 86_400_000,
+  });
   const voices = [
     ['voxa-v3.5-flash-narrator-8f3a1c', 'voice-enrollment', 'voxa-v3.5-flash'],
     ['alpha-tts-vd-guide-voice-20260201-a1b2', 'alpha-voice-design', 'alpha3-tts-vd-2026-01-26'],

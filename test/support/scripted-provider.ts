@@ -66,6 +66,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
       json(200, { code: 0, message: '', data: { Id: 'asset-20260301120000-k3v9q', Status: 'Processing' } });
     } else if (path.startsWith('/sigma/')) {
       json(200, music(path, id));
+    } else if (path.includes('/visual-validate/')) {
+      json(200, { success: true, message: '', data: verificationSession(method, url, id) });
     } else if (path.startsWith('/imgjob/')) {
       json(200, imageJob(method, path));
     } else if (path.startsWith('/api/v3/')) {
@@ -78,7 +80,7 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   return provider;
 }
 
-let voices = 0;
+let made = 0;
 
 /** What becomes of a voice, by the action. */
 function customized(chunks: readonly Buffer[]): object {
@@ -86,14 +88,14 @@ function customized(chunks: readonly Buffer[]): object {
     model: string;
     input: { action: string; target_model?: string; voice?: string };
   };
-  const made = `voice-${++voices}`;
+  const voice = `voice-${++made}`;
   switch (input.action) {
     case 'create_voice':
-      return { voice_id: made };
+      return { voice_id: voice };
     case 'query_voice':
       return { status: 'OK', gmt_create: time, gmt_modified: time, target_model: 'voxa-v3.5-flash' };
     case 'create':
-      return { voice: made, target_model: input.target_model };
+      return { voice, target_model: input.target_model };
     case 'query':
       return { voice: input.voice, gmt_create: time, gmt_modified: time, target_model: model };
     case 'delete':
@@ -109,6 +111,12 @@ function music(path: string, id: string): object {
   if (path.startsWith('/sigma/act/timing/')) return { aligned_words: [], waveform_data: [] };
   const data = path.startsWith('/sigma/submit/') ? 'waiting' : { task_id: id, status: 'SUBMITTED', data: [] };
   return { code: 'success', message: '', data };
+}
+
+/** A session that waits for its end user for ever. */
+function verificationSession(method: string, url: string, id: string): object {
+  const session_id = method === 'POST' ? `vs_${++made}` : id;
+  return { session_id, vendor_token: session_id, h5_link: `${url}/h5`, status: 'pending' };
 }
 
 const time = '2026-02-01 09:30:00';

@@ -22,6 +22,7 @@ import {
 } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
 import { deleteToken, makeToken, returnLeftovers } from './tokens.ts';
+import { saveVerificationSession, settleVerificationSession } from './verification-sessions.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -47,6 +48,8 @@ export const commands = {
   saveAsset,
   settleAsset,
   renewAssetUrl,
+  saveVerificationSession,
+  settleVerificationSession,
   createTask,
   markAsked,
   acceptTask,

@@ -17,13 +17,14 @@ describe('models', () => {
     const own = models.filter((model) => model.family === family).map(({ id }) => id);
     expect(own.filter((id) => id !== 'sigma_lyrics')).toEqual(ids);
   });
-  test('there is no other model than the one that stands for 3D, and those of lyrics and texts', () => {
+  test('there is no other model than those that stand for 3D, lyrics, texts and verification', () => {
     const known = [...speechModels.flatMap(({ ids }) => ids), ...Object.values(otherModels).flat()];
     expect([...byId.keys()].filter((id) => !known.includes(id))).toEqual([
       'theta-3d',
       'sigma_lyrics',
       'theta-embedding-1',
       'iota-chat-1',
+      'vendorx_verification',
     ]);
   });
   test.each(Object.entries(maxTexts))('%s has its longest text', (family, longest) => {

@@ -1,0 +1,38 @@
+import type { VerificationSessionsTable } from '../schema.ts';
+import type { Command } from './command.ts';
+
+/** False when there is a session of that id already, whoever owns it. */
+export const saveVerificationSession: Command<VerificationSessionsTable, boolean> = async (trx, session) => {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('verification_sessions')
+    .values(session)
+    .onConflict((conflict) => conflict.column('session_id').doNothing())
+    .executeTakeFirst();
+  return (numInsertedOrUpdatedRows ?? 0n) > 0n;
+};
+
+/** How a session ended. `group` is there where the provider made one for the verified person. */
+export type VerificationEnd =
+  | { status: 'verified'; resultCode: number; group: { id: string; upstreamId: string } | undefined }
+  | { status: 'failed'; resultCode: number | undefined }
+  | { status: 'expired' };
+
+/** Ends a session. False when it has ended before: the first end stays. */
+export const settleVerificationSession: Command<
+  { sessionId: string; end: VerificationEnd; now: number },
+  boolean
+> = async (trx, { sessionId, end, now }) => {
+  const { numUpdatedRows } = await trx
+    .updateTable('verification_sessions')
+    .set({
+      status: end.status,
+      result_code: ('resultCode' in end ? end.resultCode : undefined) ?? null,
+      group_id: ('group' in end ? end.group?.id : undefined) ?? null,
+      upstream_group_id: ('group' in end ? end.group?.upstreamId : undefined) ?? null,
+      updated_at: now,
+    })
+    .where('session_id', '=', sessionId)
+    .where('status', '=', 'pending')
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+};

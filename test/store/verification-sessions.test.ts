@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { VerificationEnd } from '../../server/store/commands/verification-sessions.ts';
+import { findVerificationSession } from '../../server/store/queries/verification-sessions.ts';
+import type { VerificationSessionsTable } from '../../server/store/schema.ts';
+import type { Store } from '../../server/store/store.ts';
+import { engines, TestStore } from './engines.ts';
+
+const session: VerificationSessionsTable = {
+  session_id: 'vs_1',
+  user_id: 1,
+  channel: 'people',
+  h5_link: 'https://verify.example/h5?token=vs_1',
+  callback_url: '',
+  status: 'pending',
+  group_id: null,
+  upstream_group_id: null,
+  result_code: null,
+  created_at: 1_795_000_000_000,
+  updated_at: 1_795_000_000_000,
+  expires_at: 1_795_001_800_000,
+};
+
+describe.each(engines)('verification sessions on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  beforeEach(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+  });
+  afterEach(() => testStore.remove());
+
+  const find = (userId = 1) => findVerificationSession(store.read, { sessionId: 'vs_1', userId });
+  const settle = (end: VerificationEnd, now = 1_795_000_060_000) =>
+    store.run('settleVerificationSession', { sessionId: 'vs_1', end, now });
+
+  test('are there for their owner only, and no id twice', async () => {
+    expect(await store.run('saveVerificationSession', session)).toBe(true);
+    expect(await store.run('saveVerificationSession', { ...session, user_id: 2 })).toBe(false);
+    expect(await find()).toEqual(session);
+    expect(await find(2)).toBeUndefined();
+  });
+
+  test.each<[VerificationEnd, Partial<VerificationSessionsTable>]>([
+    [
+      { status: 'verified', resultCode: 10_000, group: { id: 'group-ours', upstreamId: 'group-theirs' } },
+      { group_id: 'group-ours', upstream_group_id: 'group-theirs', result_code: 10_000 },
+    ],
+    [{ status: 'verified', resultCode: 10_000, group: undefined }, { result_code: 10_000 }],
+    [{ status: 'failed', resultCode: 7 }, { result_code: 7 }],
+    [{ status: 'failed', resultCode: undefined }, {}],
+    [{ status: 'expired' }, {}],
+  ])('end once: %j', async (end, change) => {
+    await store.run('saveVerificationSession', session);
+    expect(await settle(end)).toBe(true);
+    const ended = { ...session, ...change, status: end.status, updated_at: 1_795_000_060_000 };
+    expect(await find()).toEqual(ended);
+    expect(await settle({ status: 'verified', resultCode: 10_000, group: undefined }, 2)).toBe(false);
+    expect(await settle({ status: 'expired' }, 2)).toBe(false);
+    expect(await find()).toEqual(ended);
+  });
+
+  test('of several ends at a time one is taken', async () => {
+    await store.run('saveVerificationSession', session);
+    const ends = await Promise.all([
+      settle({ status: 'verified', resultCode: 10_000, group: { id: 'a', upstreamId: 'b' } }),
+      settle({ status: 'expired' }),
+      settle({ status: 'failed', resultCode: 1 }),
+    ]);
+    expect(ends.filter((taken) => taken)).toHaveLength(1);
+  });
+});
