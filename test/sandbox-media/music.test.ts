@@ -93,14 +93,18 @@ describe('a music task', () => {
   });
 
   test('of an inspiration writes its own lyrics in the words of the description', async () => {
-    const description = 'A lighthouse by the stormy ocean';
+    const description = 'A metal song of a lighthouse by the stormy ocean';
     const id = await music.submit({ gpt_description_prompt: description, title: '[[never]]' });
     const [first, second] = (await music.fetch(id)).data;
-    const { prompt, gpt_description_prompt } = first?.metadata ?? {};
+    const { prompt, gpt_description_prompt, tags } = first?.metadata ?? {};
     expect(gpt_description_prompt).toBe(description);
+    expect(tags).toBe('metal');
     expect(prompt).toMatch(/^\[Verse 1\]\n/);
     expect(String(prompt).toLowerCase()).toContain('lighthouse');
-    expect([first?.title, second?.title]).toEqual(['Lighthouse Stormy Ocean', 'Lighthouse Stormy Ocean']);
+    expect([first?.title, second?.title]).toEqual([
+      'Metal Lighthouse Stormy Ocean',
+      'Metal Lighthouse Stormy Ocean',
+    ]);
   });
 
   test('is unknown after 24 hours', async () => {

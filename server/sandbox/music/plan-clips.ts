@@ -25,7 +25,6 @@ export interface SourceClip {
 }
 
 const songsOfTask = 2;
-const maxShownTags = 120;
 
 /** Plans two songs that differ in tempo, key and tune; one voice sings both. */
 export function planSongs(request: MusicRequest, { songSeconds, speechEngine }: SongOptions): MusicJob {
@@ -51,7 +50,7 @@ export function planSongs(request: MusicRequest, { songSeconds, speechEngine }: 
     };
     return { title, song };
   });
-  return { action: 'MUSIC', request, tags: tags || describeSound(first), clips };
+  return { action: 'MUSIC', request, tags: tags || first.style, clips };
 }
 
 /**
@@ -95,11 +94,6 @@ export function planStems(request: MusicRequest, source: SourceClip): MusicJob {
     clips,
     source: { clipId: source.id, at: 0, stems: request.stemTask, facts: finished.facts },
   };
-}
-
-/** Tags for a song that was asked for without any. */
-function describeSound({ style, tempo, mode }: SongPlan['sound']): string {
-  return `${style}, ${tempo} bpm, ${mode}`.slice(0, maxShownTags);
 }
 
 /** The first line that is sung, where lyrics came without a description. */
