@@ -61,6 +61,14 @@ describe('lyrics', () => {
     expect(words.map(({ text }) => text)).toEqual(['Hello', 'my', 'river', 'Over', 'the', 'hill', 'Bye']);
   });
 
+  test('in round brackets are sung, unless they name a section', () => {
+    const counts = (lyrics: string) => readLyrics(lyrics).map(({ kind, lines }) => [kind, lines.length]);
+    expect(counts('(Pre-Chorus)\nLa\n(ooh, ooh)\n(Chorus 2)\nLa')).toEqual([
+      ['verse', 2],
+      ['chorus', 1],
+    ]);
+  });
+
   test('without spaces are words, too', () => {
     const words = readLyrics('雨落在山上').flatMap(({ lines }) => lines.flatMap((line) => line.words));
     expect(words.length).toBeGreaterThan(2);

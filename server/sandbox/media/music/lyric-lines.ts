@@ -19,17 +19,20 @@ export interface LyricSection {
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'word' });
-const mark = /^\s*[[(]([^\])]*)[\])]\s*$/;
+/** In round brackets a line is only a mark when it names a section; else it is an aside that is sung. */
+const mark =
+  /^\s*(?:\[([^\]]*)\]|\(((?:verse|(?:pre-?)?chorus|hook|refrain|bridge|intro|outro|solo|interlude)\b[^)]*)\))\s*$/i;
 /** Longer sections are taken apart. */
 const maxLines = 8;
 
-/** Takes lyrics apart. A mark is a line of its own in brackets; what it names otherwise is a verse. */
+/** Takes lyrics apart. A mark is a line of its own; what is no other section is a verse. */
 export function readLyrics(lyrics: string): LyricSection[] {
   const sections: LyricSection[] = [];
   let open: LyricSection | undefined;
   let silent = '';
   for (const line of lyrics.split(/(?<=\n)/)) {
-    const [, label] = mark.exec(line) ?? [];
+    const [, square, round] = mark.exec(line) ?? [];
+    const label = square ?? round;
     const words = label === undefined ? wordsOf(line, silent) : [];
     if (words.length > 0) {
       silent = '';

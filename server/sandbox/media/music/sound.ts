@@ -31,6 +31,9 @@ const leads: Readonly<Record<string, InstrumentName>> = {
   synth: 'synth lead',
 };
 
+const leadPatterns = Object.entries(leads).map(([word, name]) => [anyOf([word]), name] as const);
+const stylePatterns = styles.map((style) => ({ style, pattern: anyOf([style.name, ...style.words]) }));
+
 /**
  * The sound that the tags name. Their own words come before those of a description; where none names a style, all of
  * them choose one together.
@@ -46,7 +49,7 @@ export function chooseSound(
   const usual = slowest + next() * (fastest - slowest);
   const pace = (slow.test(asked) ? 0.82 : 1) * (fast.test(asked) ? 1.22 : 1);
   const told = Number(beatsPerMinute.exec(asked)?.[1] ?? usual * pace);
-  const lead = Object.entries(leads).find(([word]) => hasWord(tags.toLowerCase(), word))?.[1];
+  const lead = leadPatterns.find(([pattern]) => pattern.test(tags.toLowerCase()))?.[1];
   return {
     style: style.name,
     tempo: Math.round(Math.max(40, Math.min(220, told))),
@@ -65,34 +68,26 @@ export function styleOf({ style }: Sound): Style {
   return found;
 }
 
-/** The style that comes first in the first text that names one. */
+/** The style that comes first in the first text that names one; with all styles unwanted any will do. */
 function chooseStyle(texts: readonly string[], unwanted: string): Style {
-  const wanted = styles.filter(({ name }) => !hasWord(unwanted, name));
-  const pool = wanted.length > 0 ? wanted : styles;
+  const wanted = stylePatterns.filter(({ pattern }) => !pattern.test(unwanted));
+  const pool = wanted.length > 0 ? wanted : stylePatterns;
   for (const text of texts) {
-    const named = pool
-      .map((style) => ({ style, at: placeOf(text, style) }))
+    const [named] = pool
+      .map(({ style, pattern }) => ({ style, at: text.search(pattern) }))
       .filter(({ at }) => at >= 0)
       .sort((first, second) => first.at - second.at);
-    if (named[0]) return named[0].style;
+    if (named) return named.style;
   }
   const chosen = pool[seedOf(texts.at(-1) ?? '', 0) % pool.length];
-  return chosen ?? (styles[0] as Style);
+  if (!chosen) throw new Error('There are no styles');
+  return chosen.style;
 }
 
-/** Where the first of a style's words stands, or -1. */
-function placeOf(text: string, { name, words }: Style): number {
-  const places = [name, ...words].map((word) => wordPlace(text, word)).filter((at) => at >= 0);
-  return places.length === 0 ? -1 : Math.min(...places);
-}
-
-function hasWord(text: string, word: string): boolean {
-  return wordPlace(text, word) >= 0;
-}
-
-function wordPlace(text: string, word: string): number {
-  const spelled = word.replace(/[ -]/g, '[ -]?').replace('&', '\\s?&\\s?');
-  return text.search(new RegExp(`(?<![\\p{L}\\p{N}])${spelled}(?![\\p{L}\\p{N}])`, 'u'));
+/** Finds one of the words; where they have a blank or a hyphen, either or none will do. */
+function anyOf(words: readonly string[]): RegExp {
+  const spelled = words.map((word) => word.replace(/[ -]/g, '[ -]?').replace('&', '\\s?&\\s?')).join('|');
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${spelled})(?![\\p{L}\\p{N}])`, 'u');
 }
 
 function chooseMode({ modes }: Style, asked: string, next: () => number): Mode {
