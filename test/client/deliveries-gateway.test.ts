@@ -57,3 +57,13 @@ test('an image job', async () => {
     task: { id: client.imageJobs.idOf(created), status: 'SUCCESS', state: 'order 7' },
   });
 });
+
+test('a music task', { timeout: 120_000 }, async () => {
+  const { url, ended } = await receive();
+  const created = await client.music.create({ mv: 'chirp-hawk', prompt: 'A song.', callback_url: url });
+  const [delivery] = await ended;
+  expect(delivery).toMatchObject({
+    kind: 'music',
+    task: { task_id: client.music.idsOf(created)[0], status: 'SUCCESS', data: [{ status: 'complete' }, {}] },
+  });
+});
