@@ -147,6 +147,20 @@ describe('in the default installation, files have links of the gateway', () => {
     await load(job.imageUrl, 'image/png');
   });
 
+  test('in the songs of a task, their feed and a WAV', async () => {
+    const asked = { prompt: 'A slow song about rain.', mv: 'chirp-hawk' };
+    const { body } = await client.call<{ data: string }>('POST', '/sigma/submit/music', asked);
+    const { data } = await ended<{ data: { data: Song[] } }>(`/sigma/fetch/${body.data}`, 'SUCCESS');
+    const [song] = data.data;
+    expect(linksIn(data.data).length).toBeGreaterThan(3);
+    await load(song?.audio_url, 'audio/mpeg');
+    await load(song?.image_url, 'image/png');
+    expect(linksIn((await client.call('GET', `/sigma/feed/${song?.id}`)).body).length).toBeGreaterThan(1);
+    const wav = await client.call<{ wav_file_url: string }>('GET', `/sigma/act/wav/${song?.id}`);
+    expect(linksIn(wav.body)).toEqual([wav.body.wav_file_url]);
+    await load(wav.body.wav_file_url, 'audio/wav');
+  });
+
   test('in a beta answer: the audio and its subtitles', async () => {
     const input = {
       text: 'Good morning.',
@@ -253,6 +267,12 @@ describe('a link given back as an input', () => {
     await load(frame, 'image/png');
   });
 });
+
+interface Song {
+  id: string;
+  audio_url: string;
+  image_url: string;
+}
 
 interface BetaAnswer {
   output: { data: { audio: string; subtitle_file: string } };
