@@ -36,7 +36,7 @@ interface Journey {
 const taskId = 'task_0a1b2c3d4e5f60718293a4b5c6d7e8f9';
 const musicId = '3f1c2a9be08d47a1';
 const lyricsId = '8d47a1b5c6d7e8f9';
-const imageId = '1795000000123457';
+const imageId = 'task_1b2c3d4e5f60718293a4b5c6d7e8f90a';
 
 const isSeedance = (task: MockTask) => /^(epsilon|zeta)-/.test(modelOf(task));
 const family = (task: MockTask) => {
