@@ -14,6 +14,8 @@ const requests: readonly { path: string; body: object }[] = [
     body: { model: 'epsilon-delta-2-0-fast-260128', prompt: 'A kite.', seconds: '4', size: '480p' },
   },
   { path: '/imgjob/submit/imagine', body: { prompt: 'A kite.' } },
+  { path: '/sigma/submit/music', body: { prompt: 'A kite.', make_instrumental: 1 } },
+  { path: '/sigma/submit/lyrics', body: { prompt: 'A kite.' } },
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[fail-late]]', seconds: '2' } },
   { path: '/v1/videos', body: { model: 'gamma3.0-video', prompt: '[[reject]]', seconds: '2' } },
   {
@@ -37,7 +39,7 @@ const points = [
 ];
 
 describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (engine) => {
-  test.each(points)('at %s loses nothing and charges nothing twice', { timeout: 120_000 }, (dieAt) =>
+  test.each(points)('at %s loses nothing and charges nothing twice', { timeout: 240_000 }, (dieAt) =>
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
       // All but the end of a task is reached while none has begun; later, a busy machine might find them all ended.
@@ -48,7 +50,7 @@ describe.each(engines)('a gateway that is killed on %s', { concurrent: true }, (
     }),
   );
 
-  test('again and again at any moment, does neither', { timeout: 120_000 }, () =>
+  test('again and again at any moment, does neither', { timeout: 240_000 }, () =>
     atSite(engine, async (site) => {
       const told: string[] = [];
       for (let round = 0; round < 3; round += 1) {
@@ -76,7 +78,7 @@ describe.each(engines)('an Idempotency-Key after a kill on %s', { concurrent: tr
   test.each([
     ['submit:reserved', 'before the provider was asked', undefined],
     ['submit:marked', 'when the provider may have been asked', 'submission_interrupted'],
-  ])('at %s, %s', { timeout: 120_000 }, (dieAt, _, told) =>
+  ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, told) =>
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
       await Promise.all([expect(order(site, child.url)).rejects.toThrow(), child.killed()]);
@@ -131,7 +133,7 @@ describe.each(engines)('an image job whose modal call is cut off on %s', { concu
   test.each([
     ['resume:noted', 'before the provider was asked, waits on', 'MODAL'],
     ['resume:answered', 'when the provider has taken it, goes on', 'SUCCESS'],
-  ])('at %s, %s', { timeout: 120_000 }, (dieAt, _, status) =>
+  ])('at %s, %s', { timeout: 240_000 }, (dieAt, _, status) =>
     atSite(engine, async (site) => {
       const child = await GatewayProcess.start({ ...site.options, dieAt });
       const grid = await submit(site, child.url, 'imagine', { prompt: 'A kite.' });
@@ -157,7 +159,7 @@ describe.each(engines)('an image job whose modal call is cut off on %s', { concu
 
 test.runIf(engines.includes('postgres'))(
   'another gateway goes on with what a killed one was at, and gives back what its calls held',
-  { timeout: 120_000 },
+  { timeout: 240_000 },
   () =>
     atSite('postgres', async (site) => {
       const other = await site.serve();
@@ -240,6 +242,10 @@ async function revive(site: Site, told: readonly string[]): Promise<void> {
       const answer = JSON.stringify(await (await send(site, url, path)).json());
       expect(answer).toMatch(/"(completed|SUCCESS|SUCCEEDED|failed|FAILURE|CANCELED)"/);
       expect(answer).not.toMatch(/"UNKNOWN"|submission_interrupted/);
+      const clips = [...answer.matchAll(/"clip_id":"([^"]+)"/g)].map(([, id]) => id);
+      if (clips.length === 0) continue;
+      const songs = await (await send(site, url, `/sigma/feed/${clips.join(',')}`)).json();
+      expect(songs).toHaveLength(clips.length);
     }
     const tasks = await read.selectFrom('tasks').select(['request_id', 'state']).execute();
     const ledger = new Map((await ledgerRows(gateway.store)).map((row) => [row.request_id, row.state]));
@@ -260,7 +266,13 @@ async function revive(site: Site, told: readonly string[]): Promise<void> {
 
 /** Where the task of an answer is to be polled. */
 function pollPath(path: string, answer: unknown): string {
-  const { id, output, result } = answer as { id?: string; output?: { task_id: string }; result?: string };
+  const { id, output, result, data } = answer as {
+    id?: string;
+    output?: { task_id: string };
+    result?: string;
+    data?: string;
+  };
   if (result !== undefined) return `/imgjob/task/${result}/fetch`;
+  if (data !== undefined) return `/sigma/fetch/${data}`;
   return output === undefined ? `${path}/${id}` : nativePoll + output.task_id;
 }

@@ -46,10 +46,11 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     key: generateKey(),
     taskTime,
     draft: true,
+    songSeconds: 2,
     now: () => stoodAt ?? Date.now(),
   });
   const config = join(dataDir, 'gateway.yaml');
-  const channels = ['native', 'official', 'eta', 'imgjob'].map((protocol) => ({
+  const channels = ['native', 'official', 'eta', 'imgjob', 'sigma'].map((protocol) => ({
     name: protocol,
     protocol,
     base_url: sandbox.url,

@@ -1,0 +1,77 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { Receiver, signatureOf } from '../deliveries/receiver.ts';
+import { eventProblems } from '../support/schemas.ts';
+import { pair, useSigmaRig } from './sigma-provider.ts';
+
+const secret = 'the secret of callbacks';
+const webhook = new Webhook(secret, { format: 'raw' });
+const rig = useSigmaRig({ callbacks: { allowPrivate: true, secret } });
+
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await Receiver.start();
+});
+beforeEach(() => {
+  receiver.seen.length = 0;
+});
+afterAll(() => receiver.close());
+
+/** What the receiver was told of the task so far, once there is something. */
+async function told(id: string) {
+  return vi.waitFor(
+    () => {
+      const seen = receiver.seen.filter(({ body }) => body.task_id === id);
+      if (seen.length === 0) throw new Error('nothing was told');
+      return seen;
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+}
+
+const a = () => ({ callback_url: receiver.url('/a') });
+const b = () => ({ notify_hook: receiver.url('/b') });
+
+test.each<[string, string, () => object, string]>([
+  ['callback_url', '/sigma/submit/music', () => ({ prompt: 'The sea', ...a() }), '/a'],
+  ['notify_hook', '/sigma/v1/submit/music', () => ({ prompt: 'The sea', ...b() }), '/b'],
+  ['both', '/sigma/submit/music', () => ({ prompt: 'The sea', ...a(), ...b() }), '/a'],
+  ['notify_hook of format A', '/sigma/v1/music', () => ({ input: { prompt: 'The sea' }, ...b() }), '/b'],
+])('%s receives the record at the end, once, as fetch shows it', async (_, path, body, hook) => {
+  const { body: answer } = await rig.send('POST', path, body());
+  const [id = ''] = /task_[a-f0-9]{32}/.exec(JSON.stringify(answer)) ?? [];
+  rig.told = { status: 'IN_PROGRESS', progress: '50%', data: pair };
+  await rig.poll(id);
+  rig.told = { status: 'SUCCESS', data: pair };
+  const record = await rig.poll(id);
+  expect(record).toMatchObject({ status: 'SUCCESS', data: [{}, {}] });
+  const [delivery, ...more] = await told(id);
+  expect([delivery?.path, delivery?.body, more]).toEqual([hook, record, []]);
+  expect(eventProblems('MusicTaskCallback', delivery?.body)).toEqual([]);
+  expect(eventProblems('CallbackHeaders', delivery?.headers)).toEqual([]);
+  if (delivery === undefined) throw new Error('nothing was told');
+  expect(delivery.headers['webhook-signature']).toBe(signatureOf(delivery, webhook));
+});
+
+test('a failure is told as well, and a receiver that was away hears of it later', async () => {
+  const answers = [500, 503];
+  receiver.answer = (_, response) => response.writeHead(answers.shift() ?? 200).end();
+  try {
+    const id = await rig.submit({ callback_url: receiver.url('/down') });
+    rig.told = { status: 'FAILURE', fail_reason: 'The lyrics were refused.' };
+    const record = await rig.poll(id);
+    await vi.waitFor(
+      async () => {
+        await rig.pass(15_000);
+        expect(receiver.seen).toHaveLength(3);
+      },
+      { timeout: 20_000, interval: 50 },
+    );
+    expect(record).toMatchObject({ status: 'FAILURE', fail_reason: 'The lyrics were refused.', data: [] });
+    expect(receiver.seen.map(({ body }) => body)).toEqual([record, record, record]);
+    expect(new Set(receiver.seen.map((one) => one.id)).size).toBe(1);
+    expect(eventProblems('MusicTaskCallback', record)).toEqual([]);
+  } finally {
+    receiver.answer = 200;
+  }
+});
