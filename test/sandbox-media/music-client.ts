@@ -63,11 +63,12 @@ export class MusicClient {
   }
 
   /** Lets the time of a task pass, and waits for its work. */
-  async finish(id: string): Promise<SigmaRecord> {
+  async finish(id: string, timeout?: number): Promise<SigmaRecord> {
     this.#client.advance(taskTime);
     const { data } = await this.#client.until<SigmaReply<SigmaRecord>>(
       `/sigma/fetch/${id}`,
       (body) => body.data.finish_time > 0,
+      timeout,
     );
     return data;
   }

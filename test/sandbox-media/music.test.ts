@@ -4,19 +4,21 @@ import { MusicClient, type SigmaRecord, type SigmaReply, type Song, type Timing 
 import { readTags } from './song-tags.ts';
 import { expectSchema, taskTime, useTaskUpstream } from './task-client.ts';
 
-const client = useTaskUpstream({ songSeconds: 4 });
+const client = useTaskUpstream({ songSeconds: 2 });
 const music = new MusicClient(client);
 /** Only for what happens much later. */
 const later = useTaskUpstream();
 
-const lyrics = '[Verse]\nHello my river,\nrun away\n\n[Chorus]\nOver the hill';
+const lyrics = '[Verse]\nHello my river, run\n\n[Chorus]\nOver the hill';
 const custom = { mv: 'chirp-hawk', custom_mode: 1, prompt: lyrics, title: 'River', tags: 'folk, 200 bpm' };
 
 /** One task that most tests look at. */
 let made: SigmaRecord;
+/** The engines start with it, beside those of other files. */
+const startTime = 60_000;
 beforeAll(async () => {
-  made = await music.make(custom);
-});
+  made = await music.finish(await music.submit(custom), startTime);
+}, startTime);
 function song(index = 0): Song {
   const found = made.data[index];
   if (!found) throw new Error('There is no such song');
@@ -149,7 +151,7 @@ describe('a clip', () => {
     expectSchema('ClipTimingReply', timing);
     const words = timing.aligned_words;
     expect(lyrics.startsWith(words.map(({ word }) => word).join(''))).toBe(true);
-    expect(words.slice(0, 4).map(({ word }) => word)).toEqual(['[Verse]\nHello ', 'my ', 'river,\n', 'run ']);
+    expect(words.slice(0, 4).map(({ word }) => word)).toEqual(['[Verse]\nHello ', 'my ', 'river, ', 'run\n']);
     const times = words.flatMap(({ start_s, end_s }) => [start_s, end_s]);
     expect(times).toEqual(times.toSorted((first, second) => first - second));
     expect(times.at(-1)).toBeLessThanOrEqual(Number(metadata.duration));

@@ -47,14 +47,14 @@ export class TaskClient {
   }
 
   /** Polls until the answer is as wanted. For what ends by itself, not by the clock. */
-  async until<Body>(path: string, wanted: (body: Body) => boolean): Promise<Body> {
+  async until<Body>(path: string, wanted: (body: Body) => boolean, timeout = 18_000): Promise<Body> {
     return await vi.waitFor(
       async () => {
         const { body } = await this.send<Body>('GET', path);
         if (!wanted(body)) throw new Error(`Still ${JSON.stringify(body)}`);
         return body;
       },
-      { timeout: 18_000, interval: 20 },
+      { timeout, interval: 20 },
     );
   }
 
