@@ -41,7 +41,7 @@ export const errors = [
   {
     code: 'bad_request',
     statuses: [400, 404, 413, 415],
-    families: ['generic', 'native', 'management'],
+    families: ['generic', 'native', 'messages', 'management'],
     retry: 'never',
   },
   {
@@ -95,7 +95,7 @@ export const errors = [
   {
     code: 'insufficient_user_quota',
     statuses: [403],
-    families: ['generic', 'native', 'management', 'realtime'],
+    families: ['generic', 'native', 'messages', 'management', 'realtime'],
     retry: 'never',
   },
   {
@@ -113,7 +113,7 @@ export const errors = [
   {
     code: 'model_not_found',
     statuses: [503],
-    families: ['generic', 'native'],
+    families: ['generic', 'native', 'messages'],
     retry: 'later',
   },
   {
@@ -161,13 +161,13 @@ export const errors = [
   {
     code: 'bad_response_status_code',
     statuses: [502],
-    families: ['generic', 'native', 'management'],
+    families: ['generic', 'native', 'messages', 'management'],
     retry: 'now',
   },
   {
     code: 'do_request_failed',
     statuses: [502],
-    families: ['generic', 'native', 'management'],
+    families: ['generic', 'native', 'messages', 'management'],
     retry: 'now',
   },
   {
@@ -191,7 +191,7 @@ export const errors = [
   {
     code: 'not_implemented',
     statuses: [501],
-    families: ['messages'],
+    families: ['generic'],
     retry: 'never',
   },
   {
@@ -344,9 +344,9 @@ export type ErrorCode = (typeof errors)[number]['code'];
 
 /** The codes that each family tells. */
 export interface CodesByFamily {
-  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'draining';
+  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable' | 'draining';
   readonly native: 'invalid_request' | 'invalid_media_combination' | 'bad_request' | 'idempotency_key_reused' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'voice_not_found' | 'UnsupportedOperation' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
-  readonly messages: 'invalid_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable';
+  readonly messages: 'invalid_request' | 'bad_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
   readonly management: 'invalid_request' | 'bad_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
   readonly task: 'task_canceled' | 'task_expired' | 'task_lost' | 'submission_interrupted' | 'content_moderated' | 'video_generation_failed' | 'music_generation_failed' | 'image_generation_failed' | 'AssetFailed' | 'InternalError';
   readonly realtime: 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'bad_response' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'invalid_event' | 'invalid_value' | 'session_not_ready' | 'empty_buffer' | 'client_too_slow' | 'service_restarting';

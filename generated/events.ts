@@ -1416,10 +1416,23 @@ export interface components {
             data: string;
         };
         /**
+         * ProviderBlock
+         * @description What a tool that the provider runs was asked and said, or what else the provider puts in. Send it back unchanged. Skip blocks of types that you do not know.
+         */
+        ProviderBlock: {
+            /**
+             * @description Kind of block.
+             * @enum {string}
+             */
+            type: "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" | "code_execution_tool_result" | "bash_code_execution_tool_result" | "text_editor_code_execution_tool_result" | "tool_search_tool_result" | "advisor_tool_result" | "mcp_tool_use" | "mcp_tool_result" | "mcp_tool_listing" | "container_upload" | "compaction" | "fallback";
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * OutputContentBlock
          * @description A part of the message, told apart by `type`.
          */
-        OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
+        OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["ProviderBlock"];
         /**
          * StopReason
          * @description Why the message ended; null in the first event of a stream.
@@ -1444,7 +1457,7 @@ export interface components {
         };
         /**
          * MessageUsage
-         * @description Tokens of a message, and those read from or written to the provider's prompt cache.
+         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
          */
         MessageUsage: {
             /** @description Tokens written to the cache. */
@@ -2295,6 +2308,7 @@ export type CacheControl = components['schemas']['CacheControl'];
 export type ToolUseBlock = components['schemas']['ToolUseBlock'];
 export type ThinkingBlock = components['schemas']['ThinkingBlock'];
 export type RedactedThinkingBlock = components['schemas']['RedactedThinkingBlock'];
+export type ProviderBlock = components['schemas']['ProviderBlock'];
 export type OutputContentBlock = components['schemas']['OutputContentBlock'];
 export type StopReason = components['schemas']['StopReason'];
 export type TokenCounters = components['schemas']['TokenCounters'];

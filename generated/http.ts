@@ -1129,7 +1129,8 @@ export interface paths {
         /**
          * Continue a conversation by one message.
          * @description The key may stand in `x-api-key` instead of the Bearer token. With `stream` the message comes as named
-         *     server-sent events; the last usage counts the whole message.
+         *     server-sent events; the last usage counts the whole message. All fields go to the provider as they came, described
+         *     here or not.
          */
         post: operations["createMessage"];
         delete?: never;
@@ -5190,6 +5191,19 @@ export interface components {
             cache_control?: components["schemas"]["CacheControl"];
         };
         /**
+         * OtherInputBlock
+         * @description A block of another type, passed to the provider as it is, such as `search_result` or what a tool of the provider said before.
+         */
+        OtherInputBlock: {
+            /**
+             * @description A type that no other block has.
+             * @example search_result
+             */
+            type: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ToolResultBlock
          * @description What a tool gave back.
          */
@@ -5202,7 +5216,7 @@ export interface components {
             /** @description `id` of the tool use. */
             tool_use_id: string;
             /** @description The result; empty when left out. */
-            content?: string | (components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"])[];
+            content?: string | (components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["OtherInputBlock"])[];
             /** @description True when the tool failed. */
             is_error?: boolean;
             cache_control?: components["schemas"]["CacheControl"];
@@ -5239,35 +5253,35 @@ export interface components {
          * InputContentBlock
          * @description A part of a turn, told apart by `type`.
          */
-        InputContentBlock: components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ToolResultBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
+        InputContentBlock: components["schemas"]["InputTextBlock"] | components["schemas"]["InputImageBlock"] | components["schemas"]["InputDocumentBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ToolResultBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["OtherInputBlock"];
         /**
          * InputMessage
          * @description One turn of the conversation.
          */
         InputMessage: {
             /**
-             * @description Who speaks. A last turn of the assistant is continued.
+             * @description Who speaks. A last turn of the assistant is continued; `system` gives instructions in mid-conversation, where the model takes them.
              * @enum {string}
              */
-            role: "user" | "assistant";
+            role: "user" | "assistant" | "system";
             /** @description A text, or blocks. */
             content: string | components["schemas"]["InputContentBlock"][];
         };
         /**
          * Tool
-         * @description A function of the caller's.
+         * @description A function of the caller's, or a tool that the provider defines or runs itself.
          */
         Tool: {
             /**
-             * @description `custom`, or left out.
-             * @constant
+             * @description `custom`, or left out, for a function of the caller's; else the dated type of the provider's tool, which is passed on with all its fields.
+             * @example custom
              */
-            type?: "custom";
+            type?: string | null;
             /**
              * @description Name of the function: 1 to 128 letters, digits, underscores and hyphens.
              * @example get_tide
              */
-            name: string;
+            name?: string;
             /** @description What it does and when to use it. */
             description?: string;
             /**
@@ -5281,7 +5295,7 @@ export interface components {
              *       }
              *     }
              */
-            input_schema: {
+            input_schema?: {
                 /**
                  * @description Always `object`.
                  * @constant
@@ -5291,7 +5305,7 @@ export interface components {
                 [key: string]: unknown;
             };
             cache_control?: components["schemas"]["CacheControl"];
-        };
+        } & unknown;
         /**
          * ToolChoice
          * @description Whether the model may, must or must not use a tool.
@@ -5339,7 +5353,7 @@ export interface components {
              * @constant
              */
             type: "enabled";
-            /** @description Tokens to think with, at least 1,024 and fewer than `max_tokens`. */
+            /** @description Tokens to think with, at least 1,024. They are part of `max_tokens`; the provider judges how many may be. */
             budget_tokens: number;
         } | {
             /**
@@ -5353,6 +5367,12 @@ export interface components {
              * @constant
              */
             type: "disabled";
+        } | {
+            /**
+             * @description Always `between_tools`.
+             * @constant
+             */
+            type: "between_tools";
         };
         /**
          * MessagePrompt
@@ -5368,7 +5388,7 @@ export interface components {
             messages: components["schemas"]["InputMessage"][];
             /** @description Instructions that stand above the conversation. */
             system?: string | components["schemas"]["InputTextBlock"][];
-            /** @description Functions of the caller's that the model may ask for. */
+            /** @description What the model may ask for. */
             tools?: components["schemas"]["Tool"][];
             tool_choice?: components["schemas"]["ToolChoice"];
             thinking?: components["schemas"]["ThinkingConfig"];
@@ -5487,10 +5507,23 @@ export interface components {
             };
         };
         /**
+         * ProviderBlock
+         * @description What a tool that the provider runs was asked and said, or what else the provider puts in. Send it back unchanged. Skip blocks of types that you do not know.
+         */
+        ProviderBlock: {
+            /**
+             * @description Kind of block.
+             * @enum {string}
+             */
+            type: "server_tool_use" | "web_search_tool_result" | "web_fetch_tool_result" | "code_execution_tool_result" | "bash_code_execution_tool_result" | "text_editor_code_execution_tool_result" | "tool_search_tool_result" | "advisor_tool_result" | "mcp_tool_use" | "mcp_tool_result" | "mcp_tool_listing" | "container_upload" | "compaction" | "fallback";
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * OutputContentBlock
          * @description A part of the message, told apart by `type`.
          */
-        OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"];
+        OutputContentBlock: components["schemas"]["OutputTextBlock"] | components["schemas"]["OutputImageBlock"] | components["schemas"]["ToolUseBlock"] | components["schemas"]["ThinkingBlock"] | components["schemas"]["RedactedThinkingBlock"] | components["schemas"]["ProviderBlock"];
         /**
          * StopReason
          * @description Why the message ended; null in the first event of a stream.
@@ -5499,7 +5532,7 @@ export interface components {
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
         /**
          * MessageUsage
-         * @description Tokens of a message, and those read from or written to the provider's prompt cache.
+         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
          */
         MessageUsage: {
             /** @description Tokens written to the cache. */
@@ -6420,18 +6453,6 @@ export interface components {
                 "application/json": components["schemas"]["MessagesError"];
             };
         };
-        /** @description The operation stands in the contract but this version of the gateway does not carry it out yet. A repeat cannot succeed. */
-        MessagesNotImplemented: {
-            headers: {
-                "x-request-id": components["headers"]["RequestId"];
-                "x-should-retry": components["headers"]["ShouldRetry"];
-                "request-id": components["headers"]["MessagesRequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["MessagesError"];
-            };
-        };
         /** @description The provider behind the model failed or answered with something unusable. Nothing was charged; a repeat may succeed. */
         MessagesBadGateway: {
             headers: {
@@ -6620,6 +6641,8 @@ export interface components {
         ImageJobId: string;
         /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
         CompatVersion: string;
+        /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+        CompatBeta: string;
         /** @description Number of the page, from 1. */
         PageNumber: number;
         /** @description Items on a page, 1 to 1000. */
@@ -6645,8 +6668,6 @@ export interface components {
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
-        /** @description Always `false`. Tells clients that repeat 5xx by themselves that a repeat cannot succeed. */
-        ShouldRetry: "false";
     };
     pathItems: never;
 }
@@ -8694,6 +8715,8 @@ export interface operations {
             header: {
                 /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
+                /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+                "compat-beta"?: components["parameters"]["CompatBeta"];
             };
             path?: never;
             cookie?: never;
@@ -8725,7 +8748,6 @@ export interface operations {
             415: components["responses"]["MessagesUnsupportedMediaType"];
             429: components["responses"]["MessagesTooManyRequests"];
             500: components["responses"]["MessagesInternalError"];
-            501: components["responses"]["MessagesNotImplemented"];
             502: components["responses"]["MessagesBadGateway"];
             503: components["responses"]["MessagesUnavailable"];
             504: components["responses"]["MessagesGatewayTimeout"];
@@ -8737,6 +8759,8 @@ export interface operations {
             header: {
                 /** @description Version of the messages protocol that the caller speaks. Where this header is missing, the header `anthropic-version` is taken in its place, which public messages clients send by themselves. */
                 "compat-version": components["parameters"]["CompatVersion"];
+                /** @description Names of unfinished features that the request uses, separated by commas; passed to the provider. Where this header is missing, the header `anthropic-beta` is taken in its place, which public messages clients send by themselves. */
+                "compat-beta"?: components["parameters"]["CompatBeta"];
             };
             path?: never;
             cookie?: never;
@@ -8767,7 +8791,6 @@ export interface operations {
             415: components["responses"]["MessagesUnsupportedMediaType"];
             429: components["responses"]["MessagesTooManyRequests"];
             500: components["responses"]["MessagesInternalError"];
-            501: components["responses"]["MessagesNotImplemented"];
             502: components["responses"]["MessagesBadGateway"];
             503: components["responses"]["MessagesUnavailable"];
             504: components["responses"]["MessagesGatewayTimeout"];

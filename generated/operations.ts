@@ -1036,7 +1036,7 @@ export const operations = {
     area: 'messages',
     summary: 'Continue a conversation by one message.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1049,7 +1049,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -1062,6 +1061,7 @@ export const operations = {
     textLimitMb: 8,
     headerAliases: {
       'anthropic-version': 'compat-version',
+      'anthropic-beta': 'compat-beta',
     },
   },
   countMessageTokens: {
@@ -1070,7 +1070,7 @@ export const operations = {
     area: 'messages',
     summary: 'Count the tokens of a conversation without continuing it.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 501, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1083,7 +1083,6 @@ export const operations = {
         415: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
-        501: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],
         504: ['application/json'],
@@ -1096,6 +1095,7 @@ export const operations = {
     textLimitMb: 8,
     headerAliases: {
       'anthropic-version': 'compat-version',
+      'anthropic-beta': 'compat-beta',
     },
   },
   createToken: {

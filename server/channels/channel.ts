@@ -16,6 +16,8 @@ export interface UpstreamRequest {
   user?: SlotUser;
   /** It asks how something stands, and must not wait for calls that take their time. */
   poll?: boolean;
+  /** Longest silence before the headers, in milliseconds, where the answer comes only when all of it is made. */
+  silenceMs?: number;
   signal: AbortSignal;
 }
 
@@ -107,9 +109,14 @@ export class Channel {
     }
   }
 
-  async #send({ method, path, headers, signal, ...request }: UpstreamRequest): Promise<UpstreamResponse> {
+  async #send(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const { method, path, headers, silenceMs, signal } = request;
     const body = this.#ownFiles(request);
-    const sent: Record<string, string> = { authorization: `Bearer ${this.settings.key}` };
+    const { key } = this.settings;
+    // Under a name of its own a key stands alone.
+    const keyHeader = this.#headerNames.get('authorization');
+    const sent: Record<string, string> =
+      keyHeader === undefined ? { authorization: `Bearer ${key}` } : { [keyHeader]: key };
     for (const [name, value] of Object.entries(headers ?? {})) {
       sent[this.#headerNames.get(name.toLowerCase()) ?? name] = value;
     }
@@ -122,6 +129,7 @@ export class Channel {
       headers: sent,
       body: body === undefined ? null : (written?.stream ?? JSON.stringify(body)),
       signal,
+      ...(silenceMs !== undefined && { headersTimeout: silenceMs }),
     });
     return { status: response.statusCode, headers: response.headers, body: response.body };
   }

@@ -62,6 +62,7 @@ export function tagUnions(document: object): object {
   const visit = (node: Json): void => {
     if (Array.isArray(node)) node.forEach(visit);
     if (!isSchema(node)) return;
+    if (Array.isArray(node.oneOf)) setRestApart(root, node, node.oneOf);
     if (Array.isArray(node.oneOf) && node.discriminator === undefined) {
       const tag = sharedTag(root, node.oneOf);
       if (tag !== undefined) {
@@ -78,6 +79,22 @@ export function tagUnions(document: object): object {
   };
   visit(root);
   return document;
+}
+
+/** Sets the last member of a union apart where it takes all tags but those of the others: it has no tag to tell it by. */
+function setRestApart(root: Json, node: Schema, members: readonly Json[]): void {
+  const known = members.slice(0, -1);
+  const rest = members.at(-1);
+  const tag = sharedTag(root, known);
+  if (tag === undefined || rest === undefined) return;
+  const others = property(property(resolved(root, rest).properties, tag.name), 'not');
+  if (!isSchema(others)) return;
+  delete node.oneOf;
+  const isKnown = { type: 'object', required: [tag.name], properties: { [tag.name]: { enum: tag.values } } };
+  node.allOf = [
+    { if: isKnown, else: rest },
+    { if: { not: isKnown }, else: { oneOf: known } },
+  ];
 }
 
 /** The property and, in the order of the members, its values. */

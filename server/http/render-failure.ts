@@ -43,7 +43,6 @@ export function renderFailure(logger: Logger) {
     // Clients repeat a 5xx by themselves; for this one there is no point in it.
     if (failure.status === 501) response.setHeader('x-should-retry', 'false');
     const family = operation?.errorFamily ?? 'generic';
-    if (family === 'messages') response.setHeader('request-id', requestId);
     response.statusCode = failure.status;
     response.setHeader('content-type', 'application/json; charset=utf-8');
     const body = Buffer.from(JSON.stringify(failureBody(failure, requestId, family)));

@@ -111,6 +111,8 @@ export function route(request: Request, response: Response, next: NextFunction):
   takeAliases(request.headers, operation.headerAliases);
   request.call.operation = operation;
   request.call.route = found.path;
+  // Where messages clients look for it.
+  if (operation.errorFamily === 'messages') response.setHeader('request-id', request.call.requestId);
   request.call.params = Object.fromEntries(
     found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
   );

@@ -9,6 +9,8 @@ import { submitImageAction } from './images/submitImageAction.ts';
 import { submitImageModal } from './images/submitImageModal.ts';
 import { submitImagine } from './images/submitImagine.ts';
 import { searchLogs } from './logs/searchLogs.ts';
+import { countMessageTokens } from './messages/countMessageTokens.ts';
+import { createMessage } from './messages/createMessage.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
 import { createMusic } from './music/createMusic.ts';
@@ -91,8 +93,8 @@ export const handlers: Handlers = {
   fetchImageJob,
   listImageJobs,
   createEmbedding,
-  createMessage: notImplemented,
-  countMessageTokens: notImplemented,
+  createMessage,
+  countMessageTokens,
   createToken,
   listTokens,
   deleteToken,

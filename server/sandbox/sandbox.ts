@@ -12,6 +12,7 @@ import { espeakPackage } from './speech/espeak.ts';
 import { Storage } from './storage.ts';
 import { createTaskUpstream } from './task-upstream.ts';
 import { embeddingRoutes } from './text/embedding-routes.ts';
+import { messageRoutes } from './text/message-routes.ts';
 import { verificationRoutes } from './verification/session-routes.ts';
 import { VerificationSessions } from './verification/sessions.ts';
 
@@ -106,7 +107,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
     sessions: new VerificationSessions({ storage, now }),
     baseUrl: () => url,
   });
-  const routes = [...tasks.routes, ...embeddingRoutes, ...verification];
+  const routes = [...tasks.routes, ...embeddingRoutes, ...messageRoutes, ...verification];
   const context = { services, key, logger, routes };
   const sockets = new SocketServer(context);
   server.on('upgrade', (request, socket, head) => sockets.upgrade(request, socket, head));

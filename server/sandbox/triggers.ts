@@ -116,10 +116,15 @@
  * For an asset `[[fail-late]]` is a face that does not match, `[[sensitive]]` unsuitable media, and `[[never]]` keeps
  * it in processing; what concerns results has no meaning for it.
  *
- * # Embeddings
+ * # Embeddings and messages
  *
- * Looked for in the texts: those of speech over HTTP that refuse, `[[slow]]`, `[[hang]]`, `[[malformed]]`, and
- * `[[drop]]`, after the first vector.
+ * Looked for in the texts of an embeddings request, and in the last turn of the user. Those of speech over HTTP that
+ * refuse, `[[slow]]` and `[[hang]]` do the same here, and `[[malformed]]` too.
+ *
+ * | in the text         | what happens                                                                           |
+ * |---------------------|----------------------------------------------------------------------------------------|
+ * | `[[drop]]`          | the connection breaks: before a message, or after the first vector or piece of text    |
+ * | `[[fail-late]]`     | messages: a stream ends with an `error` event after the first piece; otherwise 500     |
  */
 
 const names = [

@@ -15,6 +15,7 @@ const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = 
   ['sandbox-imgjob', 'imgjob', ['imgjob']],
   ['sandbox-verification', 'verification', ['verification']],
   ['sandbox-embeddings', 'embeddings', ['embeddings']],
+  ['sandbox-messages', 'messages', ['messages']],
 ];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */

@@ -25,7 +25,16 @@ export interface FaultyGateway {
   close(): Promise<void>;
 }
 
-const names = ['native', 'official', 'eta', 'sigma', 'imgjob', 'embeddings', 'verification'] as const;
+const names = [
+  'native',
+  'official',
+  'eta',
+  'sigma',
+  'imgjob',
+  'embeddings',
+  'messages',
+  'verification',
+] as const;
 
 /** A gateway in front of a scripted provider, of which another process can say what fails. */
 export async function startFaultyGateway(): Promise<FaultyGateway> {

@@ -46,6 +46,8 @@ export function limitCases(
       if (limit === undefined || silent.has(keyword) || typeof ofNode.get(keyword) === 'object') continue;
       const field = site.path.map(({ key }) => key).join('.');
       const values = findCase(document, validate, site, keyword, limit, examples);
+      // Another tag is that of another member.
+      if (values === undefined && site.selects) continue;
       const name = `${field} ${keyword} ${JSON.stringify(limit)}`;
       ofNode.set(keyword, values === undefined ? name : { field, keyword, limit, ...values });
     }

@@ -1,4 +1,9 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+const about = (content: string) => ({ model: 'iota-chat-1', messages: [{ role: 'user', content }] });
 
 describeOperation('countMessageTokens', {
   invalid: {
@@ -6,5 +11,49 @@ describeOperation('countMessageTokens', {
     'without a model': { change: { model: undefined }, names: 'model' },
     'without messages': { change: { messages: undefined }, names: 'messages' },
     'messages that are a text': { change: { messages: 'When is low tide?' }, names: 'messages' },
+  },
+  carriesOut: (call) => {
+    const counted = async (body: object) =>
+      (jsonOf(await call({ body: { ...body } })) as { input_tokens: number }).input_tokens;
+
+    test('200 more tokens for more text, system and tools included', async () => {
+      const body = about('When is low tide?');
+      const tokens = await counted(body);
+      expect(tokens).toBeGreaterThan(3);
+      expect(await counted(about('When is low tide in the harbour?'))).toBeGreaterThan(tokens);
+      expect(await counted({ ...body, system: 'Answer in one sentence.' })).toBeGreaterThan(tokens);
+      const tools = [{ name: 'get_tide', input_schema: { type: 'object' } }];
+      expect(await counted({ ...body, tools })).toBeGreaterThan(tokens);
+    });
+    test('200 for a key without quota, since nothing is charged', async () => {
+      expect((await call({ as: 'penniless' })).status).toBe(200);
+    });
+    test('400 an embedding model', async () => {
+      const answer = await call({ body: { ...about('Hi.'), model: 'theta-embedding-1' } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/embeddings'] });
+    });
+    test('404 an unknown model, 403 one that the key may not use', async () => {
+      const unknown = await call({ body: { ...about('Hi.'), model: 'iota-chat-9' } });
+      expectRefusal(unknown, 404, { code: 'model_not_found', names: 'model' });
+      const closed = await call({ body: about('Hi.'), as: 'restricted' });
+      expectRefusal(closed, 403, { code: 'access_denied', names: 'model' });
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call()).status).toBe(200);
+      });
+
+      test.each([
+        ['reject', 400, 'bad_request'],
+        ['throttle', 429, 'rate_limit_exceeded'],
+        ['unauthorized', 502, 'bad_response_status_code'],
+        ['error', 502, 'bad_response_status_code'],
+        ['unavailable', 503, 'get_channel_failed'],
+      ])('%s: %i', async (trigger, status, code) => {
+        expectRefusal(await call({ body: about(`[[${trigger}]]`) }), status, { code });
+      });
+    });
   },
 });

@@ -1,8 +1,31 @@
-import { describe, expect, inject, test } from 'vitest';
+import { afterEach, describe, expect, inject, test } from 'vitest';
+import type { Json } from '../../../openapi/tools/document.ts';
+import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { documented } from '../../support/documented.ts';
+import { parseEvents } from '../../support/event-stream.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
+
+interface Message {
+  content: { type: string; text?: string; input?: object }[];
+  stop_reason: string;
+  stop_sequence: string | null;
+  usage: { input_tokens: number; output_tokens: number };
+}
+
+const model = 'iota-chat-1';
+const said = (content: Json, more: { readonly [field: string]: Json } = {}) => ({
+  model,
+  max_tokens: 256,
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+const tide = {
+  name: 'get_tide',
+  description: 'Next low tide of a harbour.',
+  input_schema: { type: 'object', properties: { harbour: { type: 'string' } }, required: ['harbour'] },
+};
 
 describeOperation('createMessage', {
   invalid: {
@@ -13,13 +36,209 @@ describeOperation('createMessage', {
     'without messages': { change: { messages: undefined }, names: 'messages' },
     'no message': { change: { messages: [] }, names: 'messages', limit: 1 },
     'a role that does not exist': {
-      change: { messages: [{ role: 'system', content: 'Be brief.' }] },
+      change: { messages: [{ role: 'judge', content: 'Be brief.' }] },
       names: 'messages.0.role',
       limit: 'assistant',
     },
     'a message without content': { change: { messages: [{ role: 'user' }] }, names: 'messages.0.content' },
+    'a block without a type': {
+      change: { messages: [{ role: 'user', content: [{ text: 'Hi.' }] }] },
+      names: 'messages.0.content.0.type',
+    },
+    'a text block without text': {
+      change: { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+      names: 'messages.0.content.0.text',
+    },
+    'a file of the provider': {
+      change: {
+        messages: [
+          { role: 'user', content: [{ type: 'image', source: { type: 'file', file_id: 'file_1' } }] },
+        ],
+      },
+      names: 'messages.0.content.0.source.type',
+      limit: 'base64',
+    },
+    'a tool without its schema': { change: { tools: [{ name: 'get_tide' }] }, names: 'tools.0.input_schema' },
     'a temperature over 1': { change: { temperature: 1.5 }, names: 'temperature', limit: 1 },
     'a stream that is a string': { change: { stream: 'yes' }, names: 'stream' },
+  },
+  carriesOut: (call) => {
+    const message = (answer: Answer) => jsonOf(answer) as Message;
+    const text = ({ content }: Message) => content.map((block) => block.text ?? '').join('');
+
+    test('200 a message out of the words of the prompt, with the five counters', async () => {
+      const answer = await call({ body: said('When is low tide?') });
+      expect(jsonOf(answer)).toEqual({
+        id: expect.stringMatching(/^msg_/),
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'text', text: 'You ask: When is low tide?' }],
+        model,
+        stop_reason: 'end_turn',
+        stop_sequence: null,
+        usage: {
+          input_tokens: 5,
+          output_tokens: 7,
+          prompt_tokens: 5,
+          completion_tokens: 7,
+          total_tokens: 12,
+        },
+      });
+      expect(answer.headers.get('request-id')).toBe(answer.headers.get('x-request-id'));
+    });
+    test('200 the sentence of the documents and turns before that is about the question', async () => {
+      const source = {
+        type: 'text',
+        media_type: 'text/plain',
+        data: 'Ferries leave at 9. Low tide is at 17:40.',
+      };
+      const body = said([
+        { type: 'document', source },
+        { type: 'text', text: 'When is the tide low?' },
+      ]);
+      expect(text(message(await call({ body })))).toBe('Low tide is at 17:40.');
+      const turns = [
+        { role: 'user', content: 'My harbour is called Vik. I like boats.' },
+        { role: 'assistant', content: 'Noted.' },
+        { role: 'user', content: [{ type: 'text', text: 'What is my harbour called?' }] },
+      ];
+      expect(text(message(await call({ body: { ...body, messages: turns } })))).toBe(
+        'My harbour is called Vik.',
+      );
+    });
+    test('200 no more than max_tokens, and nothing from a stop sequence on', async () => {
+      const short = message(await call({ body: said('One two three four five six.', { max_tokens: 4 }) }));
+      expect(short).toMatchObject({ stop_reason: 'max_tokens', usage: { output_tokens: 4 } });
+      const stopped = message(
+        await call({ body: said('One two three.', { stop_sequences: ['three', 'two'] }) }),
+      );
+      expect(stopped).toMatchObject({ stop_reason: 'stop_sequence', stop_sequence: 'two' });
+      expect(text(stopped)).toBe('You say: One ');
+    });
+    test('200 a tool that is asked for, and what it said', async () => {
+      const question = { role: 'user', content: 'When is low tide in Vik?' };
+      const asked = message(await call({ body: said(question.content, { tools: [tide] }) }));
+      expect(asked).toMatchObject({
+        stop_reason: 'tool_use',
+        content: [{ type: 'tool_use', name: 'get_tide', input: { harbour: 'Vik' } }],
+      });
+      const result = { type: 'tool_result', tool_use_id: 'tool_1', content: '17:40' };
+      const messages = [
+        question,
+        {
+          role: 'assistant',
+          content: [{ type: 'tool_use', id: 'tool_1', name: 'get_tide', input: { harbour: 'Vik' } }],
+        },
+        { role: 'user', content: [result] },
+      ];
+      const told = message(await call({ body: said('', { tools: [tide], messages }) }));
+      expect([told.stop_reason, text(told)]).toEqual(['end_turn', '17:40']);
+      const unwilling = said('When is low tide?', { tools: [tide], tool_choice: { type: 'none' } });
+      expect(message(await call({ body: unwilling })).stop_reason).toBe('end_turn');
+    });
+    test('200 what newer clients send', async () => {
+      const newer = said([{ type: 'search_result', source: 'a', title: 'Tides', content: [] }], {
+        thinking: { type: 'adaptive', display: 'omitted' },
+        tools: [{ type: 'web_search_20260318', name: 'web_search', max_uses: 2 }],
+        output_config: { effort: 'low' },
+        inference_geo: 'eu',
+        speed: null,
+      });
+      const system = { role: 'system', content: 'Be brief.' };
+      const body = { ...newer, messages: [...newer.messages, system, { role: 'user', content: 'Hi.' }] };
+      const headers = { 'compat-version': '2026-10-21', 'anthropic-beta': 'a-2026-01-01,b-2026-02-02' };
+      expect((await call({ body, headers })).status).toBe(200);
+    });
+    test('200 thoughts before the answer', async () => {
+      const body = said('When is low tide?', {
+        max_tokens: 2_048,
+        thinking: { type: 'enabled', budget_tokens: 1_024 },
+      });
+      expect(message(await call({ body })).content.map(({ type }) => type)).toEqual(['thinking', 'text']);
+    });
+
+    const streamed = async (body: { readonly [field: string]: Json }) =>
+      parseEvents((await call({ body: { ...body, stream: true } })).body.toString('utf8'), 'named');
+
+    test('200 named events that add up to the message', async () => {
+      const events = await streamed(said('When is low tide?'));
+      const names = events.map(({ event }) => event);
+      expect([names[0], names.at(-2), names.at(-1)]).toEqual([
+        'message_start',
+        'message_delta',
+        'message_stop',
+      ]);
+      const pieces = events.flatMap(({ data }) => (data as { delta?: { text?: string } }).delta?.text ?? []);
+      expect(pieces.length).toBeGreaterThan(3);
+      expect(pieces.join('')).toBe('You ask: When is low tide?');
+      expect(events[0]?.data).toMatchObject({
+        message: { model, usage: { input_tokens: 5, prompt_tokens: 5 } },
+      });
+      expect(events.at(-2)?.data).toMatchObject({
+        delta: { stop_reason: 'end_turn', stop_sequence: null },
+        usage: { input_tokens: 5, output_tokens: 7, total_tokens: 12 },
+      });
+    });
+    test('200 the arguments of a tool in pieces', async () => {
+      const events = await streamed(said('When is low tide in Vik?', { tools: [tide] }));
+      const json = events.flatMap(
+        ({ data }) => (data as { delta?: { partial_json?: string } }).delta?.partial_json ?? [],
+      );
+      expect(JSON.parse(json.join(''))).toEqual({ harbour: 'Vik' });
+    });
+
+    test('400 an embedding model', async () => {
+      const answer = await call({ body: { ...said('Hi.'), model: 'theta-embedding-1' } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names: 'model', says: ['POST /v1/embeddings'] });
+    });
+    test('404 an unknown model', async () => {
+      const answer = await call({ body: { ...said('Hi.'), model: 'iota-chat-9' } });
+      expectRefusal(answer, 404, { code: 'model_not_found', names: 'model', says: ['iota-chat-9'] });
+      expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
+    });
+    test('403 without quota, and for a model that the key may not use', async () => {
+      const quota = { code: 'insufficient_user_quota', says: [model] };
+      expectRefusal(await call({ body: said('Hi.'), as: 'penniless' }), 403, quota);
+      const closed = { code: 'access_denied', names: 'model' };
+      expectRefusal(await call({ body: said('Hi.'), as: 'restricted' }), 403, closed);
+    });
+
+    describe('when the provider fails', () => {
+      // Three failures in a row take a channel out; a good answer in between keeps it.
+      afterEach(async () => {
+        expect((await call({ body: said('Hi.') })).status).toBe(200);
+      });
+
+      describe.each([
+        ['whole', false],
+        ['in events', true],
+      ])('%s', (_how, stream) => {
+        test.each([
+          ['reject', 400, 'invalid_request_error'],
+          ['throttle', 429, 'rate_limit_error'],
+          ['unauthorized', 502, 'api_error'],
+          ['denied', 502, 'api_error'],
+          ['error', 502, 'api_error'],
+          ['malformed', 502, 'api_error'],
+          ['unavailable', 503, 'overloaded_error'],
+        ])('%s: %i', async (trigger, status, type) => {
+          const answer = await call({ body: said(`[[${trigger}]] Hi.`, { stream }) });
+          expectRefusal(answer, status);
+          expect(jsonOf(answer)).toMatchObject({ type: 'error', error: { type } });
+        });
+      });
+      test.each(['drop', 'fail-late'])('502 %s before the message', async (trigger) => {
+        expectRefusal(await call({ body: said(`[[${trigger}]] Hi.`) }), 502);
+      });
+      test.each([
+        ['drop', 'api_error'],
+        ['fail-late', 'overloaded_error'],
+      ])('200 events up to the failure, which the last one tells: %s', async (trigger, type) => {
+        const events = await streamed(said(`[[${trigger}]] Hi there.`));
+        expect(events.map(({ event }) => event)).toContain('content_block_delta');
+        expect(events.at(-1)).toMatchObject({ event: 'error', data: { type: 'error', error: { type } } });
+      });
+    });
   },
 });
 

@@ -43,6 +43,24 @@ export const answers: Limits = {
   'ImageJob.progress': { pattern: '^(100|[1-9]?[0-9])%$' },
   'ImageJob.status': { enum: ['NOT_START', 'SUBMITTED', 'MODAL', 'IN_PROGRESS', 'SUCCESS', 'FAILURE'] },
   'OutputTextBlock.type': { const: 'text' },
+  'ProviderBlock.type': {
+    enum: [
+      'server_tool_use',
+      'web_search_tool_result',
+      'web_fetch_tool_result',
+      'code_execution_tool_result',
+      'bash_code_execution_tool_result',
+      'text_editor_code_execution_tool_result',
+      'tool_search_tool_result',
+      'advisor_tool_result',
+      'mcp_tool_use',
+      'mcp_tool_result',
+      'mcp_tool_listing',
+      'container_upload',
+      'compaction',
+      'fallback',
+    ],
+  },
   'OutputImageBlock.type': { const: 'image' },
   StopReason: {
     enum: [
@@ -69,5 +87,4 @@ export const answers: Limits = {
   'ModelListReply.object': { const: 'list' },
   'HealthReply.status': { const: 'ok' },
   'headers/RequestId': { pattern: '^req_[0-9a-f]{32}$' },
-  'headers/ShouldRetry': { const: 'false' },
 };

@@ -1,0 +1,7 @@
+import type { Handler } from '../../http/handler.ts';
+import { countTokens } from '../../text/count-tokens.ts';
+
+/** How many tokens a conversation has, as its provider counts them. */
+export const countMessageTokens: Handler<'countMessageTokens'> = async (request, reply) => {
+  reply.json(200, { input_tokens: await countTokens(request) });
+};

@@ -1,0 +1,6 @@
+import type { Handler } from '../../http/handler.ts';
+import { continueConversation } from '../../text/continue-conversation.ts';
+
+/** The next message of a conversation, whole or as events, from whichever provider serves the model. */
+export const createMessage: Handler<'createMessage'> = (request, reply) =>
+  continueConversation(request, reply);
