@@ -4,6 +4,9 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startStubServer } from './stub-server.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+/** Media are some seconds of work, and other tests want the cores too. */
+const patience = 120_000;
+
 let gateway: TestGateway;
 let client: Unigate;
 beforeAll(async () => {
@@ -30,7 +33,7 @@ async function receive() {
   return { url, ended: ended.promise };
 }
 
-test('a Seedance video', async () => {
+test('a Seedance video', { timeout: patience }, async () => {
   const { url, ended } = await receive();
   const { id } = await client.officialVideos.create({
     model: 'epsilon-delta-2-0-260128',
@@ -48,7 +51,7 @@ test('a Seedance video', async () => {
   expect(new Set(deliveries.map((delivery) => delivery.id)).size).toBe(deliveries.length);
 });
 
-test('an image job', async () => {
+test('an image job', { timeout: patience }, async () => {
   const { url, ended } = await receive();
   const created = await client.imageJobs.create({ prompt: 'a harbour', notifyHook: url, state: 'order 7' });
   const last = (await ended).at(-1);
@@ -58,7 +61,7 @@ test('an image job', async () => {
   });
 });
 
-test('a music task', { timeout: 120_000 }, async () => {
+test('a music task', { timeout: patience }, async () => {
   const { url, ended } = await receive();
   const created = await client.music.create({ mv: 'chirp-hawk', prompt: 'A song.', callback_url: url });
   const [delivery] = await ended;

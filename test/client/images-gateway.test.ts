@@ -8,6 +8,9 @@ import { png } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { runCommand } from './terminal.ts';
 
+/** Media are some seconds of work, and other tests want the cores too. */
+const patience = 120_000;
+
 let gateway: TestGateway;
 let client: Unigate;
 let folder: string;
@@ -24,7 +27,9 @@ afterAll(async () => {
 const often = { pollIntervalMs: 100 };
 const prompt = 'a harbour at dusk';
 
-test.concurrent('a grid, one of its pictures, and a part of that drawn anew', async () => {
+test.concurrent('a grid, one of its pictures, and a part of that drawn anew', {
+  timeout: patience,
+}, async () => {
   const { imageJobs } = client;
   const told: string[] = [];
   const grid = await imageJobs.createAndWait(
@@ -56,12 +61,14 @@ test.concurrent('a grid, one of its pictures, and a part of that drawn anew', as
   expect(await imageJobs.retrieveMany([grid.id, changed.id, 'nothing'])).toHaveLength(2);
 });
 
-test.concurrent('a job that fails', async () => {
+test.concurrent('a job that fails', { timeout: patience }, async () => {
   const wait = client.imageJobs.createAndWait({ prompt: `${prompt} [[fail-late]]` }, often);
   await expect(wait).rejects.toMatchObject({ constructor: TaskFailedError, code: 'FAILURE' });
 });
 
-test.concurrent('the command line makes a grid and goes on to one picture', async () => {
+test.concurrent('the command line makes a grid and goes on to one picture', {
+  timeout: patience,
+}, async () => {
   const env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
   const path = join(folder, 'grid.png');
   const { code, stderr } = await runCommand(['image', prompt, '--upscale', '3', '-o', path], { env });

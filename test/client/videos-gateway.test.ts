@@ -13,6 +13,9 @@ import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
 const run = promisify(execFile);
+/** Media are some seconds of work, and other tests want the cores too. */
+const patience = 120_000;
+
 let gateway: TestGateway;
 let client: Unigate;
 let env: Record<string, string>;
@@ -60,7 +63,7 @@ function cutOff(response: Response, count: number): Response {
   return new Response(response.body?.pipeThrough(cut), response);
 }
 
-test.concurrent('a gamma video, waited for and downloaded', async () => {
+test.concurrent('a gamma video, waited for and downloaded', { timeout: patience }, async () => {
   const told: [string, number | undefined][] = [];
   const parameters = { ratio: '16:9', audio: false, seed: 0 } as const;
   const video = await client.videos.createAndWait(
@@ -97,7 +100,7 @@ test.concurrent('a gamma video, waited for and downloaded', async () => {
   expect((await collect(client.videos.list())).map(({ id }) => id)).not.toContain(video.id);
 });
 
-test.concurrent('the same idempotency key makes one task', async () => {
+test.concurrent('the same idempotency key makes one task', { timeout: patience }, async () => {
   const body = { model: 'gamma3.0-video', prompt, seconds: '2' };
   const options = { idempotencyKey: 'twice' };
   const tasks = [await client.videos.create(body, options), await client.videos.create(body, options)];
@@ -108,7 +111,7 @@ test.concurrent('the same idempotency key makes one task', async () => {
   });
 });
 
-test.concurrent('a task that fails late', async () => {
+test.concurrent('a task that fails late', { timeout: patience }, async () => {
   const body = { model: 'gamma3.0-video-prime', prompt: `${prompt} [[fail-late]]`, seconds: '2' };
   const error: unknown = await client.videos.createAndWait(body, often).catch((cause: unknown) => cause);
   expect(error).toMatchObject({
@@ -118,7 +121,7 @@ test.concurrent('a task that fails late', async () => {
   });
 });
 
-test.concurrent('a video in each of the other formats', async () => {
+test.concurrent('a video in each of the other formats', { timeout: patience }, async () => {
   const [path, seconds] = [join(folder, 'clip'), '2'];
   const gamma = async () => {
     const parameters = { resolution: '480P', ratio: '1:1', duration: 2 } as const;
@@ -148,7 +151,7 @@ test.concurrent('a video in each of the other formats', async () => {
   await Promise.all([gamma(), seedance(), eta()]);
 });
 
-test.concurrent('the command line makes one', async () => {
+test.concurrent('the command line makes one', { timeout: patience }, async () => {
   const path = join(folder, 'portrait.mp4');
   const args = [
     'video',
@@ -168,7 +171,7 @@ test.concurrent('the command line makes one', async () => {
   expect(await factsOf(path)).toEqual({ size: [480, 854], seconds: 2, frameRate: 30, audio: false });
 });
 
-test.concurrent('the command line makes a 3D object', async () => {
+test.concurrent('the command line makes a 3D object', { timeout: patience }, async () => {
   const path = join(folder, 'horse.glb');
   expect(await runCommand(['model3d', 'A wooden rocking horse.', '-o', path], { env })).toMatchObject({
     code: 0,
@@ -179,7 +182,7 @@ test.concurrent('the command line makes a 3D object', async () => {
   expect(glb.readUInt32LE(8)).toBe(glb.length);
 });
 
-test.concurrent('the example of the README writes a file that plays', async () => {
+test.concurrent('the example of the README writes a file that plays', { timeout: patience }, async () => {
   const root = join(import.meta.dirname, '../..');
   const readme = await readFile(join(root, 'client/README.md'), 'utf8');
   const example = [...readme.matchAll(/```ts\n(.*?)```/gs)].find(([, code]) =>
@@ -194,7 +197,9 @@ test.concurrent('the example of the README writes a file that plays', async () =
   expect(await factsOf(join(folder, 'boat.mp4'))).toMatchObject({ seconds: 5, frameRate: 30, audio: true });
 });
 
-test('an asset, an official video that refers to it, and an asset that is refused', async () => {
+test('an asset, an official video that refers to it, and an asset that is refused', {
+  timeout: patience,
+}, async () => {
   const url = await startStubServer((request, response) => {
     response.end(request.url === '/cat.png' ? png(400, 300) : 'no picture');
   });

@@ -7,6 +7,9 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startStubServer } from './stub-server.ts';
 import { runCommand } from './terminal.ts';
 
+/** Media are some seconds of work, and other tests want the cores too. */
+const patience = 120_000;
+
 let gateway: TestGateway;
 let folder: string;
 let env: Record<string, string>;
@@ -38,7 +41,7 @@ async function speak(model: string, voice: string, name: string): Promise<void> 
 describe('a voice of my own', () => {
   beforeAll(() => speak('alpha3-tts-flash', 'Aria', 'me.wav'));
 
-  test('cloned from a file, listed, spoken with and deleted', async () => {
+  test('cloned from a file, listed, spoken with and deleted', { timeout: patience }, async () => {
     const [id = ''] = await run('voices', 'clone', join(folder, 'me.wav'));
     expect(await run('voices', 'list')).toEqual([
       expect.stringMatching(new RegExp(`^${id} +alpha3-tts-vc-2026-01-22 +OK `)),
@@ -48,7 +51,7 @@ describe('a voice of my own', () => {
     expect(await run('voices', 'list')).toEqual(['']);
   });
 
-  test('cloned for a voxa model from an address', async () => {
+  test('cloned for a voxa model from an address', { timeout: patience }, async () => {
     const recording = await readFile(join(folder, 'me.wav'));
     const url = await startStubServer((_, response) => void response.end(recording));
     const [id = ''] = await run('voices', 'clone', `${url}/me.wav`, '--model', 'voxa-v3-flash');
@@ -71,7 +74,7 @@ describe('a voice of my own', () => {
   );
 });
 
-test('an asset is uploaded and shown', async () => {
+test('an asset is uploaded and shown', { timeout: patience }, async () => {
   const url = await startStubServer((_, response) => void response.end(png(400, 300)));
   const [reference = ''] = await run('assets', 'upload', `${url}/cat.png`, '--name', 'cat');
   expect(reference).toMatch(/^asset:\/\/asset-\d+-\w+$/);
