@@ -54,8 +54,9 @@ const events = { 'x-native-sse': 'enable' };
 const voxa = { model: 'voxa-v3-flash', input: { text: 'Good morning.', voice: 'voxanna', format: 'wav' } };
 const alpha = { model: 'alpha3-tts-flash', input: { text: 'Good morning.', voice: 'Aria' } };
 
-describe('in the default installation, files have links of the gateway', () => {
+describe('in the default installation, files have links of the gateway', { timeout: 60_000 }, () => {
   test('in the generic object, its list, and what the family says of it', async () => {
+    const family = (await client.create(seedance, '/v1/video/generations')).id;
     const { id } = await client.create(seedance);
     const task = await client.until(id, 'completed');
     const links = [task.url, task.video_url, task.output?.[0]?.url];
@@ -65,7 +66,6 @@ describe('in the default installation, files have links of the gateway', () => {
     expect((await client.call<{ data: unknown }>('GET', '/v1/videos')).body.data).toContainEqual(task);
     await load(task.video_url, 'video/mp4');
     await load(task.metadata?.last_frame_url, 'image/png');
-    const family = (await client.create(seedance, '/v1/video/generations')).id;
     const record = await ended<{ data: { result_url: string } }>(
       `/v1/video/generations/${family}`,
       'SUCCESS',
@@ -179,7 +179,7 @@ describe('in the default installation, files have links of the gateway', () => {
   });
 });
 
-describe('a link given back as an input', () => {
+describe('a link given back as an input', { timeout: 60_000 }, () => {
   let frame = '';
   let video = '';
   beforeAll(async () => {
