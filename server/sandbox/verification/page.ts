@@ -14,7 +14,7 @@ button, .back { box-sizing: border-box; display: block; width: 100%; min-height:
   border: 2px solid #1d5fd1; border-radius: .6rem; font: inherit; font-weight: 600; text-align: center;
   text-decoration: none; cursor: pointer; background: #1d5fd1; color: #fff; }
 button.second { background: transparent; border-color: currentcolor; color: inherit; }
-:focus-visible { outline: 3px solid currentcolor; outline-offset: 3px; }
+:focus-visible { outline: 3px solid canvastext; outline-offset: 3px; }
 .small { font-size: .9375rem; }
 nav { padding: 0 1rem 1.25rem; display: flex; flex-wrap: wrap; justify-content: center; gap: .25rem 1rem; }
 nav a { color: inherit; padding: .6rem .25rem; }
