@@ -4096,6 +4096,11 @@ export interface components {
              * @example cat
              */
             name?: string;
+            /**
+             * @description Asset group of a verified person, from the caller's own verification session. The provider compares the media with that person; what shows another one fails with `FaceMismatch`. Left out, the asset goes into the caller's own group.
+             * @example group-20310201093512-a1b2c
+             */
+            group_id?: string;
         };
         /**
          * AssetUploadReply

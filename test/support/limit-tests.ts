@@ -11,7 +11,7 @@ import { limitSeeds } from './limit-seeds.ts';
 const rulesOfModels = [
   /is not a voice of/,
   /makes no voices for/,
-  /there is no (asset|(Seedance )?task)/,
+  /there is no (asset|group|(Seedance )?task)/,
   /gives mp3, wav, pcm, opus without streaming/,
   /speed: must be from 0\.5 to 2 for this model/,
   /takes audio only together with an image or a video/,

@@ -2,11 +2,13 @@ import { models } from '../../../generated/catalogue.ts';
 import { overseasModel } from '../../assets/references.ts';
 import { stampedId } from '../../assets/stamped-id.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { Failure } from '../../failure.ts';
+import { Failure, invalid } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
-import { findModel } from '../../models/catalogue.ts';
+import { findModel, quoted } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
+import { failureWithPublicIds } from '../../providers/public-ids.ts';
 import { latestAssetChannel } from '../../store/queries/assets.ts';
+import { findVerifiedGroup } from '../../store/queries/verification-sessions.ts';
 import type { AssetType } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
 import { type Created, createInTurn } from '../create-in-turn.ts';
@@ -29,23 +31,27 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const { body, query, gateway, caller } = request;
   const { url, name, asset_type } = body;
   const model = query.model ?? null;
-  const upload = { url, name, assetType: typeNamed(asset_type), model };
-  const channels = await channelsFor(request, model);
-  const id = await gateway.creations.run(async (signal) =>
-    keep(
-      request,
-      upload,
-      await createInTurn(gateway.logger, channels, (channel) =>
-        uploadMedia({ channel, user: caller.userId, signal }, upload),
-      ),
-    ),
-  );
+  const usable = await channelsFor(request, model);
+  const { channels, groupId } =
+    body.group_id === undefined
+      ? { channels: usable, groupId: undefined }
+      : await withGroup(request, body.group_id, usable);
+  const upload = { url, name, assetType: typeNamed(asset_type), model, groupId };
+  const publicIds = groupId === undefined ? {} : { [groupId]: body.group_id ?? '' };
+  const id = await gateway.creations.run(async (signal) => {
+    const created = await createInTurn(gateway.logger, channels, (channel) =>
+      uploadMedia({ channel, user: caller.userId, signal }, upload),
+    ).catch((error: unknown) => {
+      throw error instanceof Failure ? failureWithPublicIds(error, publicIds) : error;
+    });
+    return keep(request, upload, created);
+  });
   reply.json(200, { code: 0, message: 'success', data: { Id: id } });
 };
 
 /** Notes the asset durably, and gives its public id. */
 async function keep(
-  { gateway, caller }: Request,
+  { gateway, caller, body }: Request,
   { assetType, name, model }: AssetUpload,
   { channel, made: upstreamId }: Created<string>,
 ): Promise<string> {
@@ -61,11 +67,39 @@ async function keep(
       assetType,
       name: name ?? '',
       groupId: stampedId('group', now),
+      intoGroup: body.group_id,
       now,
     });
     if (saved) return id;
   }
   throw new Error(`${maxIds} new asset ids were taken already`);
+}
+
+/**
+ * The provider's id of a verified person's group, and the channels to the account that has it.
+ *
+ * @throws Failure 400 when the caller has no such group, or no channel to its account keeps assets; 503 when its channel
+ *   is there no more
+ */
+async function withGroup(
+  { gateway, caller }: Request,
+  groupId: string,
+  usable: readonly Channel[],
+): Promise<{ channels: Channel[]; groupId: string }> {
+  const group = await findVerifiedGroup(gateway.store.read, { groupId, userId: caller.userId });
+  if (group === undefined)
+    throw invalid('group_id', `there is no group ${quoted(groupId)} of a verified person.`);
+  const home = gateway.channels.named(group.channel)?.settings;
+  if (home === undefined) {
+    const message = `The provider that has the group ${quoted(groupId)} is not available.`;
+    throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
+  }
+  const channels = usable.filter(
+    ({ settings }) => settings.baseUrl === home.baseUrl && settings.key === home.key,
+  );
+  if (channels.length === 0)
+    throw invalid('group_id', `the provider that has ${quoted(groupId)} keeps no assets for this key.`);
+  return { channels, groupId: group.upstreamId };
 }
 
 const types: readonly AssetType[] = ['Image', 'Video', 'Audio'];

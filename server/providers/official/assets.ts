@@ -14,6 +14,8 @@ export interface AssetUpload {
   name: string | undefined;
   /** The overseas model; null for all others. */
   model: string | null;
+  /** The provider's id of the group of a verified person; undefined: its own choice. */
+  groupId?: string | undefined;
 }
 
 /** What the provider reports of an asset. `ageMs`: how long after its making it came to that, where it says so. */
@@ -33,11 +35,16 @@ const maxMessageLength = 2000;
  * @throws DriverError as `askForTask`
  */
 export async function uploadMedia(upstream: Upstream, asset: AssetUpload): Promise<string> {
-  const { url, assetType, name, model } = asset;
+  const { url, assetType, name, model, groupId } = asset;
   const answer = await askForTask(upstream, {
     method: 'POST',
     path: `/api/assets/upload${regionQuery(upstream, model)}`,
-    body: { url, asset_type: assetType, ...(name === undefined ? {} : { name }) },
+    body: {
+      url,
+      asset_type: assetType,
+      ...(name !== undefined && { name }),
+      ...(groupId !== undefined && { group_id: groupId }),
+    },
   });
   const id = textField(assetData(answer, new ProviderWords(upstream.channel, url)), 'Id');
   if (id === undefined || id.length > maxIdLength || id.includes('\0')) throw badAnswer();

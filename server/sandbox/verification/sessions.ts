@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Records, Storage } from '../storage.ts';
-import { stampedId } from '../tasks/task-board.ts';
 import type { Triggers } from '../triggers.ts';
+import { VerifiedGroups } from '../verified-groups.ts';
 
 /** What the end user may choose on the page. */
 export type Decision = 'approve' | 'reject';
@@ -33,12 +33,14 @@ const codes = { passed: 10_000, rejected: 10_001, mismatch: 10_002 };
 /** Live-person checks, of which each can be decided once. */
 export class VerificationSessions {
   readonly #now: () => number;
+  readonly #groups: VerifiedGroups;
   readonly #records: Records<SessionRecord>;
   /** In the order in which they were made. */
   readonly #sessions: Map<string, Session>;
 
   constructor({ storage, now }: { storage: Storage; now: () => number }) {
     this.#now = now;
+    this.#groups = new VerifiedGroups(storage);
     this.#records = storage.records('verification session');
     this.#sessions = new Map(this.#records.all().map(([id, record]) => [id, { ...record, id, polls: 0 }]));
   }
@@ -78,7 +80,7 @@ export class VerificationSessions {
       decision,
       at,
       code,
-      ...(code === codes.passed && { groupId: stampedId('group', at) }),
+      ...(code === codes.passed && { groupId: this.#groups.add(at) }),
     };
     const { id, polls: _, ...record } = session;
     this.#records.put(id, record);

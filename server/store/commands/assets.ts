@@ -1,7 +1,7 @@
 import type { AssetsTable } from '../schema.ts';
 import type { Command } from './command.ts';
 
-/** A new asset; `groupId` is that of a user who has none yet. */
+/** A new asset; `groupId` is that of a user who has none yet, unless the asset goes `intoGroup`. */
 export interface NewAsset {
   id: string;
   userId: number;
@@ -11,6 +11,8 @@ export interface NewAsset {
   assetType: AssetsTable['asset_type'];
   name: string;
   groupId: string;
+  /** The group of a verified person. */
+  intoGroup?: string | undefined;
   now: number;
 }
 
@@ -26,6 +28,16 @@ export const saveAsset: Command<NewAsset, boolean> = async (trx, asset) => {
     .selectFrom('assets')
     .select('group_id')
     .where('user_id', '=', asset.userId)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('verification_sessions')
+            .select('session_id')
+            .whereRef('verification_sessions.user_id', '=', 'assets.user_id')
+            .whereRef('verification_sessions.group_id', '=', 'assets.group_id'),
+        ),
+      ),
+    )
     .limit(1)
     .executeTakeFirst();
   const { numInsertedOrUpdatedRows } = await trx
@@ -39,7 +51,7 @@ export const saveAsset: Command<NewAsset, boolean> = async (trx, asset) => {
       asset_type: asset.assetType,
       name: asset.name,
       status: 'Processing',
-      group_id: earlier?.group_id ?? asset.groupId,
+      group_id: asset.intoGroup ?? earlier?.group_id ?? asset.groupId,
       project_name: 'default',
       url: null,
       url_expires: null,

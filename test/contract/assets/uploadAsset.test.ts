@@ -20,6 +20,7 @@ describeOperation('uploadAsset', {
     'without a type': { change: { asset_type: undefined }, names: 'asset_type' },
     'a type that does not exist': { change: { asset_type: 'Document' }, names: 'asset_type' },
     'a name of 201 characters': { change: { name: 'n'.repeat(201) }, names: 'name', limit: 200 },
+    'a group id of 65 characters': { change: { group_id: 'g'.repeat(65) }, names: 'group_id', limit: 64 },
     'a model that takes no query': {
       query: { model: 'epsilon-delta-2-0-260128' },
       names: 'model',
@@ -52,6 +53,10 @@ describeOperation('uploadAsset', {
     test('400 a name with a NUL character', async () => {
       const answer = await call({ body: { ...image, name: 'a\0b' } });
       expectRefusal(answer, 400, { code: 'invalid_request', names: 'name' });
+    });
+    test('400 a group of no verified person', async () => {
+      const answer = await call({ body: { ...image, group_id: 'group-20310201093512-a1b2c' } });
+      expectRefusal(answer, 400, { code: 'invalid_request', names: 'group_id' });
     });
     test('400 the provider’s refusal', async () => {
       const answer = await call({ body: { ...image, name: '[[reject]]' } });

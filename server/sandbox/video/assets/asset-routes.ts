@@ -7,6 +7,7 @@ import { Parameters } from '../../native/parameters.ts';
 import { refuseOrHang } from '../../refusals.ts';
 import { answerCreate, idOf, inEnvelope, troublePoll } from '../../tasks/protocol.ts';
 import { findTriggers } from '../../triggers.ts';
+import { VerifiedGroups } from '../../verified-groups.ts';
 import type { VideoServices } from '../video-services.ts';
 import { type Asset, type Assets, isOverseas, unknownAsset } from './assets.ts';
 
@@ -14,17 +15,22 @@ const kinds: Readonly<Record<string, MediaKind>> = { image: 'image', video: 'vid
 const typeNames: Readonly<Record<MediaKind, string>> = { image: 'Image', video: 'Video', audio: 'Audio' };
 
 /** Upload by URL and look-up of assets. */
-export function assetRoutes({ assets }: VideoServices): Route[] {
+export function assetRoutes({ assets, storage }: VideoServices): Route[] {
+  const groups = new VerifiedGroups(storage);
+
   async function upload(exchange: Exchange): Promise<void> {
     const request = new Parameters(await readJson(exchange.request), '');
     const url = request.pattern('url', /^https?:\/\//i, 'an http or https address');
     const kind = kinds[request.requiredString('asset_type').toLowerCase()];
     if (!kind) throw request.wrong('asset_type', 'must be Image, Video or Audio');
     const name = request.string('name') ?? '';
+    const groupId = request.string('group_id');
+    if (groupId !== undefined && !groups.has(groupId))
+      throw request.wrong('group_id', 'must be the group of a verified person');
     const triggers = findTriggers(name, url);
     const overseas = readRegion(exchange);
     await refuseOrHang(exchange, triggers);
-    const { id: Id } = assets.add({ kind, url, name, overseas }, triggers);
+    const { id: Id } = assets.add({ kind, url, name, overseas, groupId }, triggers);
     await answerCreate(exchange, triggers, { code: 0, message: 'success', data: { Id } });
   }
 
@@ -51,13 +57,13 @@ function readRegion({ url }: Exchange): boolean {
 
 function showAsset(asset: Asset, assets: Assets): object {
   const stage = asset.stage();
-  const { kind, name } = asset.request;
+  const { kind, name, groupId = assets.groupId } = asset.request;
   return {
     Id: asset.id,
     AssetType: typeNames[kind],
     Status: stage.name === 'succeeded' ? 'Active' : stage.name === 'failed' ? 'Failed' : 'Processing',
     Name: name,
-    GroupId: assets.groupId,
+    GroupId: groupId,
     ProjectName: 'default',
     CreateTime: isoTime(asset.createdAt),
     UpdateTime: isoTime('endedAt' in stage ? stage.endedAt : asset.createdAt),

@@ -14,6 +14,8 @@ interface AssetRequest {
   name: string;
   /** Overseas accounts have a store of their own. */
   overseas: boolean;
+  /** Of a verified person; undefined: the account's own. */
+  groupId?: string | undefined;
 }
 
 interface AssetOutput {

@@ -1,0 +1,149 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { png } from '../sandbox-media/media-files.ts';
+import { useFileHost } from '../sandbox-media/task-client.ts';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo } from '../support/upstream.ts';
+import {
+  AssetClient,
+  type AssetProvider,
+  sendJson,
+  startAssetProvider,
+  strangersKey,
+} from '../video/asset-provider.ts';
+import { decideOn } from './end-user.ts';
+import { SessionClient, type SessionProvider, startSessionProvider } from './session-provider.ts';
+
+const upload = '/api/assets/upload';
+const image = { url: 'https://files.example/face.png', asset_type: 'Image' };
+
+describe.each(engines)('groups of verified persons on %s', (engine) => {
+  let people: SessionProvider;
+  let home: AssetProvider;
+  let target: TestGateway;
+  let sessions: SessionClient;
+  let assets: AssetClient;
+
+  beforeAll(async () => {
+    [people, home] = await Promise.all([startSessionProvider(engine), startAssetProvider('home')]);
+    // The account of both protocols is one where its address and its key are the same.
+    const elsewhere = { protocol: 'official', priority: 9 } as const;
+    const channels = [
+      channelTo(home.url, { name: 'people', protocol: 'verification', key: 'right-key' }),
+      channelTo(home.url, { name: 'other-key', key: 'other-key', ...elsewhere }),
+      channelTo(people.url, { name: 'other-place', key: 'right-key', ...elsewhere }),
+      channelTo(home.url, { name: 'same', protocol: 'official', key: 'right-key' }),
+    ];
+    target = await startTestGateway({ sandbox: false, channels }, engine);
+    sessions = new SessionClient(target.url, target.key);
+    assets = new AssetClient(target.url, target.key);
+  });
+  afterEach(() => {
+    home.instead = undefined;
+    home.seen.length = 0;
+  });
+  afterAll(async () => {
+    await target.close();
+    await home.close();
+    await people.close();
+  });
+
+  /** A session that the provider at `home` has verified, with a group of this id over there. */
+  const verified = async (id: string, upstreamGroup: string) => {
+    const facts = { session_id: id, vendor_token: id, h5_link: 'https://verify.example/' };
+    home.instead = ({ method }, response) => {
+      const told = method === 'POST' ? {} : { status: 'verified', group_id: upstreamGroup };
+      sendJson(response, 200, { success: true, data: { status: 'pending', ...facts, ...told } });
+    };
+    await sessions.start({});
+    const { group_id } = await sessions.show(id);
+    home.instead = undefined;
+    home.seen.length = 0;
+    return group_id;
+  };
+
+  test('an asset goes to the account that has the group, under the provider’s id of it', async () => {
+    const first = await verified('vs_1', 'group-theirs-1');
+    const second = await verified('vs_2', 'group-theirs-2');
+    const id = await assets.upload({ group_id: first });
+    expect(home.uploads()).toMatchObject([
+      {
+        headers: { authorization: 'Bearer right-key' },
+        body: { ...image, url: 'https://files.example/cat.png', group_id: 'group-theirs-1' },
+      },
+    ]);
+    expect((await assets.show(id)).GroupId).toBe(first);
+    expect((await assets.show(await assets.upload({ group_id: second }))).GroupId).toBe(second);
+    // What names no group goes into the caller's own, even if all before it named one.
+    const own = (await assets.show(await assets.upload())).GroupId;
+    expect([first, second]).not.toContain(own);
+    expect((await assets.show(await assets.upload())).GroupId).toBe(own);
+    expect(people.seen).toEqual([]);
+  });
+
+  test('a group is there for its user only', async () => {
+    const group_id = await verified('vs_3', 'group-theirs-3');
+    const stranger = new AssetClient(target.url, await strangersKey(target));
+    for (const [client, id] of [
+      [stranger, group_id],
+      [assets, 'group-theirs-3'],
+      [assets, 'group-20260101000000-aaaaa'],
+    ] as const) {
+      const { status, body } = await client.call('POST', upload, { ...image, group_id: id });
+      expect([status, body.error?.message]).toEqual([400, expect.stringMatching(/^group_id: there is no/)]);
+    }
+    expect(home.seen).toEqual([]);
+  });
+
+  test('the provider’s words about its group name ours', async () => {
+    const group_id = await verified('vs_4', 'group-theirs-4');
+    const message = 'group-theirs-4 is full';
+    home.instead = (_request, response) => sendJson(response, 400, { error: { code: 'Full', message } });
+    const { status, body } = await assets.call('POST', upload, { ...image, group_id });
+    expect([status, body.error]).toEqual([400, expect.objectContaining({ message: `${group_id} is full` })]);
+  });
+});
+
+test('an account that keeps no assets for the key refuses its group', async () => {
+  const people = await startSessionProvider('alone');
+  const channels = [
+    channelTo(people.url, { name: 'people', protocol: 'verification' }),
+    channelTo(people.url, { name: 'elsewhere', protocol: 'official', key: 'other-key' }),
+  ];
+  const target = await startTestGateway({ sandbox: false, channels });
+  const sessions = new SessionClient(target.url, target.key);
+  const { session_id: id } = await sessions.start();
+  people.sessions.set(id, { status: 'verified', group_id: 'theirs' });
+  const { group_id } = await sessions.show(id);
+  const { status, body } = await new AssetClient(target.url, target.key).call('POST', upload, {
+    ...image,
+    group_id,
+  });
+  expect([status, body.error?.message]).toEqual([400, expect.stringMatching(/^group_id: .*keeps no assets/)]);
+  await target.close();
+  await people.close();
+});
+
+describe('in the sandbox', () => {
+  const host = useFileHost();
+  const patient = { timeout: 15_000, interval: 100 };
+
+  test('an approved person has a group that assets are put in', async () => {
+    const target = await startTestGateway({ callbacks: { allowPrivate: true, secret: undefined } });
+    const sessions = new SessionClient(target.url, target.key);
+    const assets = new AssetClient(target.url, target.key);
+    const { session_id, h5_link } = await sessions.start();
+    await decideOn(h5_link, 'approve');
+    const { group_id } = await sessions.show(session_id, 10_000);
+    const url = host.put('face.png', png(300, 400));
+    const face = await assets.upload({ url, group_id });
+    const other = await assets.upload({ url, group_id, name: '[[fail-late]]' });
+    await expect
+      .poll(() => assets.show(face), patient)
+      .toMatchObject({ Status: 'Active', GroupId: group_id });
+    await expect
+      .poll(() => assets.show(other), patient)
+      .toMatchObject({ Status: 'Failed', GroupId: group_id, Error: { Code: 'FaceMismatch' } });
+    await target.close();
+  });
+});
