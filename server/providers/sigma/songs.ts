@@ -6,7 +6,6 @@ import {
   flagField,
   idField,
   numberField,
-  objectField,
   picked,
   textField,
   webAddress,
@@ -126,7 +125,7 @@ const sliders = ['style_weight', 'weirdness_constraint', 'audio_weight'] as cons
 
 function metadataOf(reported: unknown, { publicIds, words }: SongTask): Song['metadata'] {
   const own = (value: unknown, name: string) => publicIds[textField(value, name) ?? ''];
-  const control = objectField(reported, 'control_sliders');
+  const control = picked(sliders, (name) => share(numberField(field(reported, 'control_sliders'), name)));
   return {
     ...picked(texts, (name) => shortText(reported, name)),
     ...picked(['prompt'], (name) => textField(reported, name)?.slice(0, maxLength.lyrics)),
@@ -140,9 +139,7 @@ function metadataOf(reported: unknown, { publicIds, words }: SongTask): Song['me
     ...picked(histories, (name) => historyOf(field(reported, name), own)),
     ...picked(['stem_type_id'], (name) => wholeField(reported, name)),
     ...picked(['duration'], (name) => atLeastZero(numberField(reported, name))),
-    ...(control !== undefined && {
-      control_sliders: picked(sliders, (name) => share(numberField(control, name))),
-    }),
+    ...(Object.keys(control).length > 0 && { control_sliders: control }),
   };
 }
 
