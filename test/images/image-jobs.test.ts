@@ -14,6 +14,8 @@ import {
 } from './image-provider.ts';
 
 const mask = 'data:image/png;base64,iVBORw0KGgo=';
+/** On a busy machine, too. */
+const patience = { timeout: 10_000, interval: 10 };
 const picture = 'data:image/jpeg;base64,/9j/4AAQ';
 
 describe.each(engines)('image jobs on %s', (engine) => {
@@ -172,6 +174,19 @@ describe.each(engines)('image jobs on %s', (engine) => {
       rig.reported = finished;
       await rig.pass(60_000);
       expect(await rig.query(id)).toMatchObject({ status: 'SUCCESS' });
+    });
+
+    test('shows no address of the provider in its words, but those of the request', async () => {
+      const mine = 'a harbour as in https://shop.example.com/a.png';
+      const id = await rig.imagine({ prompt: mine });
+      const given = `https://cdn.vendor.com/7.png ${mine}`;
+      rig.reported = { ...finished, prompt: given, promptEn: given, properties: { finalPrompt: given } };
+      const job = await rig.query(id);
+      expect([job.prompt, job.promptEn, job.properties]).toEqual([
+        `*** ${mine}`,
+        `*** ${mine}`,
+        { finalPrompt: `*** ${mine}` },
+      ]);
     });
 
     test('takes nothing of a type that the contract does not have', async () => {
@@ -353,7 +368,7 @@ describe.each(engines)('image jobs on %s', (engine) => {
         answerPoll = () => sendJson(response, { status: 'MODAL' });
       });
       const polled = rig.pass(60_000);
-      await vi.waitFor(() => expect(rig.upstream.seen.at(-1)?.method).toBe('GET'));
+      await vi.waitFor(() => expect(rig.upstream.seen.at(-1)?.method).toBe('GET'), patience);
       await rig.submit('modal', { taskId: id, prompt: 'a boat' });
       answerPoll();
       await polled;
@@ -383,7 +398,7 @@ describe.each(engines)('image jobs on %s', (engine) => {
     const receiver = await Receiver.start();
     try {
       const source = await rig.finish({ notifyHook: receiver.url('/first'), state: 'order 7' });
-      await vi.waitFor(() => expect(receiver.seen).toHaveLength(1));
+      await vi.waitFor(() => expect(receiver.seen).toHaveLength(1), patience);
       expect(receiver.seen[0]?.body).toEqual((await rig.get(source)).body);
       rig.submitted = { code: 21 };
       const action = { taskId: source, customId: inpaint.customId, notifyHook: receiver.url('/action') };
@@ -399,7 +414,7 @@ describe.each(engines)('image jobs on %s', (engine) => {
       await rig.query(body.result as string);
       rig.reported = finished;
       await rig.query(body.result as string);
-      await vi.waitFor(() => expect(receiver.seen).toHaveLength(3));
+      await vi.waitFor(() => expect(receiver.seen).toHaveLength(3), patience);
       expect(receiver.seen.map(({ path, body }) => [path, body.status, body.state])).toEqual([
         ['/first', 'SUCCESS', 'order 7'],
         ['/modal', 'IN_PROGRESS', 'order 8'],

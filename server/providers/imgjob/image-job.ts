@@ -1,5 +1,6 @@
 import type { components } from '../../../generated/http.ts';
-import { field, numberField, objectField, textField, webAddress } from '../json.ts';
+import { field, numberField, objectField, picked, textField, webAddress } from '../json.ts';
+import type { ProviderWords } from '../provider-words.ts';
 
 type Schemas = components['schemas'];
 type ImageJob = Schemas['ImageJob'];
@@ -35,8 +36,15 @@ const maxButtons = 100;
 const maxCustomIdLength = 512;
 const maxWordLength = 200;
 
-/** What a provider reports of a job, as far as clients may see it: nothing of a type that the contract does not have. */
-export function readJob(answer: unknown): ImageResult {
+/**
+ * What a provider reports of a job, as far as clients may see it: nothing of a type that the contract does not have, and
+ * no address of the provider's in a prompt, where some put those of the pictures they were given.
+ */
+export function readJob(answer: unknown, words: ProviderWords): ImageResult {
+  const text = (from: unknown, name: string, max: number) => {
+    const found = textField(from, name);
+    return found === undefined ? undefined : words.text(found, max);
+  };
   const imageUrl = webAddress(answer, 'imageUrl');
   const videoUrl = webAddress(answer, 'videoUrl');
   const properties = objectField(answer, 'properties');
@@ -45,9 +53,11 @@ export function readJob(answer: unknown): ImageResult {
     ...(videoUrl !== undefined && { video_url: videoUrl }),
     buttons: buttonsOf(field(answer, 'buttons')),
     shown: {
-      ...texts(answer, ['action'], maxWordLength),
-      ...texts(answer, ['prompt', 'promptEn', 'description'], maxTextLength),
-      ...(properties && { properties: texts(properties, ['finalPrompt', 'finalZhPrompt'], maxTextLength) }),
+      ...picked(['action'], (name) => text(answer, name, maxWordLength)),
+      ...picked(['prompt', 'promptEn', 'description'], (name) => text(answer, name, maxTextLength)),
+      ...(properties && {
+        properties: picked(['finalPrompt', 'finalZhPrompt'], (name) => text(properties, name, maxTextLength)),
+      }),
     },
   };
 }
@@ -68,19 +78,6 @@ function buttonsOf(reported: unknown): ImageJob['buttons'] {
       },
     ];
   });
-}
-
-function texts<Name extends string>(
-  value: unknown,
-  names: readonly Name[],
-  max: number,
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  for (const name of names) {
-    const text = textField(value, name);
-    if (text !== undefined) found[name] = text.slice(0, max);
-  }
-  return found;
 }
 
 /** By the part of a `customId` that tells what its button does. */

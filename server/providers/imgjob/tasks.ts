@@ -56,6 +56,7 @@ async function submit(
   if (code !== 1 && code !== 21 && code !== 22) throw refusal(code, answer, body, upstream);
   if (upstreamId === undefined) throw badAnswer();
   const properties = objectField(answer, 'properties');
+  const words = new ProviderWords(upstream.channel, body);
   const finalPrompt = textField(properties, 'finalPrompt');
   const remix = field(properties, 'remix');
   const ahead = numberField(properties, 'numberOfQueues');
@@ -64,7 +65,7 @@ async function submit(
     upstreamId,
     code,
     properties: {
-      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: finalPrompt.slice(0, 20_000) }),
+      ...(code === 21 && finalPrompt !== undefined && { finalPrompt: words.text(finalPrompt, 20_000) }),
       ...(code === 21 && typeof remix === 'boolean' && { remix }),
       ...(queued && { numberOfQueues: ahead }),
     },
@@ -114,7 +115,8 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
   // The protocol has no other way to say that there is no such job.
   if (answer === undefined || answer === null) return { state: 'failed', error: taskLost };
   const { submitted }: ImageResult = task.result ?? {};
-  const job = readJob(answer);
+  const { sent_hosts, prompt } = task.facts;
+  const job = readJob(answer, new ProviderWords(channel, [sent_hosts, prompt]));
   const status = field(answer, 'status');
   const result = {
     ...job,
