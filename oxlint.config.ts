@@ -25,7 +25,7 @@ const floors: readonly (readonly string[])[] = [
 ];
 
 /** What puts the rooms together; nothing imports it. */
-const roof = ['main.ts', 'serve.ts', 'app.ts'];
+const roof = ['main.ts', 'admin.ts', 'serve.ts', 'app.ts'];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 

@@ -19,6 +19,7 @@ import { contractDocuments } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Prices } from './ledger/prices.ts';
+import { Retention } from './ledger/retention.ts';
 import { ModelAccess } from './models/access.ts';
 import { Slots } from './outbound/slots.ts';
 import { drivers } from './providers/drivers.ts';
@@ -166,6 +167,9 @@ export async function serve(
       timers,
       draining: false,
     };
+    const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
+    opened.unshift(() => retention.stop());
+    retention.start();
     await tasks.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =

@@ -48,6 +48,7 @@ export interface ConfigurationFile {
     idle_in_transaction_timeout_ms?: number;
   };
   callbacks?: { allow_private?: boolean; secret?: string };
+  books?: { keep_days?: number };
   trusted_proxies?: string[];
   limits?: {
     body_mb?: number;

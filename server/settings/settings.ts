@@ -60,11 +60,19 @@ export interface Settings {
   limits: { bodyMb: number; requestsPerMinute: number; socketsPerKey: number };
   /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
+  /** Milliseconds that closed reservations and their log entries are kept. */
+  keepBooksMs: number;
   /** Milliseconds that a speech call may take in all. */
   speechMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Where the books are. */
+export function storeLocation(environment: Environment): { dataDir: string; databaseUrl?: string } {
+  const { DATA_DIR: dataDir, DATABASE_URL: databaseUrl } = environment;
+  return { dataDir: dataDir || '.data', ...(databaseUrl && { databaseUrl }) };
+}
 
 /**
  * Settings from the environment and the file that `CONFIG` names.
@@ -84,8 +92,8 @@ export function readSettings(environment: Environment): Settings {
   return {
     host: set('HOST') ?? '127.0.0.1',
     port: port(set('PORT') ?? '8080'),
-    dataDir: set('DATA_DIR') ?? '.data',
-    databaseUrl: set('DATABASE_URL'),
+    databaseUrl: undefined,
+    ...storeLocation(environment),
     database: databaseLimits(file.database),
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
@@ -132,6 +140,7 @@ export function readSettings(environment: Environment): Settings {
       requestsPerMinute: file.limits?.requests_per_minute ?? 0,
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
+    keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,
     trustedProxies: file.trusted_proxies ?? [],
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
   };

@@ -11,6 +11,7 @@ export interface Database {
   tokens: TokensTable;
   grants: GrantsTable;
   ledger: LedgerTable;
+  swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
   log_counts: LogCountsTable;
   voices: VoicesTable;
@@ -94,7 +95,7 @@ export interface GrantsTable {
 
 export type ReservationKind = 'request' | 'task';
 
-/** One row a reservation, for ever: the state leaves `open` exactly once, together with the balance change. */
+/** One row a reservation, until some time after it is closed: the state leaves `open` exactly once, together with the balance change. */
 export interface LedgerTable {
   request_id: string;
   token_id: number;
@@ -115,6 +116,15 @@ export interface LedgerTable {
    * A refunded row that still has one was given back because the gateway was gone, which may turn out to be wrong.
    */
   gateway: string | null;
+}
+
+/** What the rows of the ledger came to that are kept no more, by key. */
+export interface SweptTotalsTable {
+  token_id: number;
+  /** What they charged. */
+  charged: number;
+  /** What of that was taken from the balance of a limited key. */
+  spent: number;
 }
 
 export interface RequestLogTable {

@@ -10,6 +10,7 @@ import {
 } from './deliveries.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
+import { sweepBooks } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
 import {
@@ -42,6 +43,7 @@ export const commands = {
   extend,
   settle,
   refund,
+  sweepBooks,
   saveVoice,
   touchVoice,
   forgetVoice,

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimit } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
@@ -10,9 +10,7 @@ import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
 import { type Connections, openConnections, SessionPool } from './session-pool.ts';
 import { inTransaction } from './transaction.ts';
-
-/** int8, and numeric, which is what a sum of int8 is: both stay below 2^53 here. */
-const numbers = new Set([20, 1700]);
+import { numbersAsNumbers } from './types.ts';
 
 /** What keeps tasks going has connections of its own: a rush of requests must not make polls late. */
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
@@ -52,10 +50,7 @@ export async function openPostgresStore(
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       connectionTimeoutMillis: postgres.connectTimeoutMs,
-      types: {
-        getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-          numbers.has(oid) ? Number : pg.types.getTypeParser(oid, format),
-      },
+      types: numbersAsNumbers,
       ...config,
     });
     opened.push(connections);

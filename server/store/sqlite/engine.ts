@@ -33,7 +33,8 @@ export async function openSqliteStore(
     return {
       engine: 'sqlite',
       read,
-      run: (name, args) => writer.run(name, args),
+      run: (name, args) =>
+        closed === undefined ? writer.run(name, args) : Promise.reject(new Error('the store is closed')),
       report: (name, args) => reports.run(name, args),
       check: () => probe.check(),
       failed: writer.failed,

@@ -1,0 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import pg from 'pg';
+import { SettingsError } from '../settings/configuration.ts';
+import { migrations } from './migrations/all.ts';
+import { numbersAsNumbers } from './postgres/types.ts';
+import type { Database } from './schema.ts';
+import { openReader } from './sqlite/connection.ts';
+import { nodeSqliteDialect } from './sqlite/dialect.ts';
+import type { StoreOptions } from './store.ts';
+
+/**
+ * Reads the books in one state of everything, beside a gateway or without one; nothing can be written.
+ *
+ * @throws SettingsError when there are none, or they are of another version.
+ */
+export async function readBooks<T>(
+  { dataDir, databaseUrl, schema }: Pick<StoreOptions, 'dataDir' | 'databaseUrl' | 'schema'>,
+  use: (db: Kysely<Database>) => Promise<T>,
+): Promise<T> {
+  const db = new Kysely<Database>({
+    dialect: databaseUrl === undefined ? sqliteDialect(dataDir) : postgresDialect(databaseUrl, schema),
+  });
+  try {
+    if (databaseUrl === undefined) {
+      return await db.connection().execute(async (connection) => {
+        await sql`begin`.execute(connection);
+        await requireVersion(connection);
+        return use(connection);
+      });
+    }
+    const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
+    return await transaction.execute(async (trx) => {
+      await requireVersion(trx);
+      return use(trx);
+    });
+  } finally {
+    await db.destroy();
+  }
+}
+
+function sqliteDialect(dataDir: string) {
+  const file = join(dataDir, 'unigate.db');
+  if (!existsSync(file)) throw new SettingsError(`DATA_DIR ${dataDir} has no database.`);
+  return nodeSqliteDialect(openReader(file));
+}
+
+function postgresDialect(connectionString: string, schema: string | undefined) {
+  const options = schema === undefined ? {} : { options: `-c search_path=${schema}` };
+  return new PostgresDialect({
+    pool: new pg.Pool({ connectionString, max: 1, types: numbersAsNumbers, ...options }),
+  });
+}
+
+async function requireVersion(db: Kysely<Database>): Promise<void> {
+  const applied = await sql<{ name: string }>`select name from schema_migrations`.execute(db).then(
+    ({ rows }) => new Set(rows.map(({ name }) => name)),
+    (cause: unknown) => {
+      throw new SettingsError('The database has no books of a gateway.', { cause });
+    },
+  );
+  const missing = migrations.some(({ name }) => !applied.has(name));
+  if (missing) throw new SettingsError('The database is of an older version: start the gateway once.');
+  if (applied.size > migrations.length) throw new SettingsError('The database is of a newer version.');
+}

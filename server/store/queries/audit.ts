@@ -1,0 +1,145 @@
+import { type Kysely, sql } from 'kysely';
+import type { Database } from '../schema.ts';
+
+/** What does not add up, and where. */
+export interface AuditProblem {
+  /** The key or the request that it is about. */
+  subject: string;
+  problem: string;
+}
+
+export interface Audit {
+  keys: number;
+  /** Reservations that are open, and that are closed and not swept yet. */
+  open: number;
+  closed: number;
+  /** Quota that limited keys were given, what of it is held, was spent and is left. */
+  granted: number;
+  held: number;
+  spent: number;
+  left: number;
+  problems: AuditProblem[];
+  /** Whether there are more problems of a kind than are told. */
+  more: boolean;
+}
+
+/** Problems of one kind that are told. */
+const most = 1_000;
+
+const keys = sql`
+  select t.id, t.name, t.remain_quota, t.used_quota,
+    coalesce(g.granted, 0) as granted, coalesce(l.held, 0) as held,
+    coalesce(l.spent, 0) + coalesce(s.spent, 0) as spent,
+    coalesce(l.charged, 0) + coalesce(s.charged, 0) as charged
+  from tokens t
+  left join (select token_id, sum(amount) as granted from grants group by token_id) g on g.token_id = t.id
+  left join (
+    select token_id,
+      sum(case when state = 'open' and unlimited = 0 then reserved else 0 end) as held,
+      sum(case when state = 'settled' and unlimited = 0 then charged else 0 end) as spent,
+      sum(case when state = 'settled' then charged else 0 end) as charged
+    from ledger group by token_id
+  ) l on l.token_id = t.id
+  left join swept_totals s on s.token_id = t.id`;
+
+interface KeyRow {
+  id: number;
+  name: string;
+  remain_quota: number;
+  used_quota: number;
+  granted: number;
+  held: number;
+  spent: number;
+  charged: number;
+}
+
+/** What is wrong with single rows: each query gives the request, or the key, and what is wrong with it. */
+const checks = [
+  sql<AuditProblem>`
+    select 'request ' || request_id as subject, 'a reservation that is ' || state || ' with reserved '
+      || reserved || ', charged ' || coalesce(cast(charged as text), 'nothing') as problem
+    from ledger
+    where reserved < 0 or (closed_at is null) <> (state = 'open') or (charged is not null) <> (state = 'settled')
+      or charged < 0 or charged > reserved`,
+  sql<AuditProblem>`
+    select 'request ' || l.request_id as subject, 'a reservation of key ' || l.token_id || ', which there is not' as problem
+    from ledger l left join tokens t on t.id = l.token_id where t.id is null`,
+  sql<AuditProblem>`
+    select 'request ' || l.request_id as subject, 'charged ' || l.charged || ', and the log has '
+      || coalesce(cast(r.quota as text), 'no entry') as problem
+    from ledger l left join request_log r on r.request_id = l.request_id
+    where l.state = 'settled' and (r.id is null or r.quota <> l.charged or r.token_id <> l.token_id)`,
+  sql<AuditProblem>`
+    select 'request ' || r.request_id as subject, 'the log says ' || r.quota || ', and it was not charged' as problem
+    from request_log r left join ledger l on l.request_id = r.request_id
+    where l.request_id is null or (l.state <> 'settled' and r.quota <> 0)`,
+  sql<AuditProblem>`
+    select 'request ' || request_id as subject, 'the log has it ' || count(*) || ' times' as problem
+    from request_log group by request_id having count(*) > 1`,
+  sql<AuditProblem>`
+    select 'request ' || l.request_id as subject, 'quota is held for a task that is over' as problem
+    from ledger l left join tasks k on k.request_id = l.request_id and k.completed_at is null
+    where l.state = 'open' and l.kind = 'task' and k.id is null`,
+  sql<AuditProblem>`
+    select 'request ' || k.request_id as subject, 'a task runs for which no quota is held' as problem
+    from tasks k left join ledger l on l.request_id = k.request_id and l.state = 'open'
+    where k.completed_at is null and l.request_id is null`,
+  sql<AuditProblem>`
+    select 'key ' || token_id as subject, 'what it moved from or to key ' || coalesce(cast(other_id as text), '?')
+      || ' is not what that one says' as problem
+    from grants g where kind = 'moved'
+    group by token_id, other_id
+    having sum(amount) <> -coalesce((select sum(amount) from grants o
+      where o.kind = 'moved' and o.token_id = g.other_id and o.other_id = g.token_id), 0)`,
+  sql<AuditProblem>`
+    select 'key ' || coalesce(c.token_id, l.token_id) as subject, 'the log has ' || coalesce(l.entries, 0)
+      || ' entries of it and ' || coalesce(c.entries, 0) || ' are counted' as problem
+    from (select token_id, count(*) as entries from request_log group by token_id) l
+    full join (select token_id, sum(entries) as entries from log_counts group by token_id) c
+      on c.token_id = l.token_id
+    where coalesce(c.entries, 0) <> coalesce(l.entries, 0)`,
+];
+
+/**
+ * Proves that what keys were given, what is held, and what was charged come to their balances, and that books, log and
+ * tasks agree. `db` is to see one state of everything.
+ */
+export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
+  const { rows: totals } = await sql<Pick<Audit, 'keys' | 'granted' | 'held' | 'spent' | 'left'>>`
+    select count(*) as keys, coalesce(sum(granted), 0) as granted, coalesce(sum(held), 0) as held,
+      coalesce(sum(spent), 0) as spent, coalesce(sum(remain_quota), 0) as "left"
+    from (${keys}) as k`.execute(db);
+  const { rows: ledger } = await sql<Pick<Audit, 'open' | 'closed'>>`
+    select coalesce(sum(case when closed_at is null then 1 else 0 end), 0) as open,
+      coalesce(sum(case when closed_at is null then 0 else 1 end), 0) as closed from ledger`.execute(db);
+  const { rows: unbalanced } = await sql<KeyRow>`
+    select * from (${keys}) as k
+    where remain_quota <> granted - held - spent or used_quota <> charged or remain_quota < 0
+    order by id limit ${most}`.execute(db);
+  const problems = unbalanced.flatMap(balanceProblems);
+  let more = unbalanced.length === most;
+  for (const check of checks) {
+    const { rows } =
+      await sql<AuditProblem>`select * from (${check}) as c order by 1, 2 limit ${most}`.execute(db);
+    problems.push(...rows.map(({ subject, problem }) => ({ subject, problem })));
+    more ||= rows.length === most;
+  }
+  const [sums] = totals;
+  const [counts] = ledger;
+  if (sums === undefined || counts === undefined) throw new Error('the books gave no sums');
+  return { ...sums, ...counts, problems, more };
+}
+
+function balanceProblems(row: KeyRow): AuditProblem[] {
+  const subject = `key ${row.id}`;
+  const left = row.granted - row.held - row.spent;
+  const told = `granted ${row.granted}, held ${row.held}, spent ${row.spent}`;
+  const problems: AuditProblem[] = [];
+  if (row.remain_quota !== left)
+    problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${told})` });
+  if (row.used_quota !== row.charged)
+    problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${row.charged}` });
+  if (row.remain_quota < 0)
+    problems.push({ subject, problem: `has less than nothing left: ${row.remain_quota}` });
+  return problems;
+}

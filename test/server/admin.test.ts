@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Store } from '../../server/store/store.ts';
+import { makeToken } from '../store/books.ts';
+import { databaseUrl, engines, TestStore } from '../store/engines.ts';
+import { runStatement } from '../store/raw-rows.ts';
+
+const program = fileURLToPath(new URL('../../server/admin.ts', import.meta.url));
+
+function admin(parameters: readonly string[], environment: Record<string, string> = {}) {
+  return new Promise<{ code: number; out: string; error: string }>((resolve) => {
+    const env = { PATH: process.env.PATH, ...environment };
+    const child = execFile(process.execPath, [program, ...parameters], { env }, (_, out, error) =>
+      resolve({ code: child.exitCode ?? -1, out, error }),
+    );
+  });
+}
+
+describe.each(engines)('the audit of books on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let environment: Record<string, string>;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    const url = new URL(databaseUrl);
+    url.searchParams.set('options', `-csearch_path=${testStore.options.schema}`);
+    environment = engine === 'sqlite' ? { DATA_DIR: testStore.options.dataDir } : { DATABASE_URL: url.href };
+    await makeToken(store, { remainQuota: 100 });
+  });
+  afterAll(() => testStore.remove());
+
+  test('runs beside the gateway and tells sums', async () => {
+    const { code, out } = await admin(['audit'], environment);
+    expect([code, out]).toEqual([
+      0,
+      '1 keys: granted 100, held 0, spent 0, left 100\n0 open and 0 closed reservations\neverything adds up\n',
+    ]);
+  });
+
+  test('names the unit that does not add up and exits with 1, also without a gateway', async () => {
+    await runStatement(testStore, 'update tokens set remain_quota = 101');
+    await store.close();
+    const { code, out } = await admin(['audit', '--json'], environment);
+    expect(code).toBe(1);
+    expect(JSON.parse(out)).toMatchObject({
+      problems: [
+        { subject: expect.stringMatching(/^key \d+$/), problem: expect.stringContaining('has 101 left') },
+      ],
+    });
+  });
+});
+
+test('an audit of nothing says so and exits with 2', async () => {
+  const { code, error } = await admin(['audit'], { DATA_DIR: '/nowhere' });
+  expect([code, error]).toEqual([2, 'DATA_DIR /nowhere has no database.\n']);
+});
+
+test.each([[[]], [['repair']], [['audit', 'more']]])(
+  '%j gives the usage and exits with 2',
+  async (parameters) => {
+    const { code, error } = await admin(parameters);
+    expect([code, error]).toEqual([2, expect.stringContaining('npm run admin -- audit')]);
+  },
+);
+
+test('help is no failure', async () => {
+  expect(await admin(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('Examples:') });
+});
