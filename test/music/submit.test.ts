@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
 import { sigmaMusic } from '../../server/providers/sigma/music-request.ts';
+import { sigmaDriver } from '../../server/providers/sigma/tasks.ts';
+import { findTaskById } from '../../server/store/queries/tasks.ts';
 import { ledgerRows, makeKey, remainingQuota } from '../server/books.ts';
+import { channelTo } from '../support/upstream.ts';
 import { type Answer, expectSchema, type Json, useSigmaRig } from './sigma-provider.ts';
 
 const rig = useSigmaRig();
@@ -89,6 +93,28 @@ describe('a request goes upstream', () => {
     expect(body).toEqual({ prompt: '', continue_clip_id: 'c', ...stem, ...filled });
     expect([facts.mv, expectedUnits]).toEqual(['chirp-auk', tracks]);
   });
+});
+
+test("under a channel's own name of the current version, but for stems", async () => {
+  const id = await rig.submit();
+  const task = await findTaskById(rig.gateway.gateway.store.read, id);
+  if (task === undefined) throw new Error('there is no task');
+  const models = [{ id: 'sigma_music', upstream: 'version-nine' }];
+  const settings = channelTo(rig.upstream.url, { protocol: 'sigma', key: 'key-of-near', models });
+  const channel = new Channel(settings, () => 0);
+  const { signal } = new AbortController();
+  rig.upstream.seen.length = 0;
+  try {
+    for (const mv of ['chirp-hawk', 'chirp-auk'])
+      await sigmaDriver.submit(
+        { ...task, facts: { ...task.facts, mv } },
+        { prompt: 'a' },
+        { channel, signal },
+      );
+  } finally {
+    await channel.close();
+  }
+  expect(rig.sent().map(({ body }) => body.mv)).toEqual(['version-nine', 'chirp-auk']);
 });
 
 describe('the answer', () => {
