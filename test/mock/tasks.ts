@@ -161,6 +161,7 @@ const verification: Journey = {
     queued: () => ['verified', { data: { status: 'pending', group_id: '', result_code: undefined } }],
     running: () => ['verified', { data: { status: 'pending', group_id: '', result_code: undefined } }],
     done: () => ['verified'],
+    failed: () => ['failed'],
   },
 };
 

@@ -7,8 +7,8 @@ export const ready = 'ready';
 type Answer = readonly [status: number, body: unknown];
 
 /**
- * An upstream with everything that can be owned, in every protocol of tasks: those, assets, songs and custom voices. It records
- * what it is asked.
+ * An upstream with everything that can be owned, in every protocol of tasks: those, assets, songs, custom voices and
+ * verification sessions. It records what it is asked.
  */
 export async function startEverythingUpstream(name: string): Promise<RecordingUpstream> {
   const done = new Map<string, boolean>();
@@ -36,6 +36,11 @@ export async function startEverythingUpstream(name: string): Promise<RecordingUp
     if (path.includes('/assets/')) {
       const told = done.get(id) ? { Status: 'Active', URL: url } : { Status: 'Processing' };
       return [200, { code: 0, message: 'success', data: { Id: id, ...(!creates && told) } }];
+    }
+    if (path.includes('/visual-validate/')) {
+      const told =
+        done.get(id) && !creates ? { status: 'verified', group_id: 'theirs' } : { status: 'pending' };
+      return [200, { success: true, data: { session_id: id, h5_link: url, ...told } }];
     }
     if (path.endsWith('/customization')) return [200, customized(body, id)];
     if (path.includes('/tts/') || path.includes('/multimodal-generation/')) {

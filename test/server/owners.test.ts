@@ -76,6 +76,11 @@ const withAsset: Readonly<Record<string, (id: string) => Request>> = {
   createVideo: (id) => ['POST', '/v1/videos', { model: seedance, prompt: 'x', image: `asset://${id}` }],
 };
 
+const sessions = '/api/resource-channel/vendorx/visual-validate/sessions';
+const withSession: Readonly<Record<string, (id: string) => Request>> = {
+  getVerificationSession: (id) => ['GET', `${sessions}/${id}?result_code=10000`],
+};
+
 const voiceModels = { 'voice-enrollment': 'voxa-v2', 'alpha-voice-enrollment': 'alpha3-tts-vc-2026-01-22' };
 type VoiceService = keyof typeof voiceModels;
 const voiceField = (service: VoiceService) => (service === 'voice-enrollment' ? 'voice_id' : 'voice');
@@ -115,7 +120,7 @@ const withVoice: Readonly<Record<string, (id: string, service: VoiceService) => 
 };
 
 test('every operation that takes the id of a task or an asset is tried', () => {
-  const tried = new Set([...Object.keys(withTask), ...Object.keys(withAsset), ...Object.keys(withClip)]);
+  const tried = new Set([withTask, withAsset, withClip, withSession].flatMap(Object.keys));
   const taking = Object.entries(operations).filter(
     ([, { path, statuses }]) =>
       /\{(task_|clip_|session_)?id\}/.test(path) && !(statuses as readonly number[]).includes(501),
@@ -143,9 +148,9 @@ describe.each(engines)("on %s, another user's", (engine) => {
   const idIn = ({ body }: { body: string }): string => {
     const { id, output, data } = JSON.parse(body) as { id?: string } & Record<string, Record<string, string>>;
     if (typeof data === 'string') return data;
-    return id ?? output?.task_id ?? output?.voice_id ?? output?.voice ?? data?.Id ?? '';
+    return id ?? output?.task_id ?? output?.voice_id ?? output?.voice ?? data?.Id ?? data?.session_id ?? '';
   };
-  /** All that is kept of tasks, assets and voices, without what the poller notes for itself. */
+  /** All that is kept of tasks, assets, voices and sessions, without what the poller notes for itself. */
   const kept = async () => {
     const { read } = target.gateway.store;
     const rows = await Promise.all([
@@ -157,6 +162,11 @@ describe.each(engines)("on %s, another user's", (engine) => {
       read.selectFrom('clips').selectAll().orderBy('id').execute(),
       read.selectFrom('assets').selectAll().orderBy('id').execute(),
       read.selectFrom('voices').selectAll().orderBy('voice_id').execute(),
+      read
+        .selectFrom('verification_sessions')
+        .select(['session_id as id', 'user_id', 'status', 'group_id', 'updated_at'])
+        .orderBy('session_id')
+        .execute(),
     ]);
     return rows.flat();
   };
@@ -180,7 +190,7 @@ describe.each(engines)("on %s, another user's", (engine) => {
 
   beforeAll(async () => {
     upstream = await startEverythingUpstream('up');
-    const channels = (['native', 'official', 'eta', 'sigma'] as const).map((protocol) =>
+    const channels = (['native', 'official', 'eta', 'sigma', 'verification'] as const).map((protocol) =>
       channelTo(upstream.url, { name: protocol, protocol, voices: 'catalogue', privateFiles: true }),
     );
     const better = { name: 'better', protocol: 'official', priority: 10, groups: ['both'] } as const;
@@ -198,6 +208,8 @@ describe.each(engines)("on %s, another user's", (engine) => {
       }
       const upload = { url: `https://files.example/${prompt}.png`, asset_type: 'Image' };
       owned.set(`asset ${state}`, idIn(await send(['POST', '/api/assets/upload', upload], target.key)));
+      const callback_url = `https://app.example/${prompt}`;
+      owned.set(`session ${state}`, idIn(await send(['POST', sessions, { callback_url }], target.key)));
       for (const [service, target_model] of Object.entries(voiceModels)) {
         const input =
           service === 'voice-enrollment'
@@ -214,6 +226,8 @@ describe.each(engines)("on %s, another user's", (engine) => {
     }
     const asset = owned.get('asset final') ?? '';
     expect((await send(['GET', `/api/assets/${asset}`], target.key)).body).toContain('"Active"');
+    const verified = await send(['GET', `${sessions}/${owned.get('session final')}`], target.key);
+    expect(verified.body).toContain('"verified"');
     const voice = { action: 'query_voice', voice_id: owned.get('voice-enrollment final') };
     await send(['POST', customization, { model: 'voice-enrollment', input: voice }], target.key);
     await vi.waitFor(async () => {
@@ -252,6 +266,10 @@ describe.each(engines)("on %s, another user's", (engine) => {
 
   test.each(Object.entries(withAsset))('assets are not there for %s, in processing or active', (_, request) =>
     expectNothing(request, 'asset'),
+  );
+
+  test.each(Object.entries(withSession))('sessions are not there for %s, pending or verified', (_, request) =>
+    expectNothing(request, 'session'),
   );
 
   describe.each(Object.keys(voiceModels) as VoiceService[])('voices of %s', (service) => {
