@@ -414,8 +414,10 @@ describe.each(engines)('image jobs on %s', (engine) => {
       await rig.query(body.result as string);
       rig.reported = finished;
       await rig.query(body.result as string);
-      await vi.waitFor(() => expect(receiver.seen).toHaveLength(3), patience);
-      expect(receiver.seen.map(({ path, body }) => [path, body.status, body.state])).toEqual([
+      // The clock that is set forward ends leases too early: what comes again has the same id.
+      const deliveries = () => [...new Map(receiver.seen.map((one) => [one.id, one])).values()];
+      await vi.waitFor(() => expect(deliveries()).toHaveLength(3), patience);
+      expect(deliveries().map(({ path, body }) => [path, body.status, body.state])).toEqual([
         ['/first', 'SUCCESS', 'order 7'],
         ['/modal', 'IN_PROGRESS', 'order 8'],
         ['/modal', 'SUCCESS', 'order 8'],

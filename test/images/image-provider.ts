@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
-import { systemTimers } from '../../server/runtime/timers.ts';
+import type { Settings } from '../../server/settings/settings.ts';
 import { post } from '../server/books.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { Engine } from '../store/engines.ts';
 import { schemaProblems } from '../support/schemas.ts';
+import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse } from '../support/told-errors.ts';
-import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 type Answer = (request: SeenRequest, response: ServerResponse) => void;
@@ -24,11 +25,15 @@ export const finished = {
   properties: { finalPrompt: 'a harbour --v 6' },
 };
 
+const settingsFor = (url: string): Partial<Settings> => ({
+  sandbox: false,
+  channels: [channelTo(url, { name: 'images', protocol: 'imgjob' })],
+  prices: { '*': 10 },
+  callbacks: { allowPrivate: true, secret: undefined },
+});
+
 /** A gateway whose only channel speaks the imgjob protocol, its upstream, and a clock that can be set forward. */
-export class ImageRig {
-  #gateway: TestGateway | undefined;
-  #upstream: RecordingUpstream | undefined;
-  #skew = 0;
+export class ImageRig extends TaskRig {
   #made = 0;
   /** What the upstream answers to the submit calls; undefined: that it takes the job. */
   submitted: Json | undefined;
@@ -37,39 +42,21 @@ export class ImageRig {
   /** Answers instead of the upstream's own ways, by method. */
   readonly instead = new Map<string, Answer>();
 
-  get gateway(): TestGateway {
-    if (this.#gateway === undefined) throw new Error('it is not started');
-    return this.#gateway;
-  }
-
-  get upstream(): RecordingUpstream {
-    if (this.#upstream === undefined) throw new Error('it is not started');
-    return this.#upstream;
-  }
-
   /** The upstream's id of its latest job. */
   get upstreamId(): string {
     return `17950000001234${this.#made}`;
   }
 
-  async start(engine: 'sqlite' | 'postgres'): Promise<void> {
-    this.#upstream = await startUpstream((request, response) => {
-      const own = this.instead.get(request.method);
-      if (own !== undefined) own(request, response);
-      else if (request.method === 'POST') this.#submit(request, response);
-      else if (typeof this.reported === 'string') response.writeHead(200).end(this.reported);
-      else sendJson(response, { id: request.path.split('/').at(-2), ...(this.reported as object) });
-    });
-    const channel = channelTo(this.#upstream.url, { name: 'images', protocol: 'imgjob' });
-    const settings = {
-      sandbox: false,
-      channels: [channel],
-      prices: { '*': 10 },
-      callbacks: { allowPrivate: true, secret: undefined },
-    };
-    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
-    const clock = () => Date.now() + this.#skew;
-    this.#gateway = await startTestGateway(settings, engine, clock, undefined, timers);
+  async start(engine: Engine): Promise<void> {
+    await this.open((request, response) => this.#answer(request, response), settingsFor, engine);
+  }
+
+  #answer(request: SeenRequest, response: ServerResponse): void {
+    const own = this.instead.get(request.method);
+    if (own !== undefined) own(request, response);
+    else if (request.method === 'POST') this.#submit(request, response);
+    else if (typeof this.reported === 'string') response.writeHead(200).end(this.reported);
+    else sendJson(response, { id: request.path.split('/').at(-2), ...(this.reported as object) });
   }
 
   #submit({ path }: SeenRequest, response: ServerResponse): void {
@@ -83,11 +70,6 @@ export class ImageRig {
     this.reported = { status: 'SUBMITTED', progress: '0%' };
     this.instead.clear();
     this.upstream.seen.length = 0;
-  }
-
-  async close(): Promise<void> {
-    await this.#gateway?.close();
-    await this.#upstream?.close();
   }
 
   async submit(
@@ -133,12 +115,6 @@ export class ImageRig {
     return body;
   }
 
-  /** Sets the clock forward and lets everything happen that is due by then. */
-  async pass(milliseconds: number): Promise<void> {
-    this.#skew += milliseconds;
-    await this.gateway.gateway.tasks.runDue();
-  }
-
   /** The JSON bodies that the upstream got, by the submit call. */
   sent(call: 'imagine' | 'action' | 'modal'): unknown[] {
     const path = `/imgjob/submit/${call}`;
@@ -156,7 +132,7 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
 }
 
 /** A rig for the tests of a file, or of a group in it. */
-export function useImageRig(engine: 'sqlite' | 'postgres' = 'sqlite'): ImageRig {
+export function useImageRig(engine: Engine = 'sqlite'): ImageRig {
   const rig = new ImageRig();
   beforeAll(() => rig.start(engine));
   beforeEach(() => rig.reset());

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import type { components } from '../../generated/http.ts';
-import { systemTimers } from '../../server/runtime/timers.ts';
-import type { ChannelSettings, Settings } from '../../server/settings/settings.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import type { Settings } from '../../server/settings/settings.ts';
 import { schemaProblems } from '../support/schemas.ts';
+import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse, noteTaskCode } from '../support/told-errors.ts';
-import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 export type Song = components['schemas']['Song'];
@@ -45,11 +44,8 @@ export const timing = {
 const channelKeys = { near: 'key-of-near', far: 'key-of-far' } as const;
 
 /** A gateway with two accounts at a sigma upstream, of which it asks the near one first, and a clock to set forward. */
-export class SigmaRig {
+export class SigmaRig extends TaskRig {
   readonly #change: Partial<Settings>;
-  #gateway: TestGateway | undefined;
-  #upstream: RecordingUpstream | undefined;
-  #skew = 0;
   #made = 0;
   /** What the upstream tells of all of its tasks. */
   told: object = {};
@@ -57,17 +53,8 @@ export class SigmaRig {
   readonly instead = new Map<string, Answer>();
 
   constructor(change: Partial<Settings> = {}) {
+    super();
     this.#change = change;
-  }
-
-  get gateway(): TestGateway {
-    if (this.#gateway === undefined) throw new Error('it is not started');
-    return this.#gateway;
-  }
-
-  get upstream(): RecordingUpstream {
-    if (this.#upstream === undefined) throw new Error('it is not started');
-    return this.#upstream;
   }
 
   /** The upstream's id of its latest task. */
@@ -76,24 +63,17 @@ export class SigmaRig {
   }
 
   async start(): Promise<void> {
-    this.#upstream = await startUpstream((request, response) => this.#answer(request, response));
-    const { url } = this.#upstream;
     const models = ['sigma_music', 'sigma_lyrics'].map((id) => ({ id, upstream: undefined }));
-    const channel = (name: 'near' | 'far', priority: number, change: Partial<ChannelSettings> = {}) =>
-      channelTo(url, { name, protocol: 'sigma', key: channelKeys[name], models, priority, ...change });
-    const settings = {
-      sandbox: false,
-      channels: [channel('near', 1), channel('far', 0)],
-      prices: { '*': 10 },
-    };
-    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
-    const now = () => Date.now() + this.#skew;
-    this.#gateway = await startTestGateway(
-      { ...settings, ...this.#change },
-      'sqlite',
-      now,
-      undefined,
-      timers,
+    const channel = (url: string, name: 'near' | 'far', priority: number) =>
+      channelTo(url, { name, protocol: 'sigma', key: channelKeys[name], models, priority });
+    await this.open(
+      (request, response) => this.#answer(request, response),
+      (url) => ({
+        sandbox: false,
+        channels: [channel(url, 'near', 1), channel(url, 'far', 0)],
+        prices: { '*': 10 },
+        ...this.#change,
+      }),
     );
   }
 
@@ -102,17 +82,6 @@ export class SigmaRig {
     this.instead.clear();
     this.upstream.seen.length = 0;
     for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.succeeded();
-  }
-
-  async close(): Promise<void> {
-    await this.#gateway?.close();
-    await this.#upstream?.close();
-  }
-
-  /** Sets the clock forward and lets everything happen that is due by then. */
-  async pass(milliseconds: number): Promise<void> {
-    this.#skew += milliseconds;
-    await this.gateway.gateway.tasks.runDue();
   }
 
   async send(

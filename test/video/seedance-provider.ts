@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
-import { systemTimers } from '../../server/runtime/timers.ts';
 import { post } from '../server/books.ts';
-import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { schemaProblems } from '../support/schemas.ts';
+import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse } from '../support/told-errors.ts';
-import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts';
+import { channelTo, type SeenRequest } from '../support/upstream.ts';
 
 export const officialPath = '/api/v3/contents/generations/tasks';
 export const modern = 'epsilon-delta-2-5-260628';
@@ -47,25 +46,12 @@ export type Json = Readonly<Record<string, unknown>>;
 type Answer = (request: SeenRequest, response: ServerResponse) => void;
 
 /** A gateway whose only channel speaks the official protocol, its upstream, and a clock that can be set forward. */
-export class SeedanceRig {
-  #gateway: TestGateway | undefined;
-  #upstream: RecordingUpstream | undefined;
-  #skew = 0;
+export class SeedanceRig extends TaskRig {
   #made = 0;
   /** What the upstream tells of all of its tasks. */
   told: unknown;
   /** Answers instead of the upstream's own ways, by method. */
   readonly instead = new Map<string, Answer>();
-
-  get gateway(): TestGateway {
-    if (this.#gateway === undefined) throw new Error('it is not started');
-    return this.#gateway;
-  }
-
-  get upstream(): RecordingUpstream {
-    if (this.#upstream === undefined) throw new Error('it is not started');
-    return this.#upstream;
-  }
 
   /** The upstream's id of its latest task. */
   get upstreamId(): string {
@@ -73,47 +59,35 @@ export class SeedanceRig {
   }
 
   async start(): Promise<void> {
-    this.#upstream = await startUpstream((request, response) => {
-      const own = this.instead.get(request.method);
-      if (own !== undefined) own(request, response);
-      else if (request.method === 'POST') {
-        this.#made += 1;
-        sendJson(response, 200, { id: this.upstreamId });
-      } else if (request.method === 'DELETE') response.writeHead(200, { 'content-length': 0 }).end();
-      else if (typeof this.told === 'string') response.writeHead(200).end(this.told);
-      else sendJson(response, 200, { id: this.upstreamId, model: 'other-name', ...(this.told as object) });
-    });
     const models = [
       { id: standard, upstream: undefined },
       { id: modern, upstream: 'other-name' },
     ];
-    const channel = channelTo(this.#upstream.url, { protocol: 'official', models });
-    const settings = { sandbox: false, channels: [channel], prices: { '*': 10 } };
-    const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + this.#skew };
-    this.#gateway = await startTestGateway(
-      settings,
-      'sqlite',
-      () => Date.now() + this.#skew,
-      undefined,
-      timers,
+    await this.open(
+      (request, response) => this.#answer(request, response),
+      (url) => ({
+        sandbox: false,
+        channels: [channelTo(url, { protocol: 'official', models })],
+        prices: { '*': 10 },
+      }),
     );
+  }
+
+  #answer(request: SeenRequest, response: ServerResponse): void {
+    const own = this.instead.get(request.method);
+    if (own !== undefined) own(request, response);
+    else if (request.method === 'POST') {
+      this.#made += 1;
+      sendJson(response, 200, { id: this.upstreamId });
+    } else if (request.method === 'DELETE') response.writeHead(200, { 'content-length': 0 }).end();
+    else if (typeof this.told === 'string') response.writeHead(200).end(this.told);
+    else sendJson(response, 200, { id: this.upstreamId, model: 'other-name', ...(this.told as object) });
   }
 
   reset(): void {
     this.told = { status: 'queued' };
     this.instead.clear();
     this.upstream.seen.length = 0;
-  }
-
-  async close(): Promise<void> {
-    await this.#gateway?.close();
-    await this.#upstream?.close();
-  }
-
-  /** Sets the clock forward and lets everything happen that is due by then. */
-  async pass(milliseconds: number): Promise<void> {
-    this.#skew += milliseconds;
-    await this.gateway.gateway.tasks.runDue();
   }
 
   post(path: string, body: object, key = this.gateway.key): Promise<Response> {
