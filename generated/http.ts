@@ -1171,7 +1171,7 @@ export interface paths {
         put?: never;
         /**
          * Create an API key.
-         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted. The answer is the only place where the whole secret is shown.
+         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted; it shares a limited key's allowance of requests and sockets. The answer is the only place where the whole secret is shown.
          */
         post: operations["createToken"];
         delete?: never;

@@ -2,6 +2,8 @@
 export interface Caller {
   tokenId: number;
   userId: number;
+  /** The key whose allowance of requests and sockets it has; left out: its own. */
+  allowanceId?: number;
   tokenName: string;
   group: string;
   /** Model patterns of the key itself; null when the group alone decides. */

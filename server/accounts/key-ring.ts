@@ -67,6 +67,7 @@ export class KeyRing {
     const caller: Caller = {
       tokenId: token.id,
       userId: token.userId,
+      allowanceId: token.allowanceId,
       tokenName: token.name,
       group: token.group,
       modelLimits: token.modelLimits,

@@ -33,7 +33,7 @@ export function authenticate({
 export function limitRate(limit: RateLimit) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { caller } = request.call;
-    if (caller !== undefined) limit.take(caller.tokenId);
+    if (caller !== undefined) limit.take(caller.allowanceId ?? caller.tokenId);
     next();
   };
 }

@@ -9,8 +9,15 @@ import type { TokenRecord } from '../store/queries/tokens.ts';
 
 type Wanted = RequestBody<'createToken'>;
 type Limits = Required<
-  Pick<NewToken, 'group' | 'unlimitedQuota' | 'remainQuota' | 'expiredTime' | 'modelLimits' | 'allowIps'>
+  Pick<
+    NewToken,
+    'allowanceId' | 'group' | 'unlimitedQuota' | 'remainQuota' | 'expiredTime' | 'modelLimits' | 'allowIps'
+  >
 >;
+
+/** Whether a key has no limits of quota and models, so that it is its owner's and was not handed out. */
+export const isMaster = ({ unlimitedQuota, modelLimits }: TokenRecord): boolean =>
+  unlimitedQuota && modelLimits === null;
 
 /** The most models that a key may be limited to. */
 const maxModels = 500;
@@ -30,6 +37,8 @@ export function limitsOfNewKey(
   if (unlimitedQuota && !maker.unlimitedQuota)
     throw beyond('unlimited_quota', 'only a key without a limit of its own makes one without a limit.');
   return {
+    // Else one key would send as much as it makes keys.
+    allowanceId: isMaster(maker) ? null : maker.allowanceId,
     group: groupOf(maker, wanted.group, groups),
     unlimitedQuota,
     remainQuota: wanted.remain_quota ?? 0,

@@ -51,7 +51,7 @@ export function acceptSockets(
     const { protocol, caller, channels } = admission;
     const requestId = idOf(request);
     const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
-    sockets.add(caller.tokenId, startSession[protocol](connection, socket, channels));
+    sockets.add(caller.allowanceId ?? caller.tokenId, startSession[protocol](connection, socket, channels));
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -84,7 +84,7 @@ function checkSocketLimit(gateway: Gateway, sockets: OpenSockets, { caller }: Ad
   if (gateway.draining)
     throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
   const max = gateway.settings.limits.socketsPerKey;
-  if (max === 0 || sockets.ofToken(caller.tokenId) < max) return;
+  if (max === 0 || sockets.ofToken(caller.allowanceId ?? caller.tokenId) < max) return;
   const message = `This key has ${max} sockets open, which is its limit; close one first.`;
   throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter: 1 });
 }

@@ -71,6 +71,8 @@ export interface TokensTable {
   maker_id: number | null;
   /** The key that its quota was taken from, which gets back what is left; null: nothing was taken. */
   funder_id: number | null;
+  /** The key whose allowance of requests and sockets it shares; null: it has its own. */
+  allowance_id: number | null;
   /** A deleted key's row stays, since work that it paid for may still end. */
   deleted_at: number | null;
   /** Unix seconds. */

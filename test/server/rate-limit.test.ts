@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { RateLimit } from '../../server/accounts/rate-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
+import { post } from './books.ts';
 
 test('a key may send so many requests a minute, and its allowance fills evenly', () => {
   let now = 0;
@@ -29,5 +30,30 @@ test('the refusal carries retry-after, and an operation without a key is never r
   expect((await fetch(`${target.url}/healthz`)).status).toBe(200);
   const handshake = connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key: target.key });
   await expect(handshake).rejects.toMatchObject({ status: 429 });
+  await target.close();
+});
+
+test('keys that a limited key makes share its allowance, those of an unlimited one have their own', async () => {
+  const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 4, socketsPerKey: 1 } });
+  const make = async (key: string) => {
+    const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 1 });
+    expect(answer.status).toBe(200);
+    return ((await answer.json()) as { data: { key: string } }).data.key;
+  };
+  const ask = async (key: string) => {
+    const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const limited = await make(target.key);
+  const child = await make(limited);
+  const grandchild = await make(child);
+  const path = `${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`;
+  const client = await connect(path, { key: grandchild });
+  await expect(connect(path, { key: child })).rejects.toMatchObject({ status: 429 });
+  expect([await ask(limited), await ask(child), await ask(grandchild)]).toEqual([429, 429, 429]);
+  expect(await ask(await make(target.key))).toBe(200);
+  client.socket.terminate();
+  await client.closed;
   await target.close();
 });

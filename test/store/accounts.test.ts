@@ -42,6 +42,7 @@ describe.each(engines)('accounts on %s', (engine) => {
       expiredTime: 1_900_000_000,
       modelLimits: ['alpha3-*', 'voxa-v2'],
       allowIps: null,
+      allowanceId: created.id,
       createdTime: 1_700_000_000,
     });
     expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);

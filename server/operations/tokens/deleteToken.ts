@@ -2,6 +2,7 @@ import { keyRefused } from '../../accounts/key-ring.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { findToken } from '../../store/queries/tokens.ts';
+import { isMaster } from '../new-key.ts';
 
 /**
  * Deletes a key of the caller's user. It holds no quota any more from now on, whichever gateway it is sent to, and is
@@ -13,7 +14,7 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
   if (own === undefined) throw keyRefused();
   const { id } = path;
   // A key that was handed out with a limit must not take away those of its owner.
-  const by = own.unlimitedQuota && own.modelLimits === null ? null : own.id;
+  const by = isMaster(own) ? null : own.id;
   const outcome = await store.run('deleteToken', { id, userId: own.userId, by, now: gateway.clock() });
   if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
   if (outcome === 'not_allowed') {

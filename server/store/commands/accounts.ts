@@ -33,6 +33,8 @@ export interface NewToken {
   allowIps?: string[] | null;
   /** The key that it is made with; default null. */
   makerId?: number | null;
+  /** The key whose allowance of requests and sockets it shares; default null, its own. */
+  allowanceId?: number | null;
   now: number;
 }
 
@@ -78,6 +80,7 @@ export function insertToken(
       model_limits: token.modelLimits ? JSON.stringify(token.modelLimits) : null,
       allow_ips: token.allowIps ? JSON.stringify(token.allowIps) : null,
       maker_id: token.makerId ?? null,
+      allowance_id: token.allowanceId ?? null,
       funder_id: funderId,
       created_time: Math.floor(token.now / 1000),
     })

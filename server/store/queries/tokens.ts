@@ -24,6 +24,8 @@ export interface TokenRecord {
   modelLimits: string[] | null;
   /** Addresses and ranges; null: everywhere. */
   allowIps: string[] | null;
+  /** The key whose allowance of requests and sockets it has, mostly itself. */
+  allowanceId: number;
   /** Unix seconds. */
   createdTime: number;
 }
@@ -39,7 +41,8 @@ const byHash = statement<{ hash: string }, TokenRow>()`
     coalesce(t.group_name, u.group_name) as "group",
     t.group_name as "ownGroup", u.role, t.status, t.unlimited_quota as unlimited,
     t.remain_quota as "remainQuota", t.used_quota as "usedQuota", t.expired_time as "expiredTime",
-    t.model_limits as limits, t.allow_ips as ips, t.created_time as "createdTime"
+    t.model_limits as limits, t.allow_ips as ips,
+    coalesce(t.allowance_id, t.id) as "allowanceId", t.created_time as "createdTime"
   from tokens t join users u on u.id = t.user_id
   where t.key_hash = ${'hash'} and t.deleted_at is null`;
 
@@ -104,6 +107,7 @@ function tokens(db: Kysely<Database>) {
       't.expired_time as expiredTime',
       't.model_limits as limits',
       't.allow_ips as ips',
+      column.fn.coalesce('t.allowance_id', 't.id').as('allowanceId'),
       't.created_time as createdTime',
     ])
     .where('t.deleted_at', 'is', null);
