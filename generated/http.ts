@@ -4247,7 +4247,7 @@ export interface components {
         };
         /**
          * MusicInput
-         * @description What to make a song from. Unknown keys are passed to the provider.
+         * @description What to make a song from. Unknown keys are passed to the provider; those that end in `clip_id` must name songs of the caller, as `continue_clip_id` does, 10 at the most.
          */
         MusicInput: {
             /**

@@ -8,6 +8,9 @@ import { type ClipRecord, findClips } from '../store/queries/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { keptApart } from './references.ts';
 
+/** More fields than any task of a provider has that name a song. */
+const maxReferences = 10;
+
 /** A field of a request and the public id in it. */
 interface Reference {
   name: string;
@@ -58,6 +61,9 @@ export async function resolveClips(
   });
   const [first] = references;
   if (first === undefined) return { body };
+  const beyond = references[maxReferences];
+  if (beyond !== undefined)
+    throw invalid(beyond.field, `at most ${maxReferences} fields may name a song or a task.`);
   const found = await lookUp(gateway, caller, references);
   const meant = references.map((one) => ({ ...one, ...meaningOf(one, found) }));
   const task = meant.find(({ name }) => name === 'task_id');

@@ -196,6 +196,14 @@ describe('nothing goes upstream', () => {
     await refused({ continue_clip_id: id }, 400, 'invalid_request', 'continue_clip_id');
   });
 
+  test('for more songs than a request can name', async () => {
+    const fields = Array.from({ length: 40_000 }, (_, index) => [`f${index}_clip_id`, 'none']);
+    const many = await rig.send('POST', musicPath, { task: 'any', ...Object.fromEntries(fields) });
+    expect(many).toMatchObject({ status: 400, body: { error: { code: 'invalid_request' } } });
+    const eleven = { task: 'any', ...Object.fromEntries(fields.slice(0, 11)) };
+    await refused(eleven, 400, 'invalid_request', 'f10_clip_id');
+  });
+
   test('for an id that is none', async () => {
     await refused({ task: 'any', cover_clip_id: 3 }, 400, 'invalid_request', 'cover_clip_id');
   });
