@@ -112,8 +112,6 @@ async function pageOf(
   const window = windowOf(buckets, offset, limit);
   if (window === undefined) return { entries: [], total };
   const { first, last, skip } = window;
-  // Meanwhile more may have come; a page never has more than the total says.
-  const count = Math.min(limit, total - offset);
   const page =
     names === undefined
       ? entries(db)
@@ -121,13 +119,19 @@ async function pageOf(
           .where('id', '>=', last * bucketSize)
           .where('id', '<', (first + 1) * bucketSize)
           .orderBy('id', 'desc')
-          .limit(count)
+          .limit(limit)
           .offset(skip)
       : entries(db)
-          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, count }))
+          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, limit }))
           .orderBy('id', 'desc');
-  return { entries: await page.execute(), total };
+  return told(await page.execute(), offset, total);
 }
+
+/** Meanwhile more may have come: a total is never less than what is shown. */
+const told = (entries: FoundEntry[], offset: number, total: number): LogPage => ({
+  entries,
+  total: Math.max(total, offset + entries.length),
+});
 
 /** The buckets, from the newest, that a page lies in, and how many entries of the first one come before it. */
 function windowOf(
@@ -154,8 +158,8 @@ function idsInBuckets(
     first,
     last,
     skip,
-    count,
-  }: { userId: number; names: Names; first: number; last: number; skip: number; count: number },
+    limit,
+  }: { userId: number; names: Names; first: number; last: number; skip: number; limit: number },
 ) {
   // SQLite keeps to the order of a cross join.
   return db
@@ -171,7 +175,7 @@ function idsInBuckets(
     .where(sql<SqlBool>`l.id >= c.bucket * ${sql.lit(bucketSize)}`)
     .where(sql<SqlBool>`l.id < (c.bucket + 1) * ${sql.lit(bucketSize)}`)
     .orderBy('l.id', 'desc')
-    .limit(count)
+    .limit(limit)
     .offset(skip);
 }
 
@@ -188,12 +192,8 @@ async function pageOfBoth(
     .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`);
   const { total } = await found.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
   if (offset >= total) return { entries: [], total };
-  const page = found
-    .select(columns)
-    .orderBy('id', 'desc')
-    .limit(Math.min(limit, total - offset))
-    .offset(offset);
-  return { entries: await page.execute(), total };
+  const page = found.select(columns).orderBy('id', 'desc').limit(limit).offset(offset);
+  return told(await page.execute(), offset, total);
 }
 
 const entries = (db: Kysely<Database>) => db.selectFrom('request_log').select(columns);
