@@ -1271,9 +1271,29 @@ export interface paths {
         };
         /**
          * List the models that the caller's key may use.
-         * @description A model that is documented is not thereby enabled. The list holds what the key's group and the key itself allow and some channel serves.
+         * @description A model that is documented is not thereby enabled. The list holds what the key's group and the key itself allow and some channel serves. Those of the catalogue are there, and those of embeddings, messages and video that channels name beyond it.
          */
         get: operations["listModels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/models/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a model that the caller's key may use.
+         * @description A model that the key may not use, or that no channel serves to it, is not found. A speech model shows the caller's own voices beside the system's.
+         */
+        get: operations["getModel"];
         put?: never;
         post?: never;
         delete?: never;
@@ -5925,13 +5945,15 @@ export interface components {
         };
         /**
          * ModelVoice
-         * @description A system voice.
+         * @description A system voice, or one of the caller's own.
          */
         ModelVoice: {
             /** @description The id to send as voice. */
             id: string;
             /** @description A name for people. */
             name?: string;
+            /** @description True for a voice of the caller's own. */
+            custom?: boolean;
             /** @description Perceived gender: female, male or neutral. */
             gender?: string;
             /** @description Language codes, the strongest first. */
@@ -5955,6 +5977,18 @@ export interface components {
              */
             object: "model";
             /**
+             * @description Always `model`, where messages clients look for it.
+             * @constant
+             */
+            type: "model";
+            /** @description A name for people. */
+            display_name: string;
+            /**
+             * Format: date-time
+             * @description The same as `created`, as messages clients read it.
+             */
+            created_at: string;
+            /**
              * @description Since when the catalogue has the model. Unix time in seconds.
              * @example 1795219200
              */
@@ -5971,7 +6005,7 @@ export interface components {
              * @enum {string}
              */
             unit: "characters" | "tokens" | "actions" | "seconds" | "tracks";
-            /** @description The system voices of a speech model. A channel may know more. */
+            /** @description The system voices of a speech model, and up to 1,000 of the caller's own for it, newest first. A channel may know more. */
             voices?: components["schemas"]["ModelVoice"][];
         };
         /**
@@ -5986,6 +6020,15 @@ export interface components {
             object: "list";
             /** @description The models, sorted by id. */
             data: components["schemas"]["Model"][];
+            /**
+             * @description Always false; the list is whole.
+             * @constant
+             */
+            has_more: false;
+            /** @description Id of the first one; null when there is none. */
+            first_id: string | null;
+            /** @description Id of the last one; null when there is none. */
+            last_id: string | null;
         };
         /**
          * FileBytes
@@ -6660,6 +6703,8 @@ export interface components {
         VerificationSessionId: string;
         /** @description `resultCode` that the end user's browser brought to the callback address; 10000 means passed. */
         VerificationResultCode: number;
+        /** @description Id of a model. A slash in it is sent as `%2F`. */
+        ModelId: string;
         /** @description What the link says of the file, sealed by the gateway. */
         FileToken: string;
         /** @description A name that tells what the file is. It decides nothing. */
@@ -9021,6 +9066,36 @@ export interface operations {
                 };
             };
             401: components["responses"]["GenericUnauthorized"];
+            429: components["responses"]["GenericTooManyRequests"];
+            500: components["responses"]["GenericInternalError"];
+            503: components["responses"]["GenericUnavailable"];
+        };
+    };
+    getModel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a model. A slash in it is sent as `%2F`. */
+                model: components["parameters"]["ModelId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The model. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Model"];
+                };
+            };
+            400: components["responses"]["GenericBadRequest"];
+            401: components["responses"]["GenericUnauthorized"];
+            404: components["responses"]["GenericModelNotFound"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
             503: components["responses"]["GenericUnavailable"];

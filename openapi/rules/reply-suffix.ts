@@ -2,7 +2,15 @@ import { basename } from 'node:path';
 import { type Context, children, isNode, type Node, text } from './visit.ts';
 
 /** Bodies that are a thing itself, which other schemas hold too, and not a reply made for one operation. */
-export const things = ['ContractDocument', 'ImageJob', 'Message', 'NativeTask', 'OfficialTask', 'VideoTask'];
+export const things = [
+  'ContractDocument',
+  'ImageJob',
+  'Message',
+  'Model',
+  'NativeTask',
+  'OfficialTask',
+  'VideoTask',
+];
 
 /** A schema that is the JSON of a success ends in Reply, unless it is a thing itself; no other name for it is used. */
 export function replySuffix() {

@@ -52,6 +52,14 @@ export class Channels {
     );
   }
 
+  /** The models that channels of a protocol name by their whole ids. */
+  namedModels(protocol: ChannelProtocol): string[] {
+    const ids = this.#entries
+      .filter(({ channel }) => channel.settings.protocol === protocol)
+      .flatMap(({ channel }) => channel.settings.models.map(({ id }) => id));
+    return [...new Set(ids)].filter((id) => !id.includes('*'));
+  }
+
   /** Whether any channel serves the model to the group, by whatever protocol. */
   serves(modelId: string, group: string): boolean {
     return this.#entries.some(

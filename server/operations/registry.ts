@@ -11,6 +11,7 @@ import { submitImagine } from './images/submitImagine.ts';
 import { searchLogs } from './logs/searchLogs.ts';
 import { countMessageTokens } from './messages/countMessageTokens.ts';
 import { createMessage } from './messages/createMessage.ts';
+import { getModel } from './models/getModel.ts';
 import { listModels } from './models/listModels.ts';
 import { createModel3d } from './models3d/createModel3d.ts';
 import { createMusic } from './music/createMusic.ts';
@@ -102,6 +103,7 @@ export const handlers: Handlers = {
   createVerificationSession,
   getVerificationSession,
   listModels,
+  getModel,
   getFile,
   getHealth,
   getReadiness,

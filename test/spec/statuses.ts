@@ -77,6 +77,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
   listModels: [200, 401, 429, 500, ...away],
+  getModel: kept,
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
   getHealth: [200, 500],

@@ -1,29 +1,9 @@
-import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
-import type { Handler, ResponseBody } from '../../http/handler.ts';
-import { systemVoices } from '../../models/catalogue.ts';
+import type { Handler } from '../../http/handler.ts';
+import { usableModels } from '../usable-models.ts';
 
 /** The models of the caller's key that some channel serves. */
-export const listModels: Handler<'listModels'> = ({ gateway, caller }, reply) => {
-  const data = gateway.access
-    .list(caller)
-    .filter(({ id }) => gateway.channels.serves(id, caller.group))
-    .sort((left, right) => (left.id < right.id ? -1 : 1))
-    .map(describe);
-  reply.json(200, { object: 'list', data });
+export const listModels: Handler<'listModels'> = async (request, reply) => {
+  const data = await usableModels(request);
+  const ends = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  reply.json(200, { object: 'list', data, has_more: false, ...ends });
 };
-
-function describe(model: CatalogueModel): ResponseBody<'listModels', 200>['data'][number] {
-  const voices = model.voices === 'system' ? systemVoices(model) : [];
-  const { owner, since } = families[model.family];
-  return {
-    id: model.id,
-    object: 'model',
-    created: Date.parse(model.since ?? since) / 1000,
-    owned_by: owner,
-    protocols: [...model.protocols],
-    unit: model.unit,
-    ...(model.voices === undefined
-      ? {}
-      : { voices: voices.map((voice) => ({ ...voice, languages: [...voice.languages] })) }),
-  };
-}

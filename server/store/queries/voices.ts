@@ -14,6 +14,16 @@ export async function findVoices(db: Kysely<Database>, voiceIds: readonly string
   return db.selectFrom('voices').selectAll().where('voice_id', 'in', possible).execute();
 }
 
+/** A user's voices that can be spoken with, or soon can, newest first, `limit` at the most; of one model if one is named. */
+export function usableVoices(
+  db: Kysely<Database>,
+  { userId, targetModel, limit }: { userId: number; targetModel?: string; limit: number },
+): Promise<VoicesTable[]> {
+  let own = db.selectFrom('voices').where('user_id', '=', userId).where('status', '!=', 'UNDEPLOYED');
+  if (targetModel !== undefined) own = own.where('target_model', '=', targetModel);
+  return own.selectAll().orderBy('created_at', 'desc').orderBy('voice_id').limit(limit).execute();
+}
+
 /** One page of a user's voices of one service, newest first, and how many there are on all pages. */
 export async function listVoices(
   db: Kysely<Database>,

@@ -38,7 +38,13 @@ describeOperation('listModels', {
       });
     });
     test('200 nothing for a key that reaches no model', async () => {
-      expect(jsonOf(await call({ as: 'restricted' }))).toEqual({ object: 'list', data: [] });
+      expect(jsonOf(await call({ as: 'restricted' }))).toEqual({
+        object: 'list',
+        data: [],
+        has_more: false,
+        first_id: null,
+        last_id: null,
+      });
     });
   },
 });

@@ -83,8 +83,10 @@ export const answers: Limits = {
   'VerificationSession.status': { enum: ['pending', 'verified', 'failed', 'expired'] },
   'VerificationSessionReply.success': { const: true },
   'Model.object': { const: 'model' },
+  'Model.type': { const: 'model' },
   'Model.unit': { enum: ['characters', 'tokens', 'actions', 'seconds', 'tracks'] },
   'ModelListReply.object': { const: 'list' },
+  'ModelListReply.has_more': { const: false },
   'HealthReply.status': { const: 'ok' },
   'headers/RequestId': { pattern: '^req_[0-9a-f]{32}$' },
 };

@@ -25,6 +25,7 @@ export const parameters: Limits = {
   'parameters/ClipIds': { maxLength: 12899, minLength: 1, pattern: '^[^,]{1,128}(,[^,]{1,128}){0,99}$' },
   'parameters/ClipId': { maxLength: 128, minLength: 1 },
   'parameters/ImageJobId': { maxLength: 128, minLength: 1 },
+  'parameters/ModelId': { maxLength: 200, minLength: 1 },
   'parameters/CompatBeta': { maxLength: 2048, minLength: 1 },
   'parameters/CompatVersion': { maxLength: 64, minLength: 1 },
   'parameters/TokenId': { maximum: 9007199254740991, minimum: 1 },
