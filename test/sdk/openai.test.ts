@@ -1,5 +1,11 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import OpenAI, { APIError, AuthenticationError, NotFoundError, RateLimitError, toFile } from 'openai';
+import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { readSettings } from '../../server/settings/settings.ts';
 import { pictures } from '../sandbox-media/media-files.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -31,6 +37,40 @@ test('it lists models', async () => {
   const ids: string[] = [];
   for await (const model of sdk.models.list()) ids.push(model.id);
   expect(ids).toContain('voxa-v3-flash');
+  expect(await sdk.models.retrieve('beta/speech-02-hd')).toMatchObject({
+    id: 'beta/speech-02-hd',
+    object: 'model',
+    owned_by: 'beta',
+  });
+  expect(await caught(sdk.models.retrieve('nobody/knows'))).toBeInstanceOf(NotFoundError);
+});
+
+test('it makes vectors, which it asks for packed', async () => {
+  const input = ['A paper boat.', 'A paper boat.', 'Tax returns.'];
+  const { data, usage } = await sdk.embeddings.create({ model: 'theta-embedding-1', input, dimensions: 64 });
+  expect(data.map(({ embedding }) => embedding.length)).toEqual([64, 64, 64]);
+  expect(data[1]?.embedding).toEqual(data[0]?.embedding);
+  expect(data[2]?.embedding).not.toEqual(data[0]?.embedding);
+  expect(usage).toMatchObject({ prompt_tokens: 11, total_tokens: 11 });
+  const plain = await sdk.embeddings.create({
+    model: 'theta-embedding-1',
+    input: 'A paper boat.',
+    dimensions: 64,
+    encoding_format: 'float',
+  });
+  expect(plain.data[0]?.embedding).toEqual(data[0]?.embedding);
+});
+
+test('it streams speech', async () => {
+  const input = 'One. Two.';
+  const reply = await sdk.audio.speech.create({
+    model: 'voxa-v3-flash',
+    voice: 'voxanna',
+    input,
+    stream_format: 'audio',
+  });
+  expect(reply.headers.get('content-type')).toBe('audio/mpeg');
+  expect((await reply.arrayBuffer()).byteLength).toBeGreaterThan(1000);
 });
 
 test('it makes a video, waits for it, downloads it, lists it and deletes it', async () => {
@@ -95,4 +135,40 @@ test('it reads code, message and request id of every error', async () => {
   );
   expect(slow).toBeInstanceOf(RateLimitError);
   expect(slow.headers?.get('retry-after')).toBe('1');
+});
+
+test('its realtime socket speaks, over TLS as it wants it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'unigate-tls-'));
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  execFileSync(
+    'openssl',
+    ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+      .concat(['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'])
+      .concat(['-keyout', key, '-out', certificate]),
+    { stdio: 'pipe' },
+  );
+  const secure = await startTestGateway({ tls: readSettings({ TLS_CERT: certificate, TLS_KEY: key }).tls });
+  const client = new OpenAI({ baseURL: `${secure.url}/v1`, apiKey: secure.key });
+  const ca = readFileSync(certificate, 'utf8');
+  const socket = new OpenAIRealtimeWS({ model: 'alpha3-tts-flash-realtime', options: { ca } }, client);
+  // Its types know the events of its own service alone.
+  const send = (event: { event_id: string; type: string; [field: string]: unknown }) =>
+    socket.socket.send(JSON.stringify(event));
+  const types: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  socket.on('error', ended.reject);
+  socket.on('event', ({ type }: { type: string }) => {
+    types.push(type);
+    if (type === 'session.updated') {
+      send({ event_id: 'b', type: 'input_text_buffer.append', text: 'Good morning.' });
+      send({ event_id: 'c', type: 'session.finish' });
+    }
+    if (type === 'session.finished') ended.resolve();
+  });
+  socket.socket.on('open', () => send({ event_id: 'a', type: 'session.update', session: { voice: 'Aria' } }));
+  await ended.promise;
+  expect(types).toEqual(expect.arrayContaining(['session.created', 'response.audio.delta', 'response.done']));
+  socket.close();
+  await secure.close();
+  rmSync(folder, { recursive: true });
 });

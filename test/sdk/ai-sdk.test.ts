@@ -1,0 +1,72 @@
+import { createAlibaba } from '@ai-sdk/alibaba';
+import { createByteDance } from '@ai-sdk/bytedance';
+import { createOpenAI } from '@ai-sdk/openai';
+import { APICallError, embedMany, experimental_generateVideo, generateSpeech } from 'ai';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let target: TestGateway;
+beforeAll(async () => {
+  target = await startTestGateway();
+});
+afterAll(() => target.close());
+
+const prompt = 'A paper boat.';
+
+test('the AI SDK speaks', async () => {
+  const openai = createOpenAI({ baseURL: `${target.url}/v1`, apiKey: target.key });
+  const { audio } = await generateSpeech({
+    model: openai.speech('voxa-v3-flash'),
+    text: 'Good morning.',
+    voice: 'voxanna',
+    outputFormat: 'wav',
+  });
+  expect(Buffer.from(audio.uint8Array.subarray(0, 4)).toString()).toBe('RIFF');
+  const refused = await generateSpeech({
+    model: openai.speech('voxa-v3-flash'),
+    text: 'Hi.',
+    voice: 'nobody',
+    maxRetries: 0,
+  }).catch((error: unknown) => error);
+  if (!APICallError.isInstance(refused)) throw new Error(`no API error but ${String(refused)}`);
+  expect([refused.statusCode, refused.message]).toEqual([400, expect.stringContaining('nobody')]);
+});
+
+test('it makes vectors', async () => {
+  const openai = createOpenAI({ baseURL: `${target.url}/v1`, apiKey: target.key });
+  const model = openai.embeddingModel('theta-embedding-1');
+  const { embeddings, usage } = await embedMany({ model, values: [prompt, prompt] });
+  expect([embeddings.length, embeddings[0]?.length, usage.tokens]).toEqual([2, 512, 8]);
+  expect(embeddings[1]).toEqual(embeddings[0]);
+});
+
+/** The SDK itself loads nothing from a loopback address. */
+const download = async ({ url }: { url: URL }) => {
+  const response = await fetch(url);
+  const data = new Uint8Array(await response.arrayBuffer());
+  return { data, mediaType: response.headers.get('content-type') ?? undefined };
+};
+
+test('its provider of the gamma native route makes a video', async () => {
+  const provider = createAlibaba({ videoBaseURL: target.url, apiKey: target.key });
+  const { video } = await experimental_generateVideo({
+    model: provider.video('gamma3.0-video'),
+    prompt,
+    duration: 2,
+    download,
+    providerOptions: { alibaba: { pollIntervalMs: 200 } },
+  });
+  expect(Buffer.from(video.uint8Array.subarray(4, 8)).toString()).toBe('ftyp');
+});
+
+test('its provider of the Seedance official route makes a video', async () => {
+  const provider = createByteDance({ baseURL: `${target.url}/api/v3`, apiKey: target.key });
+  const { video } = await experimental_generateVideo({
+    model: provider.video('epsilon-delta-2-0-fast-260128'),
+    prompt,
+    duration: 4,
+    download,
+    providerOptions: { bytedance: { pollIntervalMs: 200 } },
+  });
+  expect(Buffer.from(video.uint8Array.subarray(4, 8)).toString()).toBe('ftyp');
+});

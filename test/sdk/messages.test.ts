@@ -1,0 +1,198 @@
+import Anthropic, {
+  APIError,
+  AuthenticationError,
+  BadRequestError,
+  InternalServerError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+} from '@anthropic-ai/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeKey } from '../server/books.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+let target: TestGateway;
+let sdk: Anthropic;
+beforeAll(async () => {
+  target = await startTestGateway();
+  sdk = new Anthropic({ baseURL: target.url, apiKey: target.key, maxRetries: 0 });
+});
+afterAll(() => target.close());
+
+const model = 'iota-chat-1';
+const said = (content: string) => ({
+  model,
+  max_tokens: 256,
+  messages: [{ role: 'user' as const, content }],
+});
+
+const caught = async (call: Promise<unknown>): Promise<APIError> => {
+  const error = await call.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof APIError) return error;
+  throw new Error(`no API error but ${String(error)}`);
+};
+
+test('an unmodified public SDK gets a message, and the id of its request', async () => {
+  const { data: message, request_id } = await sdk.messages.create(said('When is low tide?')).withResponse();
+  expect(message).toMatchObject({
+    role: 'assistant',
+    model,
+    stop_reason: 'end_turn',
+    content: [{ type: 'text', text: 'You ask: When is low tide?' }],
+    usage: { input_tokens: 5, output_tokens: 7 },
+  });
+  expect(request_id).toMatch(/^req_/);
+});
+
+test('it sends its key in the other header too', async () => {
+  const other = new Anthropic({
+    baseURL: target.url,
+    apiKey: target.key,
+    maxRetries: 0,
+    defaultHeaders: { 'x-api-key': target.key, authorization: null },
+  });
+  expect((await other.messages.create(said('Hi.'))).role).toBe('assistant');
+});
+
+test('it streams a message, and adds its events up', async () => {
+  const stream = sdk.messages.stream(said('When is low tide?'));
+  const pieces: string[] = [];
+  stream.on('text', (text) => pieces.push(text));
+  const message = await stream.finalMessage();
+  expect(pieces.length).toBeGreaterThan(3);
+  expect(pieces.join('')).toBe('You ask: When is low tide?');
+  expect(message).toMatchObject({
+    model,
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 5, output_tokens: 7 },
+  });
+  const types: string[] = [];
+  for await (const { type } of await sdk.messages.create({ ...said('Hi.'), stream: true })) types.push(type);
+  expect([types[0], types.at(-1)]).toEqual(['message_start', 'message_stop']);
+});
+
+test('it asks for tools and answers with what they say, whole and streamed', async () => {
+  const tools = [
+    {
+      name: 'get_tide',
+      description: 'Next low tide of a harbour.',
+      input_schema: {
+        type: 'object' as const,
+        properties: { harbour: { type: 'string' } },
+        required: ['harbour'],
+      },
+    },
+  ];
+  const question = said('When is low tide in Vik?');
+  const asked = await sdk.messages.stream({ ...question, tools }).finalMessage();
+  const [use] = asked.content;
+  if (use?.type !== 'tool_use') throw new Error('it asks for no tool');
+  expect([asked.stop_reason, use.name, use.input]).toEqual(['tool_use', 'get_tide', { harbour: 'Vik' }]);
+  const answered = await sdk.messages.create({
+    ...question,
+    tools,
+    messages: [
+      ...question.messages,
+      { role: 'assistant', content: asked.content },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: use.id, content: '17:40' }] },
+    ],
+  });
+  expect(answered.content).toEqual([{ type: 'text', text: '17:40' }]);
+});
+
+test('what is new in it passes', async () => {
+  const message = await sdk.messages.create({
+    model,
+    max_tokens: 2_000,
+    system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
+    messages: [
+      { role: 'user', content: 'Hello.' },
+      { role: 'system', content: 'Answer in English.' },
+      {
+        role: 'user',
+        content: [
+          {
+            type: 'search_result',
+            source: 'https://tides.example',
+            title: 'Tides',
+            content: [{ type: 'text', text: 'Low tide is at 17:40.' }],
+          },
+          { type: 'text', text: 'When is low tide?' },
+        ],
+      },
+    ],
+    thinking: { type: 'adaptive' },
+    tools: [
+      { type: 'web_search_20260318', name: 'web_search' },
+      { type: 'memory_20250818', name: 'memory' },
+    ],
+    metadata: { user_id: 'u1' },
+  });
+  expect(message.content).toEqual([{ type: 'text', text: 'Low tide is at 17:40.' }]);
+  const thought = await sdk.messages.create({
+    ...said('When is low tide?'),
+    max_tokens: 2_000,
+    thinking: { type: 'enabled', budget_tokens: 1_024 },
+  });
+  expect(thought.content.map(({ type }) => type)).toEqual(['thinking', 'text']);
+  const beta = await sdk.beta.messages.create({ ...said('Hi.'), betas: ['output-300k-2026-03-24'] });
+  expect(beta.role).toBe('assistant');
+});
+
+test('it counts tokens, and lists models', async () => {
+  const { max_tokens: _, ...prompt } = said('When is low tide?');
+  expect((await sdk.messages.countTokens(prompt)).input_tokens).toBe(5);
+  const ids: string[] = [];
+  for await (const { id, type, display_name } of sdk.models.list()) {
+    expect([type, display_name]).toEqual(['model', id]);
+    ids.push(id);
+  }
+  expect(ids).toContain(model);
+  expect(await sdk.models.retrieve(model)).toMatchObject({ id: model, type: 'model' });
+});
+
+test('it raises the right error with type, message and request id', async () => {
+  const poor = await makeKey(target, { quota: 0 });
+  const as = (apiKey: string) => new Anthropic({ baseURL: target.url, apiKey, maxRetries: 0 });
+  const cases = [
+    [() => sdk.messages.create({ ...said('Hi.'), max_tokens: 0 }), BadRequestError, 'invalid_request_error'],
+    [() => sdk.messages.create(said('[[reject]]')), BadRequestError, 'invalid_request_error'],
+    [() => as('wrong-key-123').messages.create(said('Hi.')), AuthenticationError, 'authentication_error'],
+    [() => as(poor.key).messages.create(said('Hi.')), PermissionDeniedError, 'permission_error'],
+    [() => sdk.messages.create({ ...said('Hi.'), model: 'nope' }), NotFoundError, 'not_found_error'],
+    [() => sdk.messages.create(said('[[throttle]]')), RateLimitError, 'rate_limit_error'],
+    [() => sdk.messages.create(said('[[error]]')), InternalServerError, 'api_error'],
+  ] as const;
+  for (const [call, kind, type] of cases) {
+    const error = await caught(call());
+    expect(error, type).toBeInstanceOf(kind);
+    expect([error.type, error.requestID]).toEqual([type, expect.stringMatching(/^req_/)]);
+  }
+});
+
+test('it raises the error that ends a stream', async () => {
+  const stream = await sdk.messages.create({ ...said('[[fail-late]] Hello there.'), stream: true });
+  const types: string[] = [];
+  const read = async () => {
+    for await (const { type } of stream) types.push(type);
+  };
+  const error = await caught(read());
+  expect(types).toContain('content_block_delta');
+  expect(error.type).toBe('overloaded_error');
+});
+
+test('it repeats what may succeed, and nothing else', async () => {
+  const patient = new Anthropic({ baseURL: target.url, apiKey: target.key, maxRetries: 1 });
+  const before = await callsSoFar();
+  await caught(patient.messages.create(said('[[reject]]')));
+  expect(await callsSoFar()).toBe(before + 1);
+  await caught(patient.messages.create(said('[[throttle]]')));
+  expect(await callsSoFar()).toBe(before + 3);
+});
+
+async function callsSoFar(): Promise<number> {
+  return (await target.gateway.store.read.selectFrom('request_log').select('id').execute()).length;
+}
