@@ -53,6 +53,12 @@ export async function startEverythingUpstream(name: string): Promise<RecordingUp
         done.get(id) ? { id, status: 'succeeded', content: { video_url: url } } : { id, status: 'queued' },
       ];
     }
+    if (path.startsWith('/imgjob/')) {
+      if (creates) return [200, { code: 1, description: 'Taken', result: id, properties: {} }];
+      const job = path.split('/').at(-2) ?? '';
+      const buttons = [{ customId: 'IJ::JOB::reroll::0::x::SOLO', label: 'Again' }];
+      return [200, { status: done.get(job) ? 'SUCCESS' : 'MODAL', imageUrl: url, buttons }];
+    }
     if (path.startsWith('/sigma/')) {
       if (creates) return [200, { code: 'success', message: '', data: id }];
       const song = { id: `clip-of-${id}`, audio_url: url, text: 'Words', status: 'streaming' };

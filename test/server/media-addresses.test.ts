@@ -169,6 +169,7 @@ const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
     (field): Place => [field, ['web'], (url) => ({ prompt: 'A song', [field]: url })],
   ),
   createMusic: [['notify_hook', ['web'], (url) => ({ input: { prompt: 'A song' }, notify_hook: url })]],
+  submitImagine: [['notifyHook', ['web'], (url) => ({ prompt: 'A harbour', notifyHook: url })]],
   submitImageModal: [['notifyHook', ['web'], (url) => ({ taskId: '1', notifyHook: url })]],
   submitImageAction: [['notifyHook', ['web'], (url) => ({ taskId: '1', customId: '2', notifyHook: url })]],
   createMessage: messagePlaces,
