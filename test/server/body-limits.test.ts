@@ -64,6 +64,7 @@ describe('the size of a body', () => {
       createNativeVideo: [64, 1],
       createOfficialVideo: [64, 1],
       submitImageModal: [32, 1],
+      submitImagine: [32, 1],
       createMessage: [32, 8],
       countMessageTokens: [32, 8],
     });
