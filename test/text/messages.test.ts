@@ -135,6 +135,7 @@ describe.each(engines)('messages on %s', (engine) => {
     ['a message without an id', { ...good, id: '' }],
     ['a message of the user', { ...good, role: 'user' }],
     ['a message cut off', JSON.stringify(good).slice(0, -5)],
+    ['a message of 33 MB', { ...good, more: 'x'.repeat(33 * 1024 * 1024) }],
     ['events that nobody asked for', 'event: ping\ndata: {"type":"ping"}\n\n', 'text/event-stream'],
   ])('of which a provider makes %s are a 502, and free', async (_what, body, contentType) => {
     provider.says(body, 200, contentType);
