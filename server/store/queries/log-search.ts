@@ -47,6 +47,7 @@ export async function searchLog(db: Kysely<Database>, search: LogSearch): Promis
   const names = await namesLike(db, search.userId, keyword);
   const ids = await idsLike(db, search.userId, keyword);
   if (ids.length === 0) return pageOf(db, search, names);
+  if (names !== undefined && isEmpty(names)) return pageOfIds(db, search, ids);
   return names === undefined ? pageOf(db, search, undefined) : pageOfBoth(db, search, names, ids);
 }
 
@@ -55,6 +56,8 @@ interface Names {
   tokens: readonly number[];
   models: readonly string[];
 }
+
+const isEmpty = ({ tokens, models }: Names) => tokens.length + models.length === 0;
 
 /** Undefined when all entries of the user are found by them. */
 async function namesLike(db: Kysely<Database>, userId: number, keyword: string): Promise<Names | undefined> {
@@ -98,8 +101,7 @@ async function pageOf(
   { userId, offset, limit }: LogSearch,
   names: Names | undefined,
 ): Promise<LogPage> {
-  if (names !== undefined && names.tokens.length + names.models.length === 0)
-    return { entries: [], total: 0 };
+  if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
   const buckets = await db
     .selectFrom('log_counts as c')
     .select(['bucket', sql<number>`sum(entries)`.as('entries')])
@@ -177,6 +179,19 @@ function idsInBuckets(
     .orderBy('l.id', 'desc')
     .limit(limit)
     .offset(skip);
+}
+
+/** A page of some entries, of the user's own, the newest first. */
+async function pageOfIds(
+  db: Kysely<Database>,
+  { offset, limit }: LogSearch,
+  ids: readonly number[],
+): Promise<LogPage> {
+  const shown = ids.slice(offset, offset + limit);
+  const page = entries(db)
+    .where(oneOf(db, sql.ref('id'), shown))
+    .orderBy('id', 'desc');
+  return { entries: await page.execute(), total: ids.length };
 }
 
 /** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
