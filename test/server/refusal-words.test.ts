@@ -96,10 +96,10 @@ describe('a refusal tells', () => {
       'metadata.content.0.type: must be one of text, image_url, video_url, audio_url, draft_task.',
     ],
     [
-      'an unknown block of a message',
+      'a block of a message without its text',
       '/v1/messages',
-      { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'other' }] }] },
-      /^messages\.0\.content\.0\.type: must be one of text, image, /,
+      { model: 'm', max_tokens: 5, messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+      'messages.0.content.0.text: is required.',
     ],
     [
       'an unknown kind of media',
