@@ -155,8 +155,9 @@ describe('a wider view', () => {
     const middle = crop(wide, { x: half / 2, y: half / 2, width: half, height: half });
     const old = shrink(await client.picture(source), half);
     expect(difference(uncaptioned(middle), uncaptioned(old))).toBeLessThan(12);
-    const corner = shrink(crop(wide, { x: 0, y: 0, width: 16, height: 16 }), 1).data;
-    expect(Math.max(...corner.subarray(0, 3))).toBeLessThan(180);
+    // All along the upper edge, since a moon may stand in a corner.
+    const edge = shrink(crop(wide, { x: 0, y: 0, width: wide.width, height: 16 }), 1).data;
+    expect(Math.max(...edge.subarray(0, 3))).toBeLessThan(180);
   });
 });
 
