@@ -6,10 +6,11 @@ import type { Handler } from '../../http/handler.ts';
 export const listImageJobs: Handler<'listImageJobs'> = async (request, reply) => {
   const { gateway, caller, body } = request;
   const links = linksFor(request);
-  const names = [...new Set(body.ids)].map((id) => ({ id, userId: caller.userId, format: 'image' as const }));
-  const jobs = await Promise.all(names.map((name) => gateway.tasks.read(name)));
+  const ids = [...new Set(body.ids)];
+  const tasks = await gateway.tasks.readAll({ ids, userId: caller.userId, format: 'image' });
+  const jobs = new Map(tasks.map((task) => [task.id, renderImageJob(task, links)]));
   reply.json(
     200,
-    jobs.flatMap((job) => (job === undefined ? [] : [renderImageJob(job, links)])),
+    ids.flatMap((id) => jobs.get(id) ?? []),
   );
 };
