@@ -3,7 +3,7 @@ import { type AssetStatus, askForAsset } from '../providers/official/assets.ts';
 import type { AssetEnd } from '../store/commands/assets.ts';
 import { findAssets } from '../store/queries/assets.ts';
 import type { AssetsTable } from '../store/schema.ts';
-import { asDriverError, logDriverError } from '../tasks/driver.ts';
+import { noteDriverError } from '../tasks/driver.ts';
 
 const hour = 60 * 60_000;
 /** How long a signed address works. */
@@ -76,10 +76,8 @@ async function ask(
       ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }
       : reported;
   } catch (error) {
-    const refusal = asDriverError(error);
-    const { kind, failure, channelFailed } = refusal;
-    if (channelFailed) channel.health.failed();
-    logDriverError(logger, refusal, { asset: id, channel: name }, 'an asset could not be asked about');
+    const words = 'an asset could not be asked about';
+    const { kind, failure } = noteDriverError(logger, error, channel, words, { asset: id });
     const lost = kind === 'rejected' && failure.status === 404 && clock() - created_at > unknownAtFirst;
     return lost
       ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }

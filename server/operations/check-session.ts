@@ -5,7 +5,7 @@ import { askForSession, type ToldSession } from '../providers/verification/sessi
 import type { VerificationEnd } from '../store/commands/verification-sessions.ts';
 import { findVerificationSession } from '../store/queries/verification-sessions.ts';
 import type { VerificationSessionsTable } from '../store/schema.ts';
-import { asDriverError, logDriverError } from '../tasks/driver.ts';
+import { noteDriverError } from '../tasks/driver.ts';
 
 /** A reader waits so long for the provider, in milliseconds. */
 const patience = 20_000;
@@ -91,10 +91,7 @@ async function ask(
     channel.health.succeeded();
     return told;
   } catch (error) {
-    const refusal = asDriverError(error);
-    if (refusal.channelFailed) channel.health.failed();
-    logDriverError(logger, refusal, { channel: name }, 'a verification session could not be asked about');
-    throw refusal.failure;
+    throw noteDriverError(logger, error, channel, 'a verification session could not be asked about').failure;
   } finally {
     alarm.cancel();
   }

@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
-import { asDriverError, logDriverError } from '../tasks/driver.ts';
+import { noteDriverError } from '../tasks/driver.ts';
 
 /** At the most so many accounts are asked for one thing. */
 const maxChannels = 3;
@@ -32,9 +32,7 @@ export async function createInTurn<Made>(
       channel.health.succeeded();
       return { channel, made };
     } catch (error) {
-      const refusal = asDriverError(error);
-      logDriverError(logger, refusal, { channel: channel.name }, 'upstream made nothing');
-      if (refusal.channelFailed) channel.health.failed();
+      const refusal = noteDriverError(logger, error, channel, 'upstream made nothing');
       failure = refusal.failure;
       if (refusal.kind !== 'retryable') break;
     }

@@ -5,7 +5,7 @@ import { failureWithPublicIds } from '../providers/public-ids.ts';
 import { songsOf } from '../providers/sigma/music.ts';
 import { findClips } from '../store/queries/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
-import { asDriverError, logDriverError, type Upstream } from '../tasks/driver.ts';
+import { noteDriverError, type Upstream } from '../tasks/driver.ts';
 
 /**
  * Asks the provider that has the caller's song about it. Gives what it told, and the task of the song.
@@ -36,12 +36,10 @@ export async function askAboutSong<T>(
     return { told, task };
   } catch (error) {
     signal.throwIfAborted();
-    const refusal = asDriverError(error);
-    if (refusal.channelFailed) channel.health.failed();
-    const about = { channel: channel.name, task: task.id };
-    logDriverError(gateway.logger, refusal, about, 'a song could not be asked about');
+    const words = 'a song could not be asked about';
+    const { failure } = noteDriverError(gateway.logger, error, channel, words, { task: task.id });
     const { upstreamId, upstreamTaskId } = clip;
-    throw failureWithPublicIds(refusal.failure, { [upstreamId]: id, [upstreamTaskId]: task.id });
+    throw failureWithPublicIds(failure, { [upstreamId]: id, [upstreamTaskId]: task.id });
   }
 }
 

@@ -123,6 +123,20 @@ export function logDriverError(
   else logger.warn(line, message);
 }
 
+/** Takes what was thrown on the way to an upstream for a `DriverError`, counts it against the channel and logs it. */
+export function noteDriverError(
+  logger: Logger,
+  error: unknown,
+  channel: Channel,
+  message: string,
+  about: { task?: string; asset?: string; failures?: number } = {},
+): DriverError {
+  const noted = asDriverError(error);
+  if (noted.channelFailed) channel.health.failed();
+  logDriverError(logger, noted, { ...about, channel: channel.name }, message);
+  return noted;
+}
+
 /** The error for an upstream that answered with something else than success. `failure` is what the client gets. */
 export function refusedBy(status: number, failure: Failure): DriverError {
   // A refused key, throttling and "not now" come before any work; other failures may come after it.

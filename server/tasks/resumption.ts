@@ -3,7 +3,7 @@ import { withinLimit } from '../runtime/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import { type AcceptedTask, asDriverError, logDriverError, type Resumed } from './driver.ts';
+import { type AcceptedTask, noteDriverError, type Resumed } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 
 /** What a task that waits for its owner's word is given. */
@@ -75,11 +75,8 @@ export class Resumption {
         return driver.resume(task, request, { channel, user: task.userId, signal });
       });
     } catch (error) {
-      const refused = asDriverError(error);
-      if (refused.channelFailed) channel.health.failed();
-      const about = { task: task.id, channel: channel.name };
-      logDriverError(logger, refused, about, 'upstream did not have a task go on');
-      throw refused.failure;
+      const about = { task: task.id };
+      throw noteDriverError(logger, error, channel, 'upstream did not have a task go on', about).failure;
     }
   }
 }

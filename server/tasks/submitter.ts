@@ -6,13 +6,7 @@ import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
-import {
-  asDriverError,
-  type DriverError,
-  logDriverError,
-  type Submission,
-  type TaskDriver,
-} from './driver.ts';
+import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
 import { abandon } from './task-step.ts';
@@ -159,11 +153,8 @@ export class Submitter {
       channel.health.succeeded();
       return { submission };
     } catch (error) {
-      const refused = asDriverError(error);
-      if (refused.channelFailed) channel.health.failed();
-      const about = { task: task.id, channel: channel.name };
-      logDriverError(logger, refused, about, 'upstream did not take a task');
-      return { refused };
+      const about = { task: task.id };
+      return { refused: noteDriverError(logger, error, channel, 'upstream did not take a task', about) };
     }
   }
 

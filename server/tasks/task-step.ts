@@ -6,6 +6,7 @@ import {
   type AcceptedTask,
   asDriverError,
   logDriverError,
+  noteDriverError,
   type Snapshot,
   type TaskDriver,
   taskExpired,
@@ -80,11 +81,10 @@ export class TaskStep {
     channel: Channel,
     cause: unknown,
   ): Promise<number | undefined> {
-    const error = asDriverError(cause);
+    const about = { task: task.id, failures: task.failures + 1 };
+    const words = 'upstream did not report the state of a task';
+    const error = noteDriverError(this.#env.logger, cause, channel, words, about);
     const { status, code, message, retryAfter } = error.failure;
-    if (error.channelFailed) channel.health.failed();
-    const about = { task: task.id, channel: channel.name, failures: task.failures + 1 };
-    logDriverError(this.#env.logger, error, about, 'upstream did not report the state of a task');
     if (status === 429 && retryAfter !== undefined)
       this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);
     if (error.kind === 'rejected') await this.#changes.fail(task, { code, message });
