@@ -47,6 +47,11 @@ export function invalid(field: string, problem: string, code: CodeOf400 = 'inval
   return new Failure(400, code, `${field}: ${problem}`);
 }
 
+/** 503 for something that only one provider has, while that one is not there. */
+export function keeperAway(message: string): Failure {
+  return new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
+}
+
 /** Why a task or an asset has failed, in a code of ours. */
 export interface TaskError {
   readonly code: CodesByFamily['task'];

@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
-import { Failure, invalid } from '../failure.ts';
+import { type Failure, invalid, keeperAway } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
 import type { PublicIds } from '../providers/public-ids.ts';
@@ -166,9 +166,7 @@ function notServed({ id, field }: Reference, modelId: string, keeper: Channel | 
   if (keeper !== undefined) {
     return invalid(field, `${quoted(id)} is kept by a provider that does not serve ${modelId} to this key.`);
   }
-  return new Failure(503, 'get_channel_failed', `The provider that keeps ${quoted(id)} is not available.`, {
-    retryAfter: 60,
-  });
+  return keeperAway(`The provider that keeps ${quoted(id)} is not available.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { Failure, invalid } from '../failure.ts';
+import { Failure, invalid, keeperAway } from '../failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
 import { findVoices } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';
@@ -84,9 +84,7 @@ export async function channelsForVoices(
     }
     const home = serving.filter(({ name }) => name === record.channel);
     if (home.length > 0) return home;
-    throw new Failure(503, 'get_channel_failed', 'The channel this voice lives on is not available.', {
-      retryAfter: 60,
-    });
+    throw keeperAway('The channel this voice lives on is not available.');
   }
 }
 

@@ -1,5 +1,5 @@
 import { stampedId } from '../assets/stamped-id.ts';
-import { Failure } from '../failure.ts';
+import { Failure, keeperAway } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { askForSession, type ToldSession } from '../providers/verification/sessions.ts';
 import type { VerificationEnd } from '../store/commands/verification-sessions.ts';
@@ -77,11 +77,7 @@ async function ask(
   resultCode: number | undefined,
 ): Promise<ToldSession> {
   const channel = channels.named(name);
-  if (channel === undefined) {
-    throw new Failure(503, 'get_channel_failed', 'The provider of this session is not available.', {
-      retryAfter: 60,
-    });
-  }
+  if (channel === undefined) throw keeperAway('The provider of this session is not available.');
   // Its own limit and not a reader's signal: others may be waiting for the same answer.
   const late = new AbortController();
   const tooLate = new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');

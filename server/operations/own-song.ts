@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { Failure, keeperAway } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
 import { failureWithPublicIds } from '../providers/public-ids.ts';
@@ -26,10 +26,7 @@ export async function askAboutSong<T>(
     throw unknownSong(id);
   if (song.status !== 'complete') throw notReady();
   const channel = gateway.channels.named(clip.channel);
-  if (channel === undefined) {
-    const message = `The provider that has ${quoted(id)} is not available.`;
-    throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
-  }
+  if (channel === undefined) throw keeperAway(`The provider that has ${quoted(id)} is not available.`);
   try {
     const told = await ask({ channel, user: userId, signal }, clip.upstreamId);
     channel.health.succeeded();

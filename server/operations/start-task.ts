@@ -2,7 +2,7 @@ import type { OperationId } from '../../generated/operations.ts';
 import { type Routed, resolveReferences } from '../assets/references.ts';
 import type { Channel } from '../channels/channel.ts';
 import { checkCallbackUrl } from '../deliveries/callback-url.ts';
-import { Failure } from '../failure.ts';
+import { Failure, keeperAway } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
@@ -96,12 +96,7 @@ export async function startTask(
 function keeping(channels: readonly Channel[], { channel, field, id }: TaskSource): readonly Channel[] {
   const left = channels.filter(({ name }) => name === channel);
   if (left.length > 0) return left;
-  throw new Failure(
-    503,
-    'get_channel_failed',
-    `${field}: the provider that has ${quoted(id)} is not available to this key.`,
-    { retryAfter: 60 },
-  );
+  throw keeperAway(`${field}: the provider that has ${quoted(id)} is not available to this key.`);
 }
 
 function referring({ publicIds }: Routed): boolean {

@@ -1,4 +1,4 @@
-import { Failure } from '../failure.ts';
+import { keeperAway } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -65,10 +65,7 @@ export class Resumption {
     const { drivers, channels, timers, timing, stopping, logger } = this.#env;
     const driver = drivers.get(task.driver);
     const channel = channels.named(task.channel);
-    if (channel === undefined) {
-      const message = 'The provider that has the task is not available.';
-      throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
-    }
+    if (channel === undefined) throw keeperAway('The provider that has the task is not available.');
     try {
       return await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
         if (driver?.resume === undefined) throw new Error(`no task of ${task.driver} waits`);

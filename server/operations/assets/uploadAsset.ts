@@ -2,7 +2,7 @@ import { models } from '../../../generated/catalogue.ts';
 import { overseasModel } from '../../assets/references.ts';
 import { stampedId } from '../../assets/stamped-id.ts';
 import type { Channel } from '../../channels/channel.ts';
-import { Failure, invalid } from '../../failure.ts';
+import { Failure, invalid, keeperAway } from '../../failure.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { findModel, quoted } from '../../models/catalogue.ts';
 import { type AssetUpload, uploadMedia } from '../../providers/official/assets.ts';
@@ -90,10 +90,8 @@ async function withGroup(
   if (group === undefined)
     throw invalid('group_id', `there is no group ${quoted(groupId)} of a verified person.`);
   const home = gateway.channels.named(group.channel)?.settings;
-  if (home === undefined) {
-    const message = `The provider that has the group ${quoted(groupId)} is not available.`;
-    throw new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
-  }
+  if (home === undefined)
+    throw keeperAway(`The provider that has the group ${quoted(groupId)} is not available.`);
   const channels = usable.filter(
     ({ settings }) => settings.baseUrl === home.baseUrl && settings.key === home.key,
   );
