@@ -12,11 +12,14 @@ export {
   type VerifyOptions,
   verifyDelivery,
 } from './deliveries.ts';
+export type { EmbeddingListReply, EmbeddingRequest, Embeddings } from './embeddings.ts';
 export * from './errors.ts';
 export { EventStream, parseEvents, type ServerSentEvent } from './event-stream.ts';
 export type { FinishedImageJob, ImageJob, ImageJobs, PressOptions } from './image-jobs.ts';
 export type { InferenceConnection } from './inference/inference-connection.ts';
 export type { InferenceTask, InferenceTaskOptions } from './inference/inference-task.ts';
+export type { LogItem, LogPage, LogQuery, Logs } from './logs.ts';
+export type { Message, MessageEvent, MessagePrompt, MessageRequest, Messages } from './messages.ts';
 export type { Model, Models, ModelVoice } from './models.ts';
 export type {
   ClipTiming,
@@ -39,11 +42,14 @@ export type {
 } from './native-tasks.ts';
 export type {
   OfficialTask,
+  OfficialTaskListQuery,
+  OfficialTaskPage,
   OfficialTaskRequest,
   OfficialVideos,
   SucceededOfficialTask,
 } from './official-videos.ts';
 export type { RealtimeSession } from './realtime/realtime-session.ts';
+export type { Health, Service } from './service.ts';
 export type { SocketOptions } from './sockets/open-socket.ts';
 export type { SpokenText } from './sockets/speak-through.ts';
 export type {
@@ -61,8 +67,15 @@ export type { DownloadOptions, TaskFamily } from './tasks/task-family.ts';
 export type { CompletedVideo, VideoTask } from './tasks/task-protocol.ts';
 export type { CreateOptions, Tasks } from './tasks/tasks.ts';
 export type { TaskProgress, WaitOptions } from './tasks/wait-for-task.ts';
+export type { Token, TokenListQuery, TokenPage, TokenRequest, Tokens } from './tokens.ts';
 export type { Fetch } from './transport.ts';
 export { type HttpClient, Unigate, type UnigateOptions } from './unigate.ts';
+export type {
+  Verification,
+  VerificationOptions,
+  VerificationRequest,
+  VerificationSession,
+} from './verification.ts';
 export type {
   CompletedGeneration,
   VideoGenerationReply,

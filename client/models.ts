@@ -16,4 +16,9 @@ export class Models {
   async list(options: CallOptions = {}): Promise<Model[]> {
     return (await this.#caller.call('listModels', options)).data;
   }
+
+  /** One of them, with the caller's own voices too. `GET /v1/models/{id}` */
+  retrieve(id: string, options: CallOptions = {}): Promise<Model> {
+    return this.#caller.call('getModel', { ...options, params: { path: { model: id } } });
+  }
 }

@@ -5,7 +5,7 @@ import { UnigateError } from './errors.ts';
 import { type ReceiveOptions, readResuming } from './tasks/read-resuming.ts';
 import type { DownloadOptions } from './tasks/task-family.ts';
 import { recordState } from './tasks/task-protocol.ts';
-import { type CreateOptions, createThen, Tasks } from './tasks/tasks.ts';
+import { type CreateOptions, createThen, named, Tasks } from './tasks/tasks.ts';
 import type { WaitOptions } from './tasks/wait-for-task.ts';
 
 type Schemas = components['schemas'];
@@ -59,6 +59,19 @@ export class Music extends Tasks<MusicRequest, Schemas['MusicSubmitReply'], Musi
     const body = { ids, action: 'MUSIC' } as const;
     const { data } = await this.#caller.call('fetchMusicTasks', { ...options, body });
     return data.filter((record) => record.action === 'MUSIC');
+  }
+
+  /** Starts the same in format A; fetch reads it too. `POST /sigma/v1/music` */
+  createFormatA(
+    body: Schemas['CreateMusicRequest'],
+    options: CreateOptions = {},
+  ): Promise<Schemas['MusicCreatedReply']> {
+    return this.#caller.call('createMusic', { ...named(options), body });
+  }
+
+  /** A task of any submit call as it stands, in format A. `GET /sigma/v1/music/{task_id}` */
+  retrieveFormatA(id: string, options: CallOptions = {}): Promise<Schemas['MusicStateReply']> {
+    return this.#caller.call('getMusic', { ...options, params: { path: { task_id: id } } });
   }
 
   /** Songs by their clip ids. `GET /sigma/feed/{clip_id}` */

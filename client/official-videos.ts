@@ -1,4 +1,4 @@
-import type { components } from '../generated/http.ts';
+import type { components, operations } from '../generated/http.ts';
 import type { Caller, CallOptions } from './call.ts';
 import { TaskFamily } from './tasks/task-family.ts';
 import type { TaskState } from './tasks/task-protocol.ts';
@@ -6,6 +6,8 @@ import type { TaskState } from './tasks/task-protocol.ts';
 type Schemas = components['schemas'];
 export type OfficialTaskRequest = Schemas['OfficialTaskRequest'];
 export type OfficialTask = Schemas['OfficialTask'];
+export type OfficialTaskListQuery = NonNullable<operations['listOfficialVideos']['parameters']['query']>;
+export type OfficialTaskPage = Schemas['OfficialTaskListReply'];
 export type SucceededOfficialTask = OfficialTask & {
   status: 'succeeded';
   content: Schemas['OfficialTaskContent'];
@@ -34,6 +36,11 @@ export class OfficialVideos extends TaskFamily<
       urlOf: ({ content, outputs, video_url }) => content?.video_url ?? outputs?.[0] ?? video_url,
     });
     this.#caller = caller;
+  }
+
+  /** One page of the tasks, newest first. `GET /api/v3/contents/generations/tasks` */
+  list(query: OfficialTaskListQuery = {}, options: CallOptions = {}): Promise<OfficialTaskPage> {
+    return this.#caller.call('listOfficialVideos', { ...options, params: { query } });
   }
 
   /** Cancels a queued task, or removes one that has ended. */

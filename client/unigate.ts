@@ -3,18 +3,24 @@ import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
 import { Assets } from './assets.ts';
 import type { Answer, CallArguments, CallableOperation, Caller, CallOptions, Reply } from './call.ts';
+import { Embeddings } from './embeddings.ts';
 import { APIError, requestIdOf, UnigateError } from './errors.ts';
 import { ImageJobs } from './image-jobs.ts';
 import { InferenceConnection } from './inference/inference-connection.ts';
+import { Logs } from './logs.ts';
+import { Messages } from './messages.ts';
 import { Models } from './models.ts';
 import { Lyrics, Music } from './music.ts';
 import { Models3d, NativeVideos } from './native-tasks.ts';
 import { OfficialVideos } from './official-videos.ts';
 import { RealtimeSession } from './realtime/realtime-session.ts';
+import { Service } from './service.ts';
 import { EventSocket } from './sockets/event-socket.ts';
 import { openSocket, type SocketGateway, type SocketOptions } from './sockets/open-socket.ts';
 import { Speech } from './speech.ts';
+import { Tokens } from './tokens.ts';
 import { type Fetch, type SendOptions, send } from './transport.ts';
+import { Verification } from './verification.ts';
 import { VideoGenerations } from './video-generations.ts';
 import { Videos } from './videos.ts';
 import { Voices } from './voices.ts';
@@ -59,6 +65,12 @@ export class Unigate implements Caller {
   readonly imageJobs: ImageJobs;
   readonly assets: Assets;
   readonly voices: Voices;
+  readonly embeddings: Embeddings;
+  readonly messages: Messages;
+  readonly tokens: Tokens;
+  readonly logs: Logs;
+  readonly verification: Verification;
+  readonly service: Service;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
   readonly http: HttpClient;
   readonly #gateway: SocketGateway;
@@ -86,6 +98,12 @@ export class Unigate implements Caller {
     this.imageJobs = new ImageJobs(this);
     this.assets = new Assets(this);
     this.voices = new Voices(this);
+    this.embeddings = new Embeddings(this);
+    this.messages = new Messages(this);
+    this.tokens = new Tokens(this);
+    this.logs = new Logs(this);
+    this.verification = new Verification(this);
+    this.service = new Service(this);
   }
 
   /**

@@ -1,0 +1,20 @@
+import type { components } from '../generated/http.ts';
+import type { Caller, CallOptions } from './call.ts';
+
+type Schemas = components['schemas'];
+export type EmbeddingRequest = Schemas['EmbeddingRequest'];
+export type EmbeddingListReply = Schemas['EmbeddingListReply'];
+
+/** Texts as vectors. */
+export class Embeddings {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** One vector for each input, in their order. `POST /v1/embeddings` */
+  create(body: EmbeddingRequest, options: CallOptions = {}): Promise<EmbeddingListReply> {
+    return this.#caller.call('createEmbedding', { ...options, body });
+  }
+}

@@ -1,0 +1,102 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import { APIError, Unigate } from '../../client/index.ts';
+import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
+import { startStubServer } from './stub-server.ts';
+
+type Use = (client: Unigate) => unknown;
+
+const video = { model: 'm', prompt: 'p' };
+const spoken = { model: 'm', voice: 'v', input: 'Hi.' };
+const native = { model: 'm', input: { text: 'Hi.', voice: 'v' } } as const;
+const chat = { model: 'm', max_tokens: 1, messages: [] };
+
+/** The named method of the client for each operation. */
+const methods: Partial<Record<OperationId, Use>> = {
+  createSpeech: (client) => client.speech.create(spoken),
+  synthesizeSpeech: (client) => client.speech.synthesize(native),
+  generateMultimodalSpeech: (client) => client.speech.multimodal(native),
+  customizeVoice: (client) => client.voices.delete('v'),
+  openRealtimeSocket: (client) => client.realtime('m'),
+  openInferenceSocket: (client) => client.inference('m'),
+  createGenericVideo: (client) => client.videoGenerations.create(video),
+  getGenericVideo: (client) => client.videoGenerations.retrieve('task_1'),
+  createVideo: (client) => client.videos.create(video),
+  listVideos: (client) => client.videos.list().next(),
+  getVideo: (client) => client.videos.retrieve('task_1'),
+  deleteVideo: (client) => client.videos.delete('task_1'),
+  downloadVideoContent: (client) => client.videos.download('task_1'),
+  createNativeVideo: (client) => client.nativeVideos.create({ model: 'm', input: { prompt: 'p' } }),
+  getNativeTask: (client) => client.nativeVideos.retrieve('task_1'),
+  cancelNativeTask: (client) => client.models3d.cancel('task_1'),
+  createModel3d: (client) => client.models3d.create({ model: 'm', input: { prompt: 'p' } }),
+  createOfficialVideo: (client) => client.officialVideos.create({ model: 'm', content: [] }),
+  listOfficialVideos: (client) => client.officialVideos.list(),
+  getOfficialVideo: (client) => client.officialVideos.retrieve('task_1'),
+  deleteOfficialVideo: (client) => client.officialVideos.delete('task_1'),
+  uploadAsset: (client) => client.assets.upload({ url: 'https://files.example/a.png', asset_type: 'Image' }),
+  getAsset: (client) => client.assets.retrieve('asset-1'),
+  submitMusic: (client) => client.music.create({ prompt: 'p' }),
+  submitLyrics: (client) => client.lyrics.create({ prompt: 'p' }),
+  fetchMusicTask: (client) => client.music.retrieve('task_1'),
+  fetchMusicTasks: (client) => client.music.retrieveMany(['task_1']),
+  getClip: (client) => client.music.songs('clip'),
+  getClipWav: (client) => client.music.urlOf('clip', { variant: 'wav' }),
+  getClipTiming: (client) => client.music.timing('clip'),
+  createMusic: (client) => client.music.createFormatA({ input: {} }),
+  getMusic: (client) => client.music.retrieveFormatA('task_1'),
+  submitImagine: (client) => client.imageJobs.create({ prompt: 'p' }),
+  submitImageAction: (client) => client.imageJobs.action({ taskId: 'task_1', customId: 'c' }),
+  submitImageModal: (client) => client.imageJobs.modal({ taskId: 'task_1' }),
+  fetchImageJob: (client) => client.imageJobs.retrieve('task_1'),
+  listImageJobs: (client) => client.imageJobs.retrieveMany(['task_1']),
+  createEmbedding: (client) => client.embeddings.create({ model: 'm', input: 'Hi.' }),
+  createMessage: (client) => client.messages.create(chat),
+  countMessageTokens: (client) => client.messages.countTokens(chat),
+  createToken: (client) => client.tokens.create({ name: 'n' }),
+  listTokens: (client) => client.tokens.list(),
+  deleteToken: (client) => client.tokens.delete(1),
+  searchLogs: (client) => client.logs.search(),
+  createVerificationSession: (client) => client.verification.create(),
+  getVerificationSession: (client) => client.verification.retrieve('vs_1'),
+  listModels: (client) => client.models.list(),
+  getModel: (client) => client.models.retrieve('m'),
+  getFile: (client) => client.openAddress(`${client.baseUrl}/v1/files/token/video.mp4`),
+  getHealth: (client) => client.service.health(),
+  getReadiness: (client) => client.service.readiness(),
+  getOpenApiDocument: (client) => client.service.openApiDocument(),
+  getAsyncApiDocument: (client) => client.service.asyncApiDocument(),
+};
+
+const all: [string, OperationFacts][] = Object.entries(operations);
+
+/** A path, or a path template, as the template with nameless parameters. */
+const shape = (path: string) => path.split('/').map((part) => (part.startsWith('{') ? '{}' : part));
+
+let sent: { method: string; path: string }[];
+let url: string;
+beforeEach(async () => {
+  sent = [];
+  url = await startStubServer(({ method = '', url: address = '' }, response) => {
+    sent.push({ method, path: address.replace(/\?.*/, '') });
+    response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+  });
+});
+
+test('every operation of the contract has a method', () => {
+  expect(Object.keys(methods).toSorted()).toEqual(all.map(([id]) => id).toSorted());
+});
+
+test.each(Object.entries(methods))('%s is sent by its method', async (id, use) => {
+  await expect((async () => use(new Unigate({ baseUrl: url, apiKey: 'k' })))()).rejects.toThrow(APIError);
+  const { method, path } = operations[id as OperationId];
+  const template = shape(path);
+  const parts = sent[0]?.path.split('/').map((part, index) => (template[index] === '{}' ? '{}' : part));
+  expect({ method: sent[0]?.method.toLowerCase(), parts }).toEqual({ method, parts: template });
+});
+
+test.each(all)('%s stands in the README by its path', async (_, { method, path }) => {
+  const readme = await readFile(join(import.meta.dirname, '../../client/README.md'), 'utf8');
+  expect(readme).toContain(`| \`${method.toUpperCase()} ${path}\` | \`client.`);
+});
