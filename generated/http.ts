@@ -1331,6 +1331,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what admins have changed.
+         * @description Every change that was made with an operation of this area is here, with who made it and when: it is written together with the change, or neither is. Newest first. Nothing ever leaves this list.
+         */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -6037,6 +6057,69 @@ export interface components {
          */
         FileBytes: string;
         /**
+         * Change
+         * @description Something that an admin has changed or set off.
+         */
+        Change: {
+            /**
+             * Format: int64
+             * @description Number of the change.
+             * @example 12
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Number of the user who made it.
+             */
+            user_id: number;
+            /** @description That user's name as it is now. */
+            user_name: string;
+            /**
+             * Format: int64
+             * @description Number of the key that it was made with.
+             */
+            token_id: number;
+            /**
+             * @description The operation that made it.
+             * @example grantQuota
+             */
+            action: string;
+            /**
+             * @description What was changed: its kind and its number, id or name.
+             * @example token 7
+             */
+            subject: string;
+            /** @description What became of it, by field. Holds no secrets. */
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: int64
+             * @description When. Unix time in seconds.
+             */
+            created_at: number;
+        };
+        /**
+         * ChangeListReply
+         * @description One page of what admins have changed.
+         */
+        ChangeListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The changes, newest first. */
+                items: components["schemas"]["Change"][];
+                /** @description Changes on all pages. */
+                total: number;
+            };
+        };
+        /**
          * HealthReply
          * @description The state of the gateway.
          */
@@ -6709,6 +6792,16 @@ export interface components {
         FileToken: string;
         /** @description A name that tells what the file is. It decides nothing. */
         FileName: string;
+        /** @description The operation that made the change; every one when left out. */
+        ChangeAction: string;
+        /** @description What was changed, as it is told in the list; everything when left out. */
+        ChangeSubject: string;
+        /** @description Number of the user that it is about; all users when left out. */
+        OfUser: number;
+        /** @description Only what came at this time or later. Unix time in seconds. */
+        Since: number;
+        /** @description Only what came before this time. Unix time in seconds. */
+        Until: number;
     };
     requestBodies: never;
     headers: {
@@ -9184,6 +9277,48 @@ export interface operations {
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /** @description The operation that made the change; every one when left out. */
+                action?: components["parameters"]["ChangeAction"];
+                /** @description What was changed, as it is told in the list; everything when left out. */
+                subject?: components["parameters"]["ChangeSubject"];
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Only what came at this time or later. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description Only what came before this time. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     getHealth: {

@@ -21,6 +21,8 @@ export interface OperationFacts {
   /** Not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
+  /** The role that the caller's user must have; undefined: any. */
+  readonly role?: 'admin';
   /** Largest request body in megabytes; undefined when the operation takes none. */
   readonly bodyLimitMb?: number;
   /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
@@ -1312,6 +1314,30 @@ export const operations = {
     errorFamily: 'generic',
     extension: true,
     security: 'none',
+  },
+  listChanges: {
+    method: 'get',
+    path: '/api/admin/changes',
+    area: 'admin',
+    summary: 'List what admins have changed.',
+    aliases: [],
+    statuses: [200, 400, 401, 403, 429, 500, 503],
+    mediaTypes: {
+      request: [],
+      response: {
+        200: ['application/json'],
+        400: ['application/json'],
+        401: ['application/json'],
+        403: ['application/json'],
+        429: ['application/json'],
+        500: ['application/json'],
+        503: ['application/json'],
+      },
+    },
+    errorFamily: 'management',
+    extension: true,
+    security: 'bearer',
+    role: 'admin',
   },
   getHealth: {
     method: 'get',

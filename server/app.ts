@@ -1,6 +1,6 @@
 import express, { type Express } from 'express';
 import type { Gateway } from './gateway.ts';
-import { authenticate, limitRate } from './http/authenticate.ts';
+import { authenticate, limitRate, requireRole } from './http/authenticate.ts';
 import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
@@ -22,6 +22,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.use(route);
   app.use(authenticate(gateway));
   app.use(limitRate(gateway.rateLimit));
+  app.use(requireRole);
   app.use(readBody(gateway.settings.limits.bodyMb));
   app.use(readForm(contract, gateway.settings.limits.bodyMb));
   app.use(await contractValidator(contract));

@@ -2,21 +2,33 @@ import { type Context, inCallback, type Node } from './visit.ts';
 
 /** The verbs an operationId may begin with. */
 export const verbs = [
+  'audit',
   'cancel',
   'count',
   'create',
   'customize',
   'delete',
+  'disable',
   'download',
+  'enable',
+  'export',
   'fetch',
   'generate',
   'get',
+  'grant',
   'list',
   'open',
   'read',
+  'reload',
+  'resend',
+  'revoke',
   'search',
+  'settle',
+  'show',
   'submit',
   'synthesize',
+  'test',
+  'update',
   'upload',
 ];
 

@@ -1,3 +1,4 @@
+import { adminArea } from './admin-area.ts';
 import { bodyLimit } from './body-limit.ts';
 import { decisionNamesProtocol } from './decision-names-protocol.ts';
 import { decisionWhereOpen } from './decision-where-open.ts';
@@ -25,6 +26,7 @@ export default function housePlugin() {
     id: 'house',
     rules: {
       oas3: {
+        'admin-area': adminArea,
         'operation-id-form': operationIdForm,
         'operation-has-examples': operationHasExamples,
         'error-family': errorFamily,

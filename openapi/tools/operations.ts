@@ -40,6 +40,8 @@ export interface OperationFacts {
   /** Not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
+  /** The role that the caller's user must have; undefined: any. */
+  readonly role?: 'admin';
   /** Largest request body in megabytes; undefined when the operation takes none. */
   readonly bodyLimitMb?: number;
   /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
@@ -74,6 +76,7 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     errorFamily: node['x-error-family'],
     extension: node['x-extension'] === true,
     security: security(openapi, node),
+    role: node['x-role'],
     bodyLimitMb: node['x-body-limit-mb'],
     textLimitMb: node['x-text-limit-mb'],
     headerAliases: headerAliases(openapi, node),

@@ -69,6 +69,7 @@ export class KeyRing {
       userId: token.userId,
       allowanceId: token.allowanceId,
       tokenName: token.name,
+      role: token.role,
       group: token.group,
       modelLimits: token.modelLimits,
     };

@@ -94,5 +94,5 @@ export class KeyWatch {
 /** All that a key may do, apart from its quota. */
 function fingerprint(token: TokenRecord | undefined, now: number): string {
   if (token === undefined || !usable(token, now)) return 'gone';
-  return JSON.stringify([token.group, token.modelLimits, token.allowIps]);
+  return JSON.stringify([token.role, token.group, token.modelLimits, token.allowIps]);
 }

@@ -29,6 +29,14 @@ export function authenticate({
   };
 }
 
+/** Refuses the keys of users without the role that an operation asks for, before a byte of the body is read. */
+export function requireRole(request: Request, _response: Response, next: NextFunction): void {
+  const { operation, caller } = request.call;
+  if (operation?.role !== undefined && caller?.role !== operation.role)
+    throw new Failure(403, 'access_denied', `This is for keys of users with the role ${operation.role}.`);
+  next();
+}
+
 /** Refuses a key's requests beyond the limit; an operation without a key is never refused. */
 export function limitRate(limit: RateLimit) {
   return (request: Request, _response: Response, next: NextFunction): void => {

@@ -1,5 +1,6 @@
 import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
+import { listChanges } from './admin/listChanges.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { createEmbedding } from './embeddings/createEmbedding.ts';
@@ -104,6 +105,7 @@ export const handlers: Handlers = {
   getVerificationSession,
   listModels,
   getModel,
+  listChanges,
   getFile,
   getHealth,
   getReadiness,

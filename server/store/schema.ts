@@ -20,6 +20,7 @@ export interface Database {
   deliveries: DeliveriesTable;
   assets: AssetsTable;
   verification_sessions: VerificationSessionsTable;
+  changes: ChangesTable;
 }
 
 /** Secrets that all gateways of the store share, made by the first one that needs them. */
@@ -36,12 +37,16 @@ export interface GatewaysTable {
   beat: number;
 }
 
+export type Role = 'user' | 'admin';
+
 export interface UsersTable {
   id: Generated<number>;
   name: string;
   group_name: string;
-  /** An admin's keys may make keys of any group. */
-  role: Generated<'user' | 'admin'>;
+  /** An admin's keys may do what is the operator's. */
+  role: Generated<Role>;
+  /** Its keys are refused from then on; null: they are not. */
+  disabled_at: Generated<number | null>;
   created_at: number;
 }
 
@@ -92,6 +97,26 @@ export interface GrantsTable {
   kind: 'opening' | 'given' | 'moved';
   /** The other key of a move. */
   other_id: number | null;
+  /** The admin who gave it under a name of the request's own; both null: none did. */
+  given_by: Generated<number | null>;
+  idempotency_key: Generated<string | null>;
+  /** Why an admin gave it; null: that was not said. */
+  reason: Generated<string | null>;
+  created_at: number;
+}
+
+/** What an admin has changed or set off, written together with the change. */
+export interface ChangesTable {
+  id: Generated<number>;
+  /** Who, and with which key. */
+  user_id: number;
+  token_id: number;
+  /** The operation. */
+  action: string;
+  /** What was changed: its kind and its number, id or name, as `token 7`. */
+  subject: string;
+  /** JSON object of what became of it; no secrets. */
+  details: string;
   created_at: number;
 }
 

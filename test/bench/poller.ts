@@ -132,7 +132,14 @@ function submit() {
   made += 1;
   const order: TaskCreation = {
     requestId: randomUUID(),
-    caller: { tokenId: token.id, userId: user.id, tokenName: 'bench', group: 'default', modelLimits: null },
+    caller: {
+      tokenId: token.id,
+      userId: user.id,
+      tokenName: 'bench',
+      role: 'user',
+      group: 'default',
+      modelLimits: null,
+    },
     operation: 'createVideo',
     format: 'videos',
     driver: 'bench',

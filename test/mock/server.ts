@@ -130,7 +130,14 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   };
 }
 
-const anyCaller = () => ({ tokenId: 1, userId: 1, tokenName: 'mock', group: 'default', modelLimits: null });
+const anyCaller = () => ({
+  tokenId: 1,
+  userId: 1,
+  tokenName: 'mock',
+  role: 'admin' as const,
+  group: 'default',
+  modelLimits: null,
+});
 
 interface Wanted {
   base: string;

@@ -69,7 +69,49 @@ const list = { type: 'array', description: 'x', items: json };
 const query = (schema: object) => ({ name: 'q', in: 'query', description: 'x', schema });
 const jsonBody = (schema: object) => ({ content: { 'application/json': { schema } } });
 
+const atPath = (path: string, operation: object) => ({
+  ...openapi({}),
+  paths: { [path]: { post: { operationId: 'createThing', responses: ok, ...operation } } },
+});
+const forAdmins = { tags: ['admin'], 'x-role': 'admin', 'x-extension': true };
+
 const fixtures: Fixture[] = [
+  {
+    rule: 'admin-area',
+    name: 'takes an operation of the area, and one outside of it for everyone',
+    says: [],
+    document: {
+      ...openapi({ operationId: 'getThing', tags: ['things'], responses: ok }),
+      ...atPath('/api/admin/things', forAdmins),
+    },
+  },
+  ...(
+    [
+      ['no role', { 'x-role': undefined }, /createThing at \/api\/admin\/things must have x-role: admin/],
+      ['another role', { 'x-role': 'user' }, /must have x-role: admin/],
+      ['no mark as an extension', { 'x-extension': undefined }, /must have x-extension: true/],
+      ['another tag', { tags: ['things'] }, /must have the tag admin, and no other/],
+      ['a second tag', { tags: ['admin', 'things'] }, /must have the tag admin, and no other/],
+      ['no key', { security: [] }, /must ask for a key/],
+    ] as const
+  ).map(([what, change, says]) => ({
+    rule: 'admin-area',
+    name: `refuses an operation of the area with ${what}`,
+    says: [says],
+    at: ['openapi.yaml#/paths/~1api~1admin~1things'],
+    document: atPath('/api/admin/things', { ...forAdmins, ...change }),
+  })),
+  ...(
+    [
+      ['asks for a role', { 'x-role': 'admin' }, /createThing at \/things must not ask for a role/],
+      ['has its tag', { tags: ['admin'] }, /must not have the tag admin/],
+    ] as const
+  ).map(([what, change, says]) => ({
+    rule: 'admin-area',
+    name: `refuses an operation outside of the area that ${what}`,
+    says: [says],
+    document: atPath('/things', { tags: ['things'], ...change }),
+  })),
   {
     rule: 'limit-form',
     name: 'takes notes with and without models',

@@ -20,6 +20,8 @@ const listed = [200, ...keyed, ...away];
 const socket = [101, ...keyed, 403, 404, 426, ...away];
 /** Keys and the log. */
 const managed = listed;
+/** What the operator alone may do. */
+const operated = [...managed, 403];
 
 export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   createSpeech: created,
@@ -78,6 +80,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
 
   listModels: [200, 401, 429, 500, ...away],
   getModel: kept,
+
+  listChanges: operated,
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
   getHealth: [200, 500],

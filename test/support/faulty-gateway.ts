@@ -52,6 +52,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
   const { id: userId } = await gateway.store.run('createUser', {
     name: 'hasty',
     group: 'default',
+    role: 'admin',
     now: Date.now(),
   });
   await furnish(gateway.store, userId);

@@ -63,7 +63,7 @@ export function testRefusals(
 
 /** Tests what only a gateway can refuse: it knows its keys, and holds a body to a size. */
 export function testKeys(target: Target, operation: DocumentedOperation): void {
-  const { security, bodyLimitMb } = facts(operation);
+  const { security, role, bodyLimitMb } = facts(operation);
   const takesBody = operation.requests.length > 0;
   const sent = async (variation: Variation) =>
     checked(await exchange(target, operation, variation), operation);
@@ -82,6 +82,17 @@ export function testKeys(target: Target, operation: DocumentedOperation): void {
     test('401 before the body is looked at', async () => {
       const headers = { authorization: undefined, 'content-type': 'text/plain' };
       expectRefusal(await sent({ headers, body: '{' }), 401, unknown);
+    });
+  }
+  if (role !== undefined) {
+    test(`403 without the role ${role}, before anything else is looked at`, async () => {
+      const authorization = `Bearer ${inject('lesserKeys').restricted}`;
+      const nonsense = { headers: { authorization, 'content-type': 'text/plain' }, body: '{' };
+      const path = { id: 'nobody', name: 'nobody' };
+      for (const variation of takesBody ? [{}, nonsense, { path }] : [{}, { path }]) {
+        const answer = await sent({ headers: { authorization }, ...variation });
+        expectRefusal(answer, 403, { code: 'access_denied', says: [role] });
+      }
     });
   }
   if (security === 'bearer_or_api_key') {

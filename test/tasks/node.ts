@@ -75,6 +75,7 @@ export function openNode(store: Store, options: NodeOptions) {
       tokenId: token.id,
       userId: token.userId,
       tokenName: 'a key',
+      role: 'user',
       group: 'default',
       modelLimits: null,
     },

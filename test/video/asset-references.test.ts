@@ -11,7 +11,14 @@ import { type AssetProvider, active, startAssetProvider } from './asset-provider
 
 const overseas = 'zeta-delta-2-0-fast-260128';
 const epsilon = 'epsilon-delta-2-0-260128';
-const caller: Caller = { tokenId: 1, userId: 1, tokenName: 'own', group: 'default', modelLimits: null };
+const caller: Caller = {
+  tokenId: 1,
+  userId: 1,
+  tokenName: 'own',
+  role: 'user',
+  group: 'default',
+  modelLimits: null,
+};
 
 describe.each(engines)('references on %s', (engine) => {
   let first: AssetProvider;

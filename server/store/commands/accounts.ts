@@ -1,19 +1,36 @@
 import { type Kysely, sql } from 'kysely';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
-import type { Database } from '../schema.ts';
+import type { Database, Role } from '../schema.ts';
+import { type NewChange, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 
 const rootUser = 1;
 
-export const createUser: Command<{ name: string; group: string; now: number }, { id: number }> = (
+/** A change of what has no number yet. */
+export type Creation = Omit<NewChange, 'subject'>;
+
+export interface NewUser {
+  name: string;
+  group: string;
+  /** Default: user. */
+  role?: Role;
+  now: number;
+  /** The admin who makes it; left out where none does. */
+  change?: Creation;
+}
+
+export const createUser: Command<NewUser, { id: number }> = async (
   trx,
-  user,
-) =>
-  trx
+  { name, group, role = 'user', now, change },
+) => {
+  const made = await trx
     .insertInto('users')
-    .values({ name: user.name, group_name: user.group, created_at: user.now })
+    .values({ name, group_name: group, role, created_at: now })
     .returning('id')
     .executeTakeFirstOrThrow();
+  if (change !== undefined) await recordChange(trx, { ...change, subject: `user ${made.id}` });
+  return made;
+};
 
 export interface NewToken {
   userId: number;

@@ -1,5 +1,6 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
+import { noteChange } from './changes.ts';
 import type { Command } from './command.ts';
 import {
   claimDeliveries,
@@ -39,6 +40,7 @@ export const commands = {
   returnLeftovers,
   ensureBootstrap,
   ensureSecret,
+  noteChange,
   reserve,
   extend,
   settle,

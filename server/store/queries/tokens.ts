@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { Database, TokenStatus } from '../schema.ts';
+import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
 
 /** A key's record with everything that decides whether it may be used. */
@@ -12,7 +12,7 @@ export interface TokenRecord {
   group: string;
   /** null: it has its user's group, whichever that is. */
   ownGroup: string | null;
-  role: 'user' | 'admin';
+  role: Role;
   /** As stored: expiry and quota are for the reader to judge. */
   status: TokenStatus;
   unlimitedQuota: boolean;

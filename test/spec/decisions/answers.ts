@@ -80,6 +80,7 @@ export const answers: Limits = {
   'TokenCreatedReply.success': { const: true },
   'TokenDeletedReply.success': { const: true },
   'LogSearchReply.success': { const: true },
+  'ChangeListReply.success': { const: true },
   'VerificationSession.status': { enum: ['pending', 'verified', 'failed', 'expired'] },
   'VerificationSessionReply.success': { const: true },
   'Model.object': { const: 'model' },

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { type Answer, jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+
+interface Page {
+  data: { items: { id: number }[]; total: number };
+}
+const pageOf = (answer: Answer) => {
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as Page).data;
+};
+
+describeOperation('listChanges', {
+  invalid: {
+    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
+    'a user that is no number': { query: { user_id: 'root' }, names: 'user_id' },
+    'a time below 0': { query: { since: -1 }, names: 'since', limit: 0 },
+    'an action of 65 characters': { query: { action: 'a'.repeat(65) }, names: 'action', limit: 64 },
+  },
+  carriesOut(call) {
+    test('nothing of what nobody has done', async () => {
+      const nothing = { items: [], total: 0 };
+      const queries: Record<string, string | number>[] = [
+        { action: 'none' },
+        { subject: 'token 0' },
+        { user_id: Number.MAX_SAFE_INTEGER },
+        { until: 0 },
+        { since: 8640000000000 },
+      ];
+      for (const query of queries) expect(pageOf(await call({ query }))).toEqual(nothing);
+    });
+  },
+});
