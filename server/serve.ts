@@ -20,6 +20,7 @@ import { InferenceSession } from './inference/session.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Prices } from './ledger/prices.ts';
 import { Retention } from './ledger/retention.ts';
+import { RollUp } from './ledger/roll-up.ts';
 import { ModelAccess } from './models/access.ts';
 import { Slots } from './outbound/slots.ts';
 import { drivers } from './providers/drivers.ts';
@@ -170,6 +171,9 @@ export async function serve(
     const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
     opened.unshift(() => retention.stop());
     retention.start();
+    const rollUp = new RollUp({ store, logger, timers });
+    opened.unshift(() => rollUp.stop());
+    rollUp.start();
     await tasks.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server =

@@ -1,4 +1,5 @@
 import type { Logger } from '../runtime/logger.ts';
+import { Rounds } from '../runtime/rounds.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { Store } from '../store/store.ts';
 
@@ -21,22 +22,23 @@ const pauseMs = 50;
 /** Sweeps books and log of what is older than it is to be, and returns what deleted keys have left. */
 export class Retention {
   readonly #parts: RetentionParts;
-  #round: Promise<void> = Promise.resolve();
-  #stopped = false;
-  #wake: () => void = () => {};
+  readonly #rounds: Rounds;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
+    this.#rounds = new Rounds(parts.timers);
   }
 
   start(): void {
-    this.#round = this.#rounds();
+    this.#rounds.start(
+      sweepEvery,
+      () => this.run(),
+      (error) => this.#parts.logger.error({ err: error }, 'old books could not be swept'),
+    );
   }
 
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#wake();
-    await this.#round;
+  stop(): Promise<void> {
+    return this.#rounds.stop();
   }
 
   /** Sweeps all that there is, and says how many reservations went. */
@@ -50,34 +52,13 @@ export class Retention {
     return swept;
   }
 
-  async #rounds(): Promise<void> {
-    while (!this.#stopped) {
-      await this.#pause(sweepEvery);
-      if (this.#stopped) return;
-      await this.run().catch((error: unknown) =>
-        this.#parts.logger.error({ err: error }, 'old books could not be swept'),
-      );
-    }
-  }
-
   async #inBatches(sweep: () => Promise<number>): Promise<number> {
     let all = 0;
     for (;;) {
       const gone = await sweep();
       all += gone;
-      if (gone < batch || this.#stopped) return all;
-      await this.#pause(pauseMs);
+      if (gone < batch || this.#rounds.stopped) return all;
+      await this.#rounds.pause(pauseMs);
     }
-  }
-
-  /** Until the time is over, or all is to stop. */
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const alarm = this.#parts.timers.alarm(ms, resolve);
-      this.#wake = () => {
-        alarm.cancel();
-        resolve();
-      };
-    });
   }
 }

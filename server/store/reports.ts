@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { showFigures } from './queries/figures.ts';
 import { searchLog } from './queries/log-search.ts';
 import type { Database } from './schema.ts';
 
@@ -6,7 +7,7 @@ import type { Database } from './schema.ts';
  * Queries that may take longer than a look-up. On SQLite they run in a thread of their own, so their arguments and
  * results are plain data.
  */
-export const reports = { searchLog };
+export const reports = { searchLog, showFigures };
 
 export type ReportName = keyof typeof reports;
 export type ReportArgs<Name extends ReportName> = Parameters<(typeof reports)[Name]>[1];

@@ -14,6 +14,8 @@ export interface Database {
   swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
   log_counts: LogCountsTable;
+  log_figures: LogFiguresTable;
+  log_figures_mark: LogFiguresMarkTable;
   voices: VoicesTable;
   tasks: TasksTable;
   clips: ClipsTable;
@@ -184,6 +186,45 @@ export interface LogCountsTable {
   token_id: number;
   model_name: string;
   entries: number;
+}
+
+/** What the entries of an hour come to that are alike in what else is named here, those too that were swept since. */
+export interface LogFiguresTable {
+  /** Its beginning, in Unix seconds. */
+  hour: number;
+  user_id: number;
+  model_name: string;
+  channel: string;
+  operation: string;
+  unit: string;
+  units: number;
+  requests: number;
+  /** Those of a status from 400 on. */
+  errors: number;
+  quota: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  /** All together, and the longest. */
+  duration_ms: number;
+  longest_ms: number;
+  /** How many took at most so many milliseconds. */
+  ms_50: number;
+  ms_100: number;
+  ms_200: number;
+  ms_500: number;
+  ms_1000: number;
+  ms_2000: number;
+  ms_5000: number;
+  ms_10000: number;
+  ms_20000: number;
+  ms_60000: number;
+  ms_300000: number;
+}
+
+/** One row: the entries of the log up to this number are in the figures, and no other can come among them. */
+export interface LogFiguresMarkTable {
+  id: 1;
+  rolled_to: number;
 }
 
 /** A custom voice: who made it, for which model, and on which channel it lives. */

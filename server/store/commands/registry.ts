@@ -9,6 +9,7 @@ import {
   releaseDeliveries,
   repairDueDeliveries,
 } from './deliveries.ts';
+import { rollUpLog } from './figures.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
 import { sweepBooks } from './retention.ts';
@@ -46,6 +47,7 @@ export const commands = {
   settle,
   refund,
   sweepBooks,
+  rollUpLog,
   saveVoice,
   touchVoice,
   forgetVoice,

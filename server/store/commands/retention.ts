@@ -1,3 +1,6 @@
+import { type Kysely, sql } from 'kysely';
+import { addToFigures } from '../log-figures.ts';
+import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 
@@ -47,6 +50,18 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
       .execute();
   }
   const ids = gone.map(({ request_id: id }) => id);
+  await keepFigures(trx, ids);
   await trx.deleteFrom('request_log').where('request_id', 'in', ids).execute();
   return gone.length;
 };
+
+/** Adds those of the entries to the figures that are to go before they were. */
+async function keepFigures(trx: Kysely<Database>, requestIds: readonly string[]): Promise<void> {
+  const { rolled_to: mark } = await trx
+    .selectFrom('log_figures_mark')
+    .select('rolled_to')
+    // It must not move over them until they are gone.
+    .$if(isPostgres(trx), (query) => query.forShare())
+    .executeTakeFirstOrThrow();
+  await addToFigures(trx, sql`id > ${mark} and request_id in (${sql.join(requestIds)})`);
+}

@@ -15,6 +15,7 @@ import { migration as verificationSessions } from './0014-verification-sessions.
 import { migration as retention } from './0015-retention.ts';
 import { migration as sharedAllowance } from './0016-shared-allowance.ts';
 import { migration as adminArea } from './0017-admin-area.ts';
+import { migration as figures } from './0019-figures.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -36,4 +37,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0015-retention', run: retention },
   { name: '0016-shared-allowance', run: sharedAllowance },
   { name: '0017-admin-area', run: adminArea },
+  { name: '0019-figures', run: figures },
 ];

@@ -25,6 +25,7 @@ const repeatable: ReadonlySet<CommandName> = new Set([
   'claimTasks',
   'recordPolls',
   'claimDeliveries',
+  'rollUpLog',
 ]);
 
 /** A server that says nothing at all is given up so much later than its own time limit, in milliseconds. */
