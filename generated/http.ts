@@ -5725,6 +5725,10 @@ export interface components {
             allow_ips?: string;
             /** @description Its group. */
             group?: string;
+            /** @description Requests a minute of its own, 0 for no limit; null when it has what the key that it was made with has, or what the operator has set for all. */
+            requests_per_minute?: number | null;
+            /** @description Sockets of its own that it may have open at a time; 0 and null as with `requests_per_minute`. */
+            sockets?: number | null;
         };
         /**
          * TokenListReply
@@ -5807,6 +5811,16 @@ export interface components {
              * @example default
              */
             group?: string;
+            /**
+             * @description Requests that the key may send in a minute, handshakes of sockets included; 0 for no limit of its own. At most what the key that makes it has, whose allowance it shares when that one is limited. Left out, it is as that key has it.
+             * @example 600
+             */
+            requests_per_minute?: number;
+            /**
+             * @description Sockets that the key may have open at a time; 0 for no limit of its own. At most what the key that makes it has, whose allowance it shares when that one is limited. Left out, it is as that key has it.
+             * @example 20
+             */
+            sockets?: number;
         };
         /**
          * TokenCreatedReply

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { KeyRing } from './accounts/key-ring.ts';
 import type { KeyWatch } from './accounts/key-watch.ts';
 import type { RateLimit } from './accounts/rate-limit.ts';
+import type { SocketLimit } from './accounts/socket-limit.ts';
 import type { Channels } from './channels/channels.ts';
 import type { FileRelay } from './files/file-relay.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -38,6 +39,7 @@ export interface Gateway {
   /** Searches of the log that are under way. */
   readonly searches: Slots;
   readonly rateLimit: RateLimit;
+  readonly socketLimit: SocketLimit;
   readonly logger: Logger;
   /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */
   readonly clock: () => number;

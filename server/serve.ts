@@ -9,6 +9,7 @@ import { clientAddress } from './accounts/addresses.ts';
 import { KeyRing } from './accounts/key-ring.ts';
 import { KeyWatch } from './accounts/key-watch.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
+import { SocketLimit } from './accounts/socket-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
@@ -162,7 +163,8 @@ export async function serve(
       assetRefreshes: new Map(),
       searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
       verificationChecks: new Map(),
-      rateLimit: new RateLimit(settings.limits.requestsPerMinute, timers.monotonic),
+      rateLimit: new RateLimit(() => settings.limits, timers.monotonic),
+      socketLimit: new SocketLimit(() => settings.limits),
       logger,
       clock,
       timers,

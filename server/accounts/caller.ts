@@ -1,11 +1,12 @@
+import type { Allowance } from '../store/queries/tokens.ts';
 import type { Role } from '../store/schema.ts';
 
 /** Whose key it is and what it may use: the part of a key's record that the core needs. */
 export interface Caller {
   tokenId: number;
   userId: number;
-  /** The key whose allowance of requests and sockets it has; left out: its own. */
-  allowanceId?: number;
+  /** The allowances of requests and sockets that it draws on, its own first; left out: its own, as configured. */
+  allowances?: readonly Allowance[];
   tokenName: string;
   /** That of the user. */
   role: Role;

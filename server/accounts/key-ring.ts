@@ -3,7 +3,7 @@ import { Failure } from '../failure.ts';
 import type { Timers } from '../runtime/timers.ts';
 import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { hashKey } from '../store/keys.ts';
-import { findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
+import { findAllowances, findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 
@@ -67,7 +67,7 @@ export class KeyRing {
     const caller: Caller = {
       tokenId: token.id,
       userId: token.userId,
-      allowanceId: token.allowanceId,
+      allowances: await findAllowances(store.read, token),
       tokenName: token.name,
       role: token.role,
       group: token.group,

@@ -41,7 +41,7 @@ export function requireRole(request: Request, _response: Response, next: NextFun
 export function limitRate(limit: RateLimit) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { caller } = request.call;
-    if (caller !== undefined) limit.take(caller.allowanceId ?? caller.tokenId);
+    if (caller !== undefined) limit.take(caller);
     next();
   };
 }

@@ -1,5 +1,8 @@
 import { readAllowIps } from '../accounts/addresses.ts';
+import { allowancesOf, limitsOf } from '../accounts/allowances.ts';
+import type { Caller } from '../accounts/caller.ts';
 import { Failure, invalid } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
 import type { RequestBody } from '../http/handler.ts';
 import { matcher } from '../models/access.ts';
 import { isWithin } from '../settings/address-ranges.ts';
@@ -11,7 +14,15 @@ type Wanted = RequestBody<'createToken'>;
 type Limits = Required<
   Pick<
     NewToken,
-    'allowanceId' | 'group' | 'unlimitedQuota' | 'remainQuota' | 'expiredTime' | 'modelLimits' | 'allowIps'
+    | 'allowanceId'
+    | 'requestsPerMinute'
+    | 'sockets'
+    | 'group'
+    | 'unlimitedQuota'
+    | 'remainQuota'
+    | 'expiredTime'
+    | 'modelLimits'
+    | 'allowIps'
   >
 >;
 
@@ -22,30 +33,69 @@ export const isMaster = ({ unlimitedQuota, modelLimits }: TokenRecord): boolean 
 /** The most models that a key may be limited to. */
 const maxModels = 500;
 
+/** So many allowances may lie one within another. */
+const maxNested = 8;
+
+/** The key that another one is made with. */
+interface Maker {
+  gateway: Pick<Gateway, 'settings'>;
+  caller: Caller;
+  record: TokenRecord;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
 /**
  * What a new key may do. A key makes no key that may do more than itself; what is left out is as the maker has it.
  *
  * @throws Failure 400 for what makes no sense, 403 for what is beyond the maker
  */
-export function limitsOfNewKey(
-  maker: TokenRecord,
-  wanted: Wanted,
-  groups: Settings['groups'],
-  now: number,
-): Limits {
+export function limitsOfNewKey(maker: Maker, wanted: Wanted): Limits {
+  const { record, now } = maker;
   const unlimitedQuota = wanted.unlimited_quota ?? false;
-  if (unlimitedQuota && !maker.unlimitedQuota)
+  if (unlimitedQuota && !record.unlimitedQuota)
     throw beyond('unlimited_quota', 'only a key without a limit of its own makes one without a limit.');
   return {
-    // Else one key would send as much as it makes keys.
-    allowanceId: isMaster(maker) ? null : maker.allowanceId,
-    group: groupOf(maker, wanted.group, groups),
+    allowanceId: sharedAllowance(record),
+    requestsPerMinute: figureOf(maker, 'requestsPerMinute', 'requests_per_minute', wanted),
+    sockets: figureOf(maker, 'sockets', 'sockets', wanted),
+    group: groupOf(record, wanted.group, maker.gateway.settings.groups),
     unlimitedQuota,
     remainQuota: wanted.remain_quota ?? 0,
-    expiredTime: expiryOf(maker, wanted.expired_time, now),
-    modelLimits: modelsOf(maker, wanted),
-    allowIps: addressesOf(maker, wanted.allow_ips),
+    expiredTime: expiryOf(record, wanted.expired_time, now),
+    modelLimits: modelsOf(record, wanted),
+    allowIps: addressesOf(record, wanted.allow_ips),
   };
+}
+
+/** The key whose allowance a new one shares, else one key would send as much as it makes keys; null: none. */
+function sharedAllowance(maker: TokenRecord): number | null {
+  const { id, allowanceId, requestsPerMinute, sockets } = maker;
+  const hasFigures = Math.max(requestsPerMinute ?? 0, sockets ?? 0) > 0;
+  if (hasFigures) return id;
+  return allowanceId ?? (isMaster(maker) ? null : id);
+}
+
+/** 0: no limit; null: no figure of its own. */
+function figureOf(
+  { gateway, caller, record }: Maker,
+  kind: 'requestsPerMinute' | 'sockets',
+  field: 'requests_per_minute' | 'sockets',
+  { [field]: wanted }: Wanted,
+): number | null {
+  // The allowance that it shares with its maker says it; without one it is as free as that key.
+  const asMaker = sharedAllowance(record) === null ? record[kind] : null;
+  if (wanted === undefined) return asMaker;
+  const most = Math.min(...limitsOf(caller, kind, gateway.settings.limits).map(({ max }) => max));
+  if ((wanted === 0 ? Number.POSITIVE_INFINITY : wanted) > most)
+    throw beyond(field, `must be from 1 to ${most}, which is what the key that makes it has.`);
+  if (wanted === 0) return asMaker;
+  if (allowancesOf(caller).length >= maxNested)
+    throw beyond(
+      field,
+      `at most ${maxNested} keys, each made with the one before, have figures of their own.`,
+    );
+  return wanted;
 }
 
 function groupOf(maker: TokenRecord, group: string | undefined, groups: Settings['groups']): string | null {

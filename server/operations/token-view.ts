@@ -20,6 +20,8 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     model_limits: (token.modelLimits ?? []).join(','),
     allow_ips: (token.allowIps ?? []).join('\n'),
     group: token.group,
+    requests_per_minute: token.requestsPerMinute,
+    sockets: token.sockets,
   };
 }
 

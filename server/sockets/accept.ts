@@ -7,7 +7,14 @@ import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { Connection, LiveSocket } from './connection.ts';
-import { type Admission, admit, refuseUpgrade, type SocketProtocol, subprotocol } from './handshake.ts';
+import {
+  type Admission,
+  aboutToStop,
+  admit,
+  refuseUpgrade,
+  type SocketProtocol,
+  subprotocol,
+} from './handshake.ts';
 import { maxFrameBytes } from './limits.ts';
 
 /** Begins the session of a socket that is open; `channels` serve its model, at least one does. */
@@ -48,10 +55,12 @@ export function acceptSockets(
     socket: WebSocket,
     stream: Duplex,
   ) => {
-    const { protocol, caller, channels } = admission;
+    const { protocol, channels } = admission;
     const requestId = idOf(request);
     const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
-    sockets.add(caller.allowanceId ?? caller.tokenId, startSession[protocol](connection, socket, channels));
+    const session = startSession[protocol](connection, socket, channels);
+    sockets.add(session);
+    return session;
   };
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -63,11 +72,18 @@ export function acceptSockets(
     socket.on('error', ignore);
     admit(gateway, request)
       .then((admission) => {
-        checkSocketLimit(gateway, sockets, admission);
+        if (gateway.draining) throw aboutToStop();
+        const leave = gateway.socketLimit.take(admission.caller);
+        let ended = Promise.resolve();
         socket.off('error', ignore);
-        switcher.handleUpgrade(request, socket, head, (opened) =>
-          startSocket(admission, request, startedAt, opened, socket),
-        );
+        try {
+          // Where the client has left, or speaks another version of the protocol, nothing is opened.
+          switcher.handleUpgrade(request, socket, head, (opened) => {
+            ({ ended } = startSocket(admission, request, startedAt, opened, socket));
+          });
+        } finally {
+          void ended.then(leave);
+        }
       })
       .catch((error: unknown) => {
         const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
@@ -79,24 +95,13 @@ export function acceptSockets(
   return sockets;
 }
 
-/** @throws Failure 503 when the gateway is about to stop, 429 when the key has as many sockets as it may. */
-function checkSocketLimit(gateway: Gateway, sockets: OpenSockets, { caller }: Admission): void {
-  if (gateway.draining)
-    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
-  const max = gateway.settings.limits.socketsPerKey;
-  if (max === 0 || sockets.ofToken(caller.allowanceId ?? caller.tokenId) < max) return;
-  const message = `This key has ${max} sockets open, which is its limit; close one first.`;
-  throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter: 1 });
-}
-
 /** Time for clients to answer a close before they are cut off, in milliseconds. */
 const grace = 2_000;
 
-/** The sockets that are open: how many each key has, and how they end with the gateway. */
+/** The sockets that are open, and how they end with the gateway. */
 export class OpenSockets {
   readonly #timers: Timers;
   readonly #live = new Set<LiveSocket>();
-  readonly #byToken = new Map<number, number>();
   #draining = false;
 
   constructor(timers: Timers) {
@@ -107,21 +112,11 @@ export class OpenSockets {
     return this.#live.size;
   }
 
-  ofToken(tokenId: number): number {
-    return this.#byToken.get(tokenId) ?? 0;
-  }
-
   /** Keeps count of a socket until it has ended. */
-  add(tokenId: number, socket: LiveSocket): void {
+  add(socket: LiveSocket): void {
     this.#live.add(socket);
-    this.#byToken.set(tokenId, this.ofToken(tokenId) + 1);
     if (this.#draining) socket.drain();
-    void socket.ended.then(() => {
-      this.#live.delete(socket);
-      const left = this.ofToken(tokenId) - 1;
-      if (left > 0) this.#byToken.set(tokenId, left);
-      else this.#byToken.delete(tokenId);
-    });
+    void socket.ended.then(() => void this.#live.delete(socket));
   }
 
   /** Lets running work finish for up to `graceMs` milliseconds, then closes. Resolves when all have ended. */

@@ -43,14 +43,13 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   requireOneHost(request);
   const protocol = protocolOf(request);
   if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
-  if (gateway.draining)
-    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+  if (gateway.draining) throw aboutToStop();
   const key = readKey(request, protocol);
   const { keys } = gateway;
   const address = gateway.addressOf(request);
   const check = () => keys.recall(key, address) ?? keys.check(key, address);
   const caller: Caller = await check();
-  gateway.rateLimit.take(caller.allowanceId ?? caller.tokenId);
+  gateway.rateLimit.take(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);
@@ -62,6 +61,10 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   const recheck = async () => gateway.access.require(await check(), model);
   const watchKey = (changed: () => Promise<void>) => gateway.keyWatch.watch(key, changed);
   return { protocol, caller, model, channels, recheck, watchKey };
+}
+
+export function aboutToStop(): Failure {
+  return new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
 }
 
 function protocolOf({ url = '' }: IncomingMessage): SocketProtocol | undefined {

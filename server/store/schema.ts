@@ -78,8 +78,12 @@ export interface TokensTable {
   maker_id: number | null;
   /** The key that its quota was taken from, which gets back what is left; null: nothing was taken. */
   funder_id: number | null;
-  /** The key whose allowance of requests and sockets it shares; null: it has its own. */
+  /** The key whose allowance of requests and sockets it shares, beside one of its own where it has figures; null: none. */
   allowance_id: number | null;
+  /** 0: no limit; null: what the key has that it shares with, else the configuration. */
+  requests_per_minute: number | null;
+  /** Open sockets; 0 and null as above. */
+  sockets: number | null;
   /** A deleted key's row stays, since work that it paid for may still end. */
   deleted_at: number | null;
   /** Unix seconds. */

@@ -260,7 +260,7 @@ describe.each(engines)('audio without a report on %s', (engine) => {
     test('a gateway that goes down charges nothing that was not reported', async () => {
       const added = vi.spyOn(target.running.sockets, 'add');
       await hear(kind);
-      added.mock.calls.at(-1)?.[1].shutDown();
+      added.mock.calls.at(-1)?.[0].shutDown();
       expect(await charged()).toBeNull();
     });
   });

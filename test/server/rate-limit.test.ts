@@ -4,10 +4,19 @@ import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { post } from './books.ts';
 
+interface Made {
+  key: string;
+  requests_per_minute: number | null;
+  sockets: number | null;
+}
+
 test('a key may send so many requests a minute, and its allowance fills evenly', () => {
   let now = 0;
-  const limit = new RateLimit(6, () => now);
-  const send = (tokenId: number) => limit.take(tokenId);
+  const limit = new RateLimit(
+    () => ({ requestsPerMinute: 6, socketsPerKey: 0 }),
+    () => now,
+  );
+  const send = (tokenId: number) => limit.take({ tokenId });
   for (let count = 0; count < 6; count += 1) send(1);
   expect(() => send(1)).toThrow(expect.objectContaining({ status: 429, retryAfter: 10 }));
   send(2);
@@ -16,6 +25,42 @@ test('a key may send so many requests a minute, and its allowance fills evenly',
   now = 10_000;
   send(1);
   expect(() => send(1)).toThrow();
+});
+
+test('new figures count from the next request on', () => {
+  let now = 0;
+  let requestsPerMinute = 2;
+  const limit = new RateLimit(
+    () => ({ requestsPerMinute, socketsPerKey: 0 }),
+    () => now,
+  );
+  const send = () => limit.take({ tokenId: 1 });
+  send();
+  send();
+  expect(send).toThrow(/2 requests/);
+  requestsPerMinute = 60;
+  now = 1_000;
+  send();
+  expect(send).toThrow(/60 requests/);
+  requestsPerMinute = 0;
+  send();
+});
+
+test('a key takes from every allowance that it draws on, or from none', () => {
+  const limit = new RateLimit(
+    () => ({ requestsPerMinute: 0, socketsPerKey: 0 }),
+    () => 0,
+  );
+  const figures = { sockets: null };
+  const outer = { ...figures, tokenId: 1, requestsPerMinute: 3 };
+  const send = (tokenId: number, requestsPerMinute: number | null) =>
+    limit.take({ tokenId, allowances: [{ ...figures, tokenId, requestsPerMinute }, outer] });
+  send(2, 1);
+  expect(() => send(2, 1)).toThrow(/1 requests/);
+  send(3, null);
+  send(3, 0);
+  expect(() => send(3, null)).toThrow(/3 requests/);
+  expect(() => send(4, 5)).toThrow(/3 requests/);
 });
 
 test('the refusal carries retry-after, and an operation without a key is never refused', async () => {
@@ -55,5 +100,52 @@ test('keys that a limited key makes share its allowance, those of an unlimited o
   expect(await ask(await make(target.key))).toBe(200);
   client.socket.terminate();
   await client.closed;
+  await target.close();
+});
+
+test('a key has its own figures within those of its maker, and keeps both', async () => {
+  const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 100, socketsPerKey: 10 } });
+  const make = async (key: string, body: object) => {
+    const answer = await post(target.url, key, '/api/token/', { name: 'made', ...body });
+    const { data, message } = (await answer.json()) as { data?: Made; message: string };
+    return { status: answer.status, message, ...data, key: data?.key ?? '' };
+  };
+  const ask = async (key: string) => {
+    const answer = await fetch(`${target.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+    await answer.arrayBuffer();
+    return answer.status;
+  };
+  const narrow = await make(target.key, { requests_per_minute: 50, sockets: 1, unlimited_quota: true });
+  expect(narrow).toMatchObject({ requests_per_minute: 50, sockets: 1 });
+  const beyond = {
+    status: 403,
+    message: expect.stringMatching(/^(requests_per_minute|sockets): .* 1 to \d+,/),
+  };
+  expect(await make(target.key, { requests_per_minute: 101 })).toMatchObject(beyond);
+  expect(await make(target.key, { sockets: 0 })).toMatchObject(beyond);
+  expect(await make(narrow.key, { requests_per_minute: 0 })).toMatchObject(beyond);
+  const child = await make(narrow.key, { requests_per_minute: 1, unlimited_quota: true });
+  expect(child).toMatchObject({ requests_per_minute: 1, sockets: null });
+  expect([await ask(child.key), await ask(child.key), await ask(child.key)]).toEqual([200, 429, 429]);
+  const path = `${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`;
+  const client = await connect(path, { key: narrow.key });
+  // Its sibling shares what both are made with.
+  const sibling = await make(narrow.key, {});
+  await expect(connect(path, { key: sibling.key })).rejects.toMatchObject({ status: 429 });
+  client.socket.terminate();
+  await client.closed;
+  await target.close();
+});
+
+test('keys that are made one with another have figures of their own at most eight deep', async () => {
+  const target = await startTestGateway();
+  let { key } = target;
+  const narrower = (requests_per_minute: number) =>
+    post(target.url, key, '/api/token/', { name: 'made', unlimited_quota: true, requests_per_minute });
+  for (let depth = 0; depth < 8; depth += 1)
+    ({ key } = ((await (await narrower(100 - depth)).json()) as { data: Made }).data);
+  const refused = await narrower(1);
+  expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining('at most 8 keys')]);
+  expect((await post(target.url, key, '/api/token/', { name: 'made' })).status).toBe(200);
   await target.close();
 });

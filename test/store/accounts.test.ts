@@ -42,7 +42,9 @@ describe.each(engines)('accounts on %s', (engine) => {
       expiredTime: 1_900_000_000,
       modelLimits: ['alpha3-*', 'voxa-v2'],
       allowIps: null,
-      allowanceId: created.id,
+      allowanceId: null,
+      requestsPerMinute: null,
+      sockets: null,
       createdTime: 1_700_000_000,
     });
     expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);

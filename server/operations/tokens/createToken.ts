@@ -11,14 +11,14 @@ import { viewToken } from '../token-view.ts';
  * taken from that key. The secret is shown here only.
  */
 export const createToken: Handler<'createToken'> = async ({ gateway, caller, body }, reply) => {
-  const { store, settings } = gateway;
+  const { store } = gateway;
   const now = gateway.clock();
   const maker = await findToken(store.read, caller.tokenId);
   if (maker === undefined) throw keyRefused();
   const key = generateKey();
   const made = await store.run('makeToken', {
     token: {
-      ...limitsOfNewKey(maker, body, settings.groups, now),
+      ...limitsOfNewKey({ gateway, caller, record: maker, now }, body),
       userId: maker.userId,
       name: body.name,
       keyHash: hashKey(key),

@@ -50,8 +50,11 @@ export interface NewToken {
   allowIps?: string[] | null;
   /** The key that it is made with; default null. */
   makerId?: number | null;
-  /** The key whose allowance of requests and sockets it shares; default null, its own. */
+  /** The key whose allowance of requests and sockets it shares; default null, none. */
   allowanceId?: number | null;
+  /** Of its own, 0: no limit; default null, as the key that it shares with, else as configured. */
+  requestsPerMinute?: number | null;
+  sockets?: number | null;
   now: number;
 }
 
@@ -98,6 +101,8 @@ export function insertToken(
       allow_ips: token.allowIps ? JSON.stringify(token.allowIps) : null,
       maker_id: token.makerId ?? null,
       allowance_id: token.allowanceId ?? null,
+      requests_per_minute: token.requestsPerMinute ?? null,
+      sockets: token.sockets ?? null,
       funder_id: funderId,
       created_time: Math.floor(token.now / 1000),
     })

@@ -15,6 +15,7 @@ import { migration as verificationSessions } from './0014-verification-sessions.
 import { migration as retention } from './0015-retention.ts';
 import { migration as sharedAllowance } from './0016-shared-allowance.ts';
 import { migration as adminArea } from './0017-admin-area.ts';
+import { migration as keyLimits } from './0018-key-limits.ts';
 import { migration as figures } from './0019-figures.ts';
 import type { Migration } from './migration.ts';
 
@@ -37,5 +38,6 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0015-retention', run: retention },
   { name: '0016-shared-allowance', run: sharedAllowance },
   { name: '0017-admin-area', run: adminArea },
+  { name: '0018-key-limits', run: keyLimits },
   { name: '0019-figures', run: figures },
 ];

@@ -24,8 +24,11 @@ export interface TokenRecord {
   modelLimits: string[] | null;
   /** Addresses and ranges; null: everywhere. */
   allowIps: string[] | null;
-  /** The key whose allowance of requests and sockets it has, mostly itself. */
-  allowanceId: number;
+  /** The key whose allowance of requests and sockets it shares; null: none, it has its own. */
+  allowanceId: number | null;
+  /** Requests a minute and open sockets of its own, 0: no limit; null: it has no figure of its own. */
+  requestsPerMinute: number | null;
+  sockets: number | null;
   /** Unix seconds. */
   createdTime: number;
 }
@@ -42,7 +45,8 @@ const byHash = statement<{ hash: string }, TokenRow>()`
     t.group_name as "ownGroup", u.role, t.status, t.unlimited_quota as unlimited,
     t.remain_quota as "remainQuota", t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
-    coalesce(t.allowance_id, t.id) as "allowanceId", t.created_time as "createdTime"
+    t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
+    t.created_time as "createdTime"
   from tokens t join users u on u.id = t.user_id
   where t.key_hash = ${'hash'} and t.deleted_at is null`;
 
@@ -66,6 +70,32 @@ export async function findTokensByHash(
   const rows = await tokens(db).select('t.key_hash').where('t.key_hash', 'in', hashes).execute();
   return new Map(rows.map(({ key_hash: hash, ...row }) => [hash, tokenRecord(row)]));
 }
+
+/** What a key may send and hold open at a time. Of the keys that draw on one allowance, all together may. */
+export interface Allowance {
+  tokenId: number;
+  /** 0: no limit; null: no figure of its own. */
+  requestsPerMinute: number | null;
+  sockets: number | null;
+}
+
+/** The allowances that a key draws on, its own first; each lies within the next one. */
+export async function findAllowances(db: Kysely<Database>, token: TokenRecord): Promise<Allowance[]> {
+  const own = { tokenId: token.id, requestsPerMinute: token.requestsPerMinute, sockets: token.sockets };
+  if (token.allowanceId === null) return [own];
+  const { rows } = await allowances(db, { id: token.allowanceId });
+  return [own, ...rows.map(({ depth: _, ...allowance }) => allowance)];
+}
+
+// Those of deleted keys too, since keys made with them go on.
+const allowances = statement<{ id: number }, Allowance & { depth: number }>()`
+  with recursive line (id, next_id, requests_per_minute, sockets, depth) as (
+    select id, allowance_id, requests_per_minute, sockets, 1 from tokens where id = ${'id'}
+    union all
+    select t.id, t.allowance_id, t.requests_per_minute, t.sockets, line.depth + 1
+      from tokens t join line on t.id = line.next_id
+  )
+  select id as "tokenId", requests_per_minute as "requestsPerMinute", sockets, depth from line order by depth`;
 
 /** A page of a user's keys, the newest first, and how many there are. */
 export async function listTokens(
@@ -107,7 +137,9 @@ function tokens(db: Kysely<Database>) {
       't.expired_time as expiredTime',
       't.model_limits as limits',
       't.allow_ips as ips',
-      column.fn.coalesce('t.allowance_id', 't.id').as('allowanceId'),
+      't.allowance_id as allowanceId',
+      't.requests_per_minute as requestsPerMinute',
+      't.sockets',
       't.created_time as createdTime',
     ])
     .where('t.deleted_at', 'is', null);

@@ -9,6 +9,8 @@ export const management: Limits = {
   'CreateTokenRequest.model_limits': { maxLength: 65536 },
   'CreateTokenRequest.allow_ips': { maxLength: 8192 },
   'CreateTokenRequest.group': { maxLength: 64 },
+  'CreateTokenRequest.requests_per_minute': { maximum: 1000000, minimum: 0 },
+  'CreateTokenRequest.sockets': { maximum: 100000, minimum: 0 },
   'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'CreateTokenRequest.expired_time/if': { minimum: 0 },
   'CreateTokenRequest.expired_time/then': { minimum: 1 },
