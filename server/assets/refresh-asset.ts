@@ -67,17 +67,20 @@ async function ask(
 ): Promise<AssetStatus | undefined> {
   const channel = channels.named(name);
   if (channel === undefined) return undefined;
+  const attempt = channel.health.begin({ user, poll: true });
   try {
     // Its own limit and not a reader's signal: others may be waiting for the same answer.
     const upstream = { channel, user, signal: AbortSignal.timeout(timeoutMs) };
     const reported = await askForAsset(upstream, { upstreamId, model });
-    channel.health.succeeded();
+    attempt.succeeded();
     return reported.status === 'Failed'
       ? { ...reported, message: reported.message.replaceAll(upstreamId, id) }
       : reported;
   } catch (error) {
     const words = 'an asset could not be asked about';
-    const { kind, failure } = noteDriverError(logger, error, channel, words, { asset: id });
+    const { kind, failure } = noteDriverError(logger, error, { channel, attempt }, words, {
+      asset: id,
+    });
     const lost = kind === 'rejected' && failure.status === 404 && clock() - created_at > unknownAtFirst;
     return lost
       ? { status: 'Failed', code: failure.code, message: failure.message.replaceAll(upstreamId, id) }

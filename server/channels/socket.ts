@@ -3,18 +3,27 @@ import { Failure } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { Channel } from './channel.ts';
+import { inTurn, noTurn, type Turn } from './failover.ts';
+import { faultOf, isAway } from './faults.ts';
+import type { Attempt } from './health.ts';
+import type { Asked } from './pauses.ts';
+import { readRetryAfter } from './retry-after.ts';
 
 export interface SocketRequest {
   /** As the interface writes it; the profile may rename it. */
   path: '/api-ws/v1/realtime' | '/api-ws/v1/inference';
   /** The model's public id. */
   model: string;
+  /** For whom it is. */
+  user?: number;
   signal: AbortSignal;
   timers?: Timers;
 }
 
 export interface OpenedSocket {
   channel: Channel;
+  /** To be told when the upstream breaks off. */
+  attempt: Attempt;
   /** Paused, so that nothing is lost: attach the listeners, then call `resume()`. */
   socket: WebSocket;
 }
@@ -23,8 +32,6 @@ export interface OpenedSocket {
 const handshakeLimit = 10_000;
 /** Longest frame of a provider, in bytes. */
 const maxFrameBytes = 4 * 1024 * 1024;
-/** At the most so many accounts are asked for one socket. */
-const attempts = 3;
 
 /**
  * Opens a socket to one of the channels, asked in turn until one takes it.
@@ -37,21 +44,41 @@ export async function openSocketInTurn(
   request: SocketRequest,
   logger: Logger,
 ): Promise<OpenedSocket> {
+  const asked: Asked = { user: request.user, model: request.model };
   let last: unknown;
-  for (const channel of channels.slice(0, attempts)) {
+  for (const turn of inTurn(channels, asked)) {
+    const { channel, attempt } = turn;
     try {
       const socket = await openSocket(channel, request);
-      channel.health.succeeded();
-      return { channel, socket };
+      attempt.succeeded();
+      return { channel, attempt, socket };
     } catch (error) {
       request.signal.throwIfAborted();
       last = error;
-      // Throttling says nothing about health, and a key may be refused for one model only.
-      if (!(error instanceof Refused) || error.status >= 500) channel.health.failed();
+      note(turn, error);
       logger.warn({ channel: channel.name, err: error }, 'upstream did not open a socket');
+    } finally {
+      attempt.over();
     }
   }
-  throw asFailure(last);
+  throw last === undefined ? noTurn(channels, asked) : asFailure(last);
+}
+
+/** Tells the attempt what a handshake that came to nothing says of the channel. */
+function note({ attempt }: Turn, error: unknown): void {
+  if (!(error instanceof Refused)) attempt.failed(faultOf(error) ?? 'broken_off');
+  else if (error.status === 429) attempt.throttled(error.pause);
+  // A key may be refused for one model only.
+  else if (error.status >= 500)
+    attempt.failed('server_error', isAway(error.status) ? error.pause : undefined);
+}
+
+/**
+ * Tells the attempt how the upstream closed its socket: a line that is cut, or a server that says that it fails or goes
+ * away, speaks against the channel.
+ */
+export function noteClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: number): void {
+  if ([1006, 1011, 1012, 1013, 1014].includes(code)) attempt.failed('broken_off');
 }
 
 /** Opens a socket with the account's key. Rejects when it is not open in time, or the signal is aborted. */
@@ -86,7 +113,9 @@ export function openSocket(channel: Channel, request: SocketRequest): Promise<We
       stop();
       resolve(socket);
     });
-    socket.on('unexpected-response', (_request, response) => giveUp(new Refused(response.statusCode ?? 0)));
+    socket.on('unexpected-response', (_request, { statusCode = 0, headers }) =>
+      giveUp(new Refused(statusCode, readRetryAfter(headers))),
+    );
     socket.on('error', giveUp);
   });
 }
@@ -94,23 +123,26 @@ export function openSocket(channel: Channel, request: SocketRequest): Promise<We
 /** The upstream answered the handshake with an ordinary HTTP status. */
 class Refused extends Error {
   readonly status: number;
+  /** Seconds that it asks to wait. */
+  readonly pause: number | undefined;
 
-  constructor(status: number) {
+  constructor(status: number, pause: number | undefined) {
     super(`the upstream answered the handshake with ${status}`);
     this.status = status;
+    this.pause = pause;
   }
 }
 
-class Late extends Error {}
+class Late extends Error {
+  override readonly name = 'TimeoutError';
+}
 
 function asFailure(cause: unknown): Failure {
-  if (cause === undefined)
-    return new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', { retryAfter: 1 });
   if (cause instanceof Late)
     return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.', { cause });
   if (cause instanceof Refused && cause.status === 429) {
     const message = 'The provider takes no more connections now.';
-    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter: 1, cause });
+    return new Failure(429, 'rate_limit_exceeded', message, { retryAfter: cause.pause ?? 1, cause });
   }
   return new Failure(502, 'do_request_failed', 'The provider could not be reached.', { cause });
 }

@@ -82,12 +82,14 @@ async function ask(
   const late = new AbortController();
   const tooLate = new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
   const alarm = timers.alarm(patience, () => late.abort(tooLate));
+  const attempt = channel.health.begin({ user, poll: true });
   try {
     const told = await askForSession({ channel, user, signal: late.signal }, session, resultCode);
-    channel.health.succeeded();
+    attempt.succeeded();
     return told;
   } catch (error) {
-    throw noteDriverError(logger, error, channel, 'a verification session could not be asked about').failure;
+    const turn = { channel, attempt };
+    throw noteDriverError(logger, error, turn, 'a verification session could not be asked about').failure;
   } finally {
     alarm.cancel();
   }

@@ -1,10 +1,9 @@
 import type { Channel } from '../channels/channel.ts';
-import { Failure } from '../failure.ts';
+import { inTurn, noTurn } from '../channels/failover.ts';
+import type { Asked } from '../channels/pauses.ts';
+import type { Failure } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { noteDriverError } from '../tasks/driver.ts';
-
-/** At the most so many accounts are asked for one thing. */
-const maxChannels = 3;
 
 /** What a provider made, and where it is. */
 export interface Created<Made> {
@@ -16,26 +15,26 @@ export interface Created<Made> {
  * Has the first channel that takes it make something. Another one is asked only when certainly nothing came of it, so
  * that nothing is made twice.
  *
- * @throws Failure 503 without a channel, else what the last one asked gives reason for
+ * @throws Failure 429 or 503 without a channel to ask now, else what the last one asked gives reason for
  */
 export async function createInTurn<Made>(
   logger: Logger,
   channels: readonly Channel[],
+  asked: Asked,
   create: (channel: Channel) => Promise<Made>,
 ): Promise<Created<Made>> {
-  let failure: Failure = new Failure(503, 'get_channel_failed', 'No channel can take the request now.', {
-    retryAfter: 1,
-  });
-  for (const channel of channels.slice(0, maxChannels)) {
+  let failure: Failure | undefined;
+  for (const turn of inTurn(channels, asked)) {
+    const { channel, attempt } = turn;
     try {
       const made = await create(channel);
-      channel.health.succeeded();
+      attempt.succeeded();
       return { channel, made };
     } catch (error) {
-      const refusal = noteDriverError(logger, error, channel, 'upstream made nothing');
+      const refusal = noteDriverError(logger, error, turn, 'upstream made nothing');
       failure = refusal.failure;
       if (refusal.kind !== 'retryable') break;
     }
   }
-  throw failure;
+  throw failure ?? noTurn(channels, asked);
 }

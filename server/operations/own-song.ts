@@ -27,14 +27,17 @@ export async function askAboutSong<T>(
   if (song.status !== 'complete') throw notReady();
   const channel = gateway.channels.named(clip.channel);
   if (channel === undefined) throw keeperAway(`The provider that has ${quoted(id)} is not available.`);
+  const attempt = channel.health.begin({ user: userId, poll: true });
   try {
     const told = await ask({ channel, user: userId, signal }, clip.upstreamId);
-    channel.health.succeeded();
+    attempt.succeeded();
     return { told, task };
   } catch (error) {
     signal.throwIfAborted();
     const words = 'a song could not be asked about';
-    const { failure } = noteDriverError(gateway.logger, error, channel, words, { task: task.id });
+    const { failure } = noteDriverError(gateway.logger, error, { channel, attempt }, words, {
+      task: task.id,
+    });
     const { upstreamId, upstreamTaskId } = clip;
     throw failureWithPublicIds(failure, { [upstreamId]: id, [upstreamTaskId]: task.id });
   }

@@ -1,4 +1,5 @@
 import type { UpstreamRequest } from '../channels/channel.ts';
+import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure, type TaskError } from '../failure.ts';
 import { DriverError, refusedBy, type Snapshot, type Upstream } from '../tasks/driver.ts';
 import { ProviderWords } from './provider-words.ts';
@@ -31,7 +32,8 @@ export async function askForTask(
   const { status, body } = response;
   if (status < 200 || status > 299) {
     const words = new ProviderWords(channel, request.body);
-    throw refusedBy(status, await readRejection(response, words).then(asRefusal, asFailure));
+    const failure = await readRejection(response, words).then(asRefusal, asFailure);
+    throw refusedBy(status, failure, readRetryAfter(response.headers));
   }
   const bytes = await readUpTo(body, maxBytes);
   if (bytes.length === 0) return undefined;
@@ -63,7 +65,8 @@ export async function pollForTask(
     const status = failure instanceof ProviderRefusal ? failure.rejection.status : failure.status;
     if (status === 404 || status === 410 || failure.code === 'task_not_exist')
       return { state: 'failed', error: taskLost };
-    throw new DriverError('unknown', failure, { channelFailed: true });
+    // It may be about this task alone.
+    throw new DriverError('unknown', failure);
   }
   return read(answer);
 }
@@ -74,7 +77,7 @@ export const taskLost: TaskError = { code: 'task_lost', message: 'The provider k
 /** The error for an answer that makes no sense: nobody knows what the upstream did. */
 export function badAnswer(): DriverError {
   const failure = new Failure(502, 'bad_response', 'The provider gave an answer that makes no sense.');
-  return new DriverError('unknown', failure, { channelFailed: true });
+  return new DriverError('unknown', failure, { fault: 'bad_answer' });
 }
 
 function asRefusal(rejection: Rejection): Failure {

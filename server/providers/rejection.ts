@@ -1,6 +1,7 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
+import { isAway } from '../channels/faults.ts';
+import { readRetryAfter } from '../channels/retry-after.ts';
 import { Failure, ProviderFailure } from '../failure.ts';
-import { readRetryAfter } from './headers.ts';
 import { field, textField } from './json.ts';
 import type { ProviderWords } from './provider-words.ts';
 
@@ -32,7 +33,7 @@ export async function readRejection(
 ): Promise<Rejection> {
   if (status >= 500 || [401, 402, 403].includes(status) || status < 400) {
     await body.dump();
-    throw providerFailure(status);
+    throw providerFailure(status, readRetryAfter(headers));
   }
   const bytes = words.json(await readUpTo(body, maxBytes));
   const { code, type, message } = errorIn(bytes);
@@ -52,12 +53,13 @@ export function throttled(retryAfter = 1): Failure {
   return new Failure(429, 'rate_limit_exceeded', 'The provider takes no more requests now.', { retryAfter });
 }
 
-/** What a client is reported of a provider's own failure: not its words, which may name hosts and accounts. */
-export function providerFailure(status: number): Failure {
-  // 529 is how providers of messages say that they are overloaded.
-  if (status === 503 || status === 529) {
-    return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter: 1 });
-  }
+/**
+ * What a client is reported of a provider's own failure: not its words, which may name hosts and accounts. `retryAfter` is in
+ * seconds.
+ */
+export function providerFailure(status: number, retryAfter = 1): Failure {
+  if (isAway(status))
+    return new Failure(503, 'get_channel_failed', 'The provider is not available now.', { retryAfter });
   if (status === 504) return new Failure(504, 'upstream_timeout', 'The provider did not answer in time.');
   return new Failure(502, 'bad_response_status_code', 'The provider failed to handle the request.');
 }

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Channel } from '../channels/channel.ts';
-import { openSocketInTurn, type SocketRequest } from '../channels/socket.ts';
+import { noteClose, openSocketInTurn, type SocketRequest } from '../channels/socket.ts';
 import type { Connection } from './connection.ts';
 import { Peer, type PeerEvents } from './peer.ts';
 
@@ -55,14 +55,11 @@ export class Relay {
    * @throws Failure when none can be reached; an AbortError when the client is gone or the relay was stopped.
    */
   async connect(channels: readonly Channel[]): Promise<void> {
-    const { gateway, model, timers } = this.#connection;
+    const { gateway, caller, model, timers } = this.#connection;
     const signal = AbortSignal.any([this.client.gone, this.#stopped.signal]);
-    const request = { path: this.#path, model: model.id, signal, timers };
-    const { channel, socket } = await openSocketInTurn(
-      gateway.channels.order(channels),
-      request,
-      gateway.logger,
-    );
+    const request = { path: this.#path, model: model.id, user: caller.userId, signal, timers };
+    const opened = await openSocketInTurn(gateway.channels.order(channels), request, gateway.logger);
+    const { channel, socket } = opened;
     if (signal.aborted) {
       socket.terminate();
       signal.throwIfAborted();
@@ -73,6 +70,7 @@ export class Relay {
       frame: (data, binary) => (isCurrent() ? this.#on.fromUpstream(data, binary) : undefined),
       closed: (code) => {
         if (!isCurrent()) return;
+        noteClose(opened, code);
         this.#upstream = undefined;
         this.client.hold(false);
         this.#on.upstreamClosed(code);

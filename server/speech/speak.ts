@@ -24,7 +24,7 @@ export interface SpeechJob {
   events: boolean;
   /** What else in the body might be a voice. */
   voices: readonly NamedVoice[];
-  /** It makes something that must not be made twice, so that no second channel is asked. */
+  /** It makes something that must not be made twice. */
   once?: boolean;
 }
 
@@ -57,6 +57,7 @@ export function speak(
         signal,
       }),
       request.gateway.logger,
+      { user: request.caller.userId, model: model.id, once: job.once },
     );
   return run(request, reply, job, ask, answer);
 }
@@ -71,7 +72,7 @@ export function speakOverSocket(
   const ask = (channels: readonly Channel[], signal: AbortSignal) =>
     openSocketInTurn(
       channels,
-      { path: '/api-ws/v1/inference', model: job.model.id, signal },
+      { path: '/api-ws/v1/inference', model: job.model.id, user: request.caller.userId, signal },
       request.gateway.logger,
     );
   return run(request, reply, job, ask, answer);
@@ -89,8 +90,7 @@ async function run<Upstream extends { channel: Channel }>(
   const { channels } = request.gateway;
   const serving = await channelsFor(request, job);
   const metering = await hold(request, job);
-  const inTurn = (signal: AbortSignal) =>
-    ask(channels.order(serving).slice(0, job.once ? 1 : undefined), signal);
+  const inTurn = (signal: AbortSignal) => ask(channels.order(serving), signal);
   await answerCall(request, reply, metering, inTurn, answer);
 }
 

@@ -14,7 +14,7 @@ import { linkedAnswer } from './linked-answer.ts';
 export type VoiceRequest = OperationRequest<'customizeVoice'>;
 
 export interface VoiceCall {
-  /** The first one is asked. */
+  /** In the order in which they are to be asked. */
   channels: readonly Channel[];
   /** The model that the voice speaks with. */
   target: string;
@@ -60,8 +60,7 @@ async function send(
     metering.charge({ units, inputTokens: 0, outputTokens: 0 }, { channel: name, status: 200 });
   try {
     const answered = await requestInTurn(
-      // A create that was sent must not be sent again elsewhere: two voices would be made.
-      channels.slice(0, 1),
+      channels,
       (one) => ({
         method: 'POST',
         path: customizationPath,
@@ -70,6 +69,8 @@ async function send(
         signal,
       }),
       gateway.logger,
+      // A create that may have been done must not be sent again elsewhere: two voices would be made.
+      { user: caller.userId, model: body.model, once: true },
     );
     const { response, channel } = answered;
     name = channel.name;

@@ -1,7 +1,8 @@
 import type { Channel } from '../channels/channel.ts';
-import { unanswered } from '../channels/failover.ts';
+import { type Turn, unanswered } from '../channels/failover.ts';
+import { faultOf, isAway, neverSent, refusedBeforeWork } from '../channels/faults.ts';
+import type { FailureKind } from '../channels/health.ts';
 import { Failure, type TaskError } from '../failure.ts';
-import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { NewClip } from '../store/commands/clips.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -92,19 +93,27 @@ export interface TaskUsage {
  */
 export type DriverErrorKind = 'rejected' | 'retryable' | 'unknown';
 
+interface DriverErrorOptions {
+  fault?: FailureKind | undefined;
+  pause?: number | undefined;
+}
+
 export class DriverError extends Error {
   override readonly name = 'DriverError';
   readonly kind: DriverErrorKind;
   /** What the caller gets; a subclass may carry the provider's own words. */
   readonly failure: Failure;
-  /** It speaks against the channel's health. */
-  readonly channelFailed: boolean;
+  /** What speaks against the channel's health; undefined: nothing does. */
+  readonly fault: FailureKind | undefined;
+  /** Seconds that the provider asks to wait with such requests. */
+  readonly pause: number | undefined;
 
-  constructor(kind: DriverErrorKind, failure: Failure, { channelFailed = false } = {}) {
+  constructor(kind: DriverErrorKind, failure: Failure, { fault, pause }: DriverErrorOptions = {}) {
     super(failure.message, { cause: failure });
     this.kind = kind;
     this.failure = failure;
-    this.channelFailed = channelFailed;
+    this.fault = fault;
+    this.pause = pause;
   }
 }
 
@@ -123,48 +132,39 @@ export function logDriverError(
   else logger.warn(line, message);
 }
 
-/** Takes what was thrown on the way to an upstream for a `DriverError`, counts it against the channel and logs it. */
+/** Takes what was thrown on the way to an upstream for a `DriverError`, tells the attempt and logs it. */
 export function noteDriverError(
   logger: Logger,
   error: unknown,
-  channel: Channel,
+  { channel, attempt }: Turn,
   message: string,
   about: { task?: string; asset?: string; failures?: number } = {},
 ): DriverError {
   const noted = asDriverError(error);
-  if (noted.channelFailed) channel.health.failed();
+  if (noted.fault !== undefined) attempt.failed(noted.fault, noted.pause);
+  else if (noted.failure.status === 429) attempt.throttled(noted.pause);
+  else attempt.over();
   logDriverError(logger, noted, { ...about, channel: channel.name }, message);
   return noted;
 }
 
-/** The error for an upstream that answered with something else than success. `failure` is what the client gets. */
-export function refusedBy(status: number, failure: Failure): DriverError {
+/**
+ * The error for an upstream that answered with something else than success. `failure` is what the client gets, `pause`
+ * the seconds that the upstream asks to wait.
+ */
+export function refusedBy(status: number, failure: Failure, pause?: number): DriverError {
   // A refused key, throttling and "not now" come before any work; other failures may come after it.
-  if (status === 401 || status === 403 || status === 429) return new DriverError('retryable', failure);
-  if (status === 503) return new DriverError('retryable', failure, { channelFailed: true });
-  if (status >= 500) return new DriverError('unknown', failure, { channelFailed: true });
-  return new DriverError('rejected', failure);
+  const kind = refusedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
+  if (status === 429) return new DriverError(kind, failure, { pause });
+  if (status < 500) return new DriverError(kind, failure);
+  return new DriverError(kind, failure, { fault: 'server_error', ...(isAway(status) && { pause }) });
 }
-
-/** Errors of a connection that was never made: the request cannot have arrived. */
-const neverSent = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
 
 /** Takes whatever was thrown on the way to an upstream for a `DriverError`. */
 export function asDriverError(error: unknown): DriverError {
   if (error instanceof DriverError) return error;
   const failure = error instanceof Failure ? error : unanswered(error);
-  // Nothing was sent, and that is not the provider's fault.
-  if (error instanceof BusyError) return new DriverError('retryable', failure);
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const kind = typeof code === 'string' && neverSent.has(code) ? 'retryable' : 'unknown';
-  return new DriverError(kind, failure, { channelFailed: true });
+  return new DriverError(neverSent(error) ? 'retryable' : 'unknown', failure, { fault: faultOf(error) });
 }
 
 /** The gateway's own errors of failed tasks. Drivers use them too, where an upstream says the same. */

@@ -66,14 +66,18 @@ export class Resumption {
     const driver = drivers.get(task.driver);
     const channel = channels.named(task.channel);
     if (channel === undefined) throw keeperAway('The provider that has the task is not available.');
+    const attempt = channel.health.begin({ user: task.userId, poll: true });
     try {
-      return await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
+      const resumed = await withinLimit(timers, timing.submitLimitMs, stopping, async (signal) => {
         if (driver?.resume === undefined) throw new Error(`no task of ${task.driver} waits`);
         return driver.resume(task, request, { channel, user: task.userId, signal });
       });
+      attempt.succeeded();
+      return resumed;
     } catch (error) {
       const about = { task: task.id };
-      throw noteDriverError(logger, error, channel, 'upstream did not have a task go on', about).failure;
+      const turn = { channel, attempt };
+      throw noteDriverError(logger, error, turn, 'upstream did not have a task go on', about).failure;
     }
   }
 }

@@ -1,5 +1,6 @@
 import { keyRefused } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
+import { inTurn, noTurn, type Turn } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
@@ -12,8 +13,6 @@ import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.
 import { abandon } from './task-step.ts';
 import type { TaskTransitions } from './transitions.ts';
 
-/** At the most so many accounts are asked for one task. */
-const maxChannels = 3;
 /** PostgreSQL's unique violation; on SQLite there is nobody to race with. */
 const uniqueViolation = '23505';
 
@@ -45,8 +44,7 @@ export class Submitter {
   }
 
   async submit(order: TaskCreation): Promise<SubmittedTask> {
-    const channels = order.channels.slice(0, maxChannels);
-    const [first] = channels;
+    const [first] = order.channels;
     if (first === undefined) {
       throw new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', { retryAfter: 1 });
     }
@@ -61,7 +59,7 @@ export class Submitter {
     if (made.outcome !== 'created') throw refusal(made.outcome, order);
     fault('submit:reserved');
     const { id, nextPollAt } = made.task;
-    const result = this.#place(made.task, order.request, driver, channels);
+    const result = this.#place(made.task, order, driver);
     this.#running.set(id, { result, leaseUntil: nextPollAt ?? 0 });
     try {
       return { task: await result, replayed: false };
@@ -110,29 +108,34 @@ export class Submitter {
    */
   async #place(
     made: TaskRecord,
-    request: object,
+    { request, channels, caller, model }: TaskCreation,
     driver: TaskDriver,
-    channels: readonly Channel[],
   ): Promise<TaskRecord> {
     const { timing, timers, store } = this.#env;
     const lateAt = timers.monotonic() + timing.submitLimitMs;
     let task = made;
+    const asked = { user: caller.userId, model: model.id };
     let refused: DriverError | undefined;
-    for (const channel of channels) {
-      if (task.askedAt === null || task.channel !== channel.name) {
-        const { id, attempt, askedAt } = task;
-        const asked = { channel: channel.name, askedAt: askedAt ?? timers.monotonic() };
-        if (!(await persist(store, 'markAsked', { id, attempt, ...asked }))) return this.#overtaken(task);
-        fault('submit:marked');
-        task = { ...task, ...asked };
+    for (const turn of inTurn(channels, asked)) {
+      const { channel } = turn;
+      try {
+        if (task.askedAt === null || task.channel !== channel.name) {
+          const { id, attempt, askedAt } = task;
+          const mark = { channel: channel.name, askedAt: askedAt ?? timers.monotonic() };
+          if (!(await persist(store, 'markAsked', { id, attempt, ...mark }))) return this.#overtaken(task);
+          fault('submit:marked');
+          task = { ...task, ...mark };
+        }
+        const answer = await this.#ask(task, request, driver, turn, lateAt);
+        if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
+        refused = answer.refused;
+      } finally {
+        turn.attempt.over();
       }
-      const answer = await this.#ask(task, request, driver, channel, lateAt);
-      if ('submission' in answer) return this.#accept(task, answer.submission, driver, channel);
-      refused = answer.refused;
       if (refused.kind !== 'retryable') break;
     }
-    if (refused === undefined) throw new Error('a task needs a channel');
-    if (await this.#changes.drop(task, refused.failure)) throw refused.failure;
+    const failure = refused === undefined ? noTurn(channels, asked) : refused.failure;
+    if (await this.#changes.drop(task, failure)) throw failure;
     return this.#overtaken(task);
   }
 
@@ -140,7 +143,7 @@ export class Submitter {
     task: TaskRecord,
     request: object,
     driver: TaskDriver,
-    channel: Channel,
+    { channel, attempt }: Turn,
     lateAt: number,
   ): Promise<{ submission: Submission } | { refused: DriverError }> {
     const { timers, stopping, logger } = this.#env;
@@ -150,11 +153,13 @@ export class Submitter {
         driver.submit(task, request, { channel, user: task.userId, signal }),
       );
       fault('submit:answered');
-      channel.health.succeeded();
+      attempt.succeeded();
       return { submission };
     } catch (error) {
       const about = { task: task.id };
-      return { refused: noteDriverError(logger, error, channel, 'upstream did not take a task', about) };
+      return {
+        refused: noteDriverError(logger, error, { channel, attempt }, 'upstream did not take a task', about),
+      };
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
+import type { Turn } from '../channels/failover.ts';
 import { withinLimit } from '../runtime/timers.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -55,6 +56,7 @@ export class TaskStep {
     { early = false, answered = () => {} }: PollOptions,
   ): Promise<number | undefined> {
     const { timers, timing, stopping } = this.#env;
+    const attempt = channel.health.begin({ user: task.userId, poll: true });
     let snapshot: Snapshot;
     try {
       snapshot = await withinLimit(timers, timing.pollLimitMs, stopping, (signal) =>
@@ -62,10 +64,10 @@ export class TaskStep {
       );
     } catch (error) {
       stopping.throwIfAborted();
-      return this.#unanswered(task, driver, channel, error);
+      return this.#unanswered(task, driver, { channel, attempt }, error);
     }
     fault('poll:answered');
-    channel.health.succeeded();
+    attempt.succeeded();
     this.#slots.answered(channel.name);
     answered();
     if (snapshot.state === 'completed') await this.#changes.complete(task, snapshot);
@@ -78,12 +80,13 @@ export class TaskStep {
   async #unanswered(
     task: AcceptedTask,
     driver: TaskDriver,
-    channel: Channel,
+    turn: Turn,
     cause: unknown,
   ): Promise<number | undefined> {
+    const { channel } = turn;
     const about = { task: task.id, failures: task.failures + 1 };
     const words = 'upstream did not report the state of a task';
-    const error = noteDriverError(this.#env.logger, cause, channel, words, about);
+    const error = noteDriverError(this.#env.logger, cause, turn, words, about);
     const { status, code, message, retryAfter } = error.failure;
     if (status === 429 && retryAfter !== undefined)
       this.#slots.throttled(channel.name, task.id, retryAfter * 1_000);

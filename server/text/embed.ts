@@ -48,6 +48,7 @@ export async function embed(
         signal,
       }),
       gateway.logger,
+      { user: caller.userId, model: model.id },
     );
   await answerCall(request, reply, metering, ask, answerWithVectors(reply, asked));
 }

@@ -32,5 +32,6 @@ export function askForMessage(
       signal,
     }),
     gateway.logger,
+    { user: caller.userId, model: model.id },
   );
 }

@@ -81,7 +81,7 @@ export class SigmaRig extends TaskRig {
     this.told = { status: 'SUBMITTED' };
     this.instead.clear();
     this.upstream.seen.length = 0;
-    for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.succeeded();
+    for (const name of ['near', 'far']) this.gateway.gateway.channels.named(name)?.health.restore();
   }
 
   async send(

@@ -11,9 +11,9 @@ const aPath = '/sigma/v1/music';
 async function onFar() {
   const { channels } = rig.gateway.gateway;
   const near = channels.named('near');
-  for (let failures = 0; failures < 3; failures += 1) near?.health.failed();
+  near?.health.begin({ model: 'sigma_music' }).failed('server_error', 60);
   const songs = await rig.songs();
-  near?.health.succeeded();
+  near?.health.restore();
   expect(rig.sent().at(-1)?.channel).toBe('far');
   rig.upstream.seen.length = 0;
   return { songs, upstreamTask: rig.upstreamId, taskId: await taskOf(songs[0]?.id) };

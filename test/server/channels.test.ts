@@ -61,19 +61,18 @@ describe('the order of trying', () => {
     expect(first / 4000).toBeLessThan(0.78);
   });
 
-  test('puts a failing channel last until its pause is over', () => {
+  test('puts a channel at rest last until it is to be tried again', () => {
     const channels = pick([{ priority: 9 }, {}]);
     const candidates = channels.serving('native', 'x', 'default');
-    for (let failure = 0; failure < 3; failure += 1) candidates[0]?.health.failed();
+    for (let failure = 0; failure < 3; failure += 1) {
+      now += 1_000;
+      candidates[0]?.health.begin().failed('server_error');
+    }
     expect(names(channels.order(candidates))).toEqual(['c1', 'c0']);
     now += 5_000;
     expect(names(channels.order(candidates))).toEqual(['c0', 'c1']);
-    candidates[0]?.health.failed();
-    now += 9_999;
+    candidates[0]?.health.admit();
     expect(names(channels.order(candidates))).toEqual(['c1', 'c0']);
-    now += 1;
-    candidates[0]?.health.succeeded();
-    expect(names(channels.order(candidates))).toEqual(['c0', 'c1']);
   });
 });
 

@@ -129,8 +129,8 @@ describe('the requests of a channel', () => {
   });
 
   test('a poll or a task that waits in vain is tried again, and is no failure of the channel', () => {
-    const { kind, channelFailed, failure } = asDriverError(new BusyError('no slot'));
-    expect([kind, channelFailed, failure.status]).toEqual(['retryable', false, 503]);
+    const { kind, fault, failure } = asDriverError(new BusyError('no slot'));
+    expect([kind, fault, failure.status]).toEqual(['retryable', undefined, 503]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readRetryAfter } from '../../server/providers/headers.ts';
+import { readRetryAfter } from '../../server/channels/retry-after.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
 

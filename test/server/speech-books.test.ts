@@ -63,6 +63,7 @@ describe.each(engines)('on %s', (engine) => {
   });
   afterEach(() => {
     upstream.seen.length = 0;
+    target.gateway.channels.named('recording')?.health.restore();
   });
   afterAll(async () => {
     await target.close();

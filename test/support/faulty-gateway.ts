@@ -67,7 +67,7 @@ export async function startFaultyGateway(): Promise<FaultyGateway> {
       store = undefined;
       setProvider(provider, faults);
       // One fault is not to tell on the next.
-      for (const name of names) gateway.channels.named(name)?.health.succeeded();
+      for (const name of names) gateway.channels.named(name)?.health.restore();
       void newKey(gateway.store, userId).then((key) => {
         store = faults.store;
         response.end(key);

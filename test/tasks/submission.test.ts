@@ -361,27 +361,31 @@ describe.each(engines)('submitting on %s', (engine) => {
 describe('the kinds of error', () => {
   const failure = new Failure(502, 'bad_response', 'Bad.');
   test.each([
-    [400, 'rejected', false],
-    [404, 'rejected', false],
-    [401, 'retryable', false],
-    [403, 'retryable', false],
-    [429, 'retryable', false],
-    [500, 'unknown', true],
-    [502, 'unknown', true],
-    [503, 'retryable', true],
-    [504, 'unknown', true],
-  ])('status %i is %s', (status, kind, channelFailed) => {
-    expect(refusedBy(status, failure)).toMatchObject({ kind, channelFailed, failure });
+    [400, 'rejected', undefined],
+    [404, 'rejected', undefined],
+    [401, 'retryable', undefined],
+    [402, 'retryable', undefined],
+    [403, 'retryable', undefined],
+    [429, 'retryable', undefined],
+    [500, 'unknown', 'server_error'],
+    [502, 'unknown', 'server_error'],
+    [503, 'retryable', 'server_error'],
+    [504, 'unknown', 'server_error'],
+    [529, 'retryable', 'server_error'],
+  ])('status %i is %s', (status, kind, fault) => {
+    expect(refusedBy(status, failure)).toMatchObject({ kind, fault, failure });
   });
 
   test.each([
-    [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'retryable', 502],
-    [Object.assign(new Error(), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'retryable', 504],
-    [Object.assign(new Error(), { code: 'ECONNRESET' }), 'unknown', 502],
-    [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504],
-    [new TypeError('a bug'), 'unknown', 502],
-    [failure, 'unknown', 502],
-  ])('%o on the way is %s', (error, kind, status) => {
-    expect(asDriverError(error)).toMatchObject({ kind, channelFailed: true, failure: { status } });
+    [Object.assign(new Error(), { code: 'ECONNREFUSED' }), 'retryable', 502, 'unreachable'],
+    [Object.assign(new Error(), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'retryable', 504, 'unreachable'],
+    [Object.assign(new Error(), { code: 'ETIMEDOUT', syscall: 'connect' }), 'retryable', 502, 'unreachable'],
+    [Object.assign(new Error(), { code: 'CERT_HAS_EXPIRED' }), 'retryable', 502, 'unreachable'],
+    [Object.assign(new Error(), { code: 'ECONNRESET', syscall: 'read' }), 'unknown', 502, 'broken_off'],
+    [Object.assign(new Error(), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'unknown', 504, 'timeout'],
+    [new TypeError('a bug'), 'unknown', 502, 'broken_off'],
+    [failure, 'unknown', 502, 'bad_answer'],
+  ])('%o on the way is %s', (error, kind, status, fault) => {
+    expect(asDriverError(error)).toMatchObject({ kind, fault, failure: { status } });
   });
 });

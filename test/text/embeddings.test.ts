@@ -58,7 +58,7 @@ describe.each(engines)('embeddings on %s', (engine) => {
   });
   beforeEach(async () => {
     ({ key, id } = await makeKey(target, { quota }));
-    target.gateway.channels.named('first')?.health.succeeded();
+    target.gateway.channels.named('first')?.health.restore();
   });
 
   const says = (body: unknown, status = 200, contentType = 'application/json') => {

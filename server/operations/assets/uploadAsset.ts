@@ -39,7 +39,8 @@ export const uploadAsset: Handler<'uploadAsset'> = async (request, reply) => {
   const upload = { url, name, assetType: typeNamed(asset_type), model, groupId };
   const publicIds = groupId === undefined ? {} : { [groupId]: body.group_id ?? '' };
   const id = await gateway.creations.run(async (signal) => {
-    const created = await createInTurn(gateway.logger, channels, (channel) =>
+    const asked = { user: caller.userId, model: model ?? 'assets' };
+    const created = await createInTurn(gateway.logger, channels, asked, (channel) =>
       uploadMedia({ channel, user: caller.userId, signal }, upload),
     ).catch((error: unknown) => {
       throw error instanceof Failure ? failureWithPublicIds(error, publicIds) : error;

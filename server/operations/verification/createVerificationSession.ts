@@ -48,7 +48,8 @@ async function start(
   let name = '';
   try {
     const sent = callbackUrl === '' ? body : { ...body, callback_url: callbackUrl };
-    const { channel, made } = await createInTurn(gateway.logger, channels, (one) => {
+    const asked = { user: caller.userId, model: model.id };
+    const { channel, made } = await createInTurn(gateway.logger, channels, asked, (one) => {
       name = one.name;
       return startSession({ channel: one, user: caller.userId, signal }, sent);
     });

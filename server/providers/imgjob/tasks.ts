@@ -91,7 +91,7 @@ function refusal(
       return new DriverError('rejected', new ProviderFailure(400, 'bad_request', words.text(said, 2_000)));
     }
     case 9:
-      return new DriverError('unknown', providerFailure(502), { channelFailed: true });
+      return new DriverError('unknown', providerFailure(502), { fault: 'server_error' });
     case 23:
     case 30:
       return new DriverError('retryable', throttled());
