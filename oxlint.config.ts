@@ -20,12 +20,13 @@ const floors: readonly (readonly string[])[] = [
   ['outbound', 'files'],
   ['runtime'],
   ['store'],
+  ['telemetry'],
   ['settings'],
   ['failure.ts'],
 ];
 
 /** What puts the rooms together; nothing imports it. */
-const roof = ['main.ts', 'admin.ts', 'serve.ts', 'app.ts'];
+const roof = ['main.ts', 'admin.ts', 'serve.ts', 'app.ts', 'operator.ts'];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 

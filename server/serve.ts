@@ -23,6 +23,7 @@ import { Prices } from './ledger/prices.ts';
 import { Retention } from './ledger/retention.ts';
 import { RollUp } from './ledger/roll-up.ts';
 import { ModelAccess } from './models/access.ts';
+import { startOperator } from './operator.ts';
 import { Slots } from './outbound/slots.ts';
 import { drivers } from './providers/drivers.ts';
 import { RealtimeSession } from './realtime/session.ts';
@@ -43,6 +44,8 @@ import { Tasks } from './tasks/tasks.ts';
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
   url: string;
+  /** Address of the operator's port, without a slash at the end; undefined: it has none. */
+  operatorUrl: string | undefined;
   /** A key made on this start because there was none; shown once, kept nowhere. */
   newKey: string | undefined;
   gateway: Gateway;
@@ -85,6 +88,9 @@ export async function serve(
   });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
+    const operator = await startOperator(settings);
+    // The last to leave: how the gateway stops can be seen to the end.
+    opened.push(() => operator.close());
     const id = `gateway_${randomUUID()}`;
     const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
     opened.unshift(() => heartbeat.stop());
@@ -196,8 +202,10 @@ export async function serve(
     home ||= url;
     // What they deliver may name files, and so where the gateway is.
     await deliveries.start();
+    operator.started(gateway);
     return {
       url,
+      operatorUrl: operator.url,
       newKey,
       gateway,
       sockets,

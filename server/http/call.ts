@@ -4,6 +4,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
+import { beginRequest } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
 /** What the gateway knows about a request beside what the client sent. */
@@ -43,8 +44,10 @@ export function newRequestId(at: number): string {
 export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const left = new AbortController();
+    const recordEnd = beginRequest();
     response.once('close', () => {
       if (!response.writableFinished) left.abort();
+      recordEnd(request.method, request.call.operation, response);
     });
     // Nothing has come or gone for long. That ends the connection of a client that neither sends nor reads; one that
     // waits for us does so as long as our own time limits let it.

@@ -44,6 +44,8 @@ export interface Settings {
   bootstrapKey: string | undefined;
   logLevel: string;
   tls: { certificate: string; key: string } | undefined;
+  /** Where metrics are told, without a key; undefined: nowhere. */
+  metrics: { host: string; port: number } | undefined;
   /** Whether the embedded upstream runs. */
   sandbox: boolean;
   /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
@@ -89,9 +91,10 @@ export function readSettings(environment: Environment): Settings {
   if ((certificate === undefined) !== (key === undefined)) {
     throw new SettingsError('TLS_CERT and TLS_KEY belong together: set both or neither.');
   }
+  const metricsPort = set('METRICS_PORT');
   return {
     host: set('HOST') ?? '127.0.0.1',
-    port: port(set('PORT') ?? '8080'),
+    port: port('PORT', set('PORT') ?? '8080'),
     databaseUrl: undefined,
     ...storeLocation(environment),
     database: databaseLimits(file.database),
@@ -102,6 +105,10 @@ export function readSettings(environment: Environment): Settings {
       certificate === undefined || key === undefined
         ? undefined
         : { certificate: readText(certificate, 'TLS_CERT'), key: readText(key, 'TLS_KEY') },
+    metrics:
+      metricsPort === undefined
+        ? undefined
+        : { host: set('METRICS_HOST') ?? '127.0.0.1', port: port('METRICS_PORT', metricsPort) },
     sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
     sandboxTaskMs: taskMs(file.sandbox),
     sandboxDraft: typeof file.sandbox === 'object' && file.sandbox.draft === true,
@@ -174,10 +181,10 @@ function readText(path: string, wantedBy: string): string {
   }
 }
 
-function port(text: string): number {
+function port(name: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0 && value <= 65535) return value;
-  throw new SettingsError(`PORT must be a whole number from 0 to 65535, not ${text}.`);
+  throw new SettingsError(`${name} must be a whole number from 0 to 65535, not ${text}.`);
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];

@@ -5,12 +5,14 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
+import { recordRequest } from '../http/record-request.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import {
   type Admission,
   aboutToStop,
   admit,
+  operationOf,
   refuseUpgrade,
   type SocketProtocol,
   subprotocol,
@@ -65,6 +67,8 @@ export function acceptSockets(
 
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const startedAt = timers.monotonic();
+    const began = performance.now();
+    const record = (status: number) => recordRequest(began, 'GET', operationOf(request), status);
     const requestId = `req_${randomUUID().replaceAll('-', '')}`;
     requestIds.set(request, requestId);
     // Until the switch nobody else listens, and an error without a listener is thrown.
@@ -79,6 +83,7 @@ export function acceptSockets(
         try {
           // Where the client has left, or speaks another version of the protocol, nothing is opened.
           switcher.handleUpgrade(request, socket, head, (opened) => {
+            record(101);
             ({ ended } = startSocket(admission, request, startedAt, opened, socket));
           });
         } finally {
@@ -87,6 +92,7 @@ export function acceptSockets(
       })
       .catch((error: unknown) => {
         const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
+        record(status);
         const about = { requestId, status, code };
         if (status === 500) gateway.logger.error({ ...about, err: cause }, message);
         else gateway.logger.debug(about, message);

@@ -6,7 +6,7 @@ import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { failureBody } from '../http/render-failure.ts';
-import { findRoute, requireOneHost } from '../http/routes.ts';
+import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
 import type { Connection } from './connection.ts';
@@ -67,9 +67,14 @@ export function aboutToStop(): Failure {
   return new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
 }
 
-function protocolOf({ url = '' }: IncomingMessage): SocketProtocol | undefined {
-  const route = findRoute(url.split('?', 1)[0] ?? '')?.methods.get('get');
-  return route === undefined ? undefined : protocols.get(route.operation.id);
+function protocolOf(request: IncomingMessage): SocketProtocol | undefined {
+  const operation = operationOf(request);
+  return operation === undefined ? undefined : protocols.get(operation.id);
+}
+
+/** The operation that a handshake calls; undefined: the path has none. */
+export function operationOf({ url = '' }: IncomingMessage): Operation | undefined {
+  return findRoute(url.split('?', 1)[0] ?? '')?.methods.get('get')?.operation;
 }
 
 /** @throws Failure 401 when there is no key, or two different ones. */

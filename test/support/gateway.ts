@@ -15,6 +15,7 @@ export interface TestGateway {
   /** An unlimited key of group `default`. */
   key: string;
   gateway: Gateway;
+  operatorUrl?: string | undefined;
   close(): Promise<void>;
 }
 
@@ -56,6 +57,7 @@ export async function startTestGateway(
     url: running.url,
     key,
     gateway: running.gateway,
+    operatorUrl: running.operatorUrl,
     async close() {
       await running.close(1_000);
       await rm(dataDir, { recursive: true, force: true });

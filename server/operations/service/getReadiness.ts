@@ -1,10 +1,18 @@
 import { Failure } from '../../failure.ts';
+import type { Gateway } from '../../gateway.ts';
 import type { Handler } from '../../http/handler.ts';
 
-/** Ready while the store can read and write, and the process is not about to stop. */
 export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) => {
-  if (gateway.draining)
-    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
-  await gateway.store.check();
+  await requireReady(gateway);
   reply.json(200, { status: 'ok' });
 };
+
+/**
+ * Ready while the store can read and write, and the process is not about to stop.
+ *
+ * @throws Failure 503
+ */
+export async function requireReady({ draining, store }: Pick<Gateway, 'draining' | 'store'>): Promise<void> {
+  if (draining) throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+  await store.check();
+}

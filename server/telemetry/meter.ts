@@ -1,0 +1,49 @@
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { openMetrics } from './exposition.ts';
+import { allMetrics } from './metrics.ts';
+
+/** Longest that a scrape waits for one figure that has to be asked for, in milliseconds. */
+const patience = 2_000;
+
+/** Sums up what is measured from now on. */
+export class Metrics {
+  readonly #reader = new ScrapedReader({
+    aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE,
+  });
+  readonly #provider: MeterProvider;
+  readonly #detach: readonly (() => void)[];
+  #scrape: Promise<string> | undefined;
+
+  /** `resource`: what is measured, as attributes by the semantic conventions. */
+  constructor(resource: Readonly<Record<string, string>>) {
+    this.#provider = new MeterProvider({
+      resource: resourceFromAttributes({ ...resource }),
+      readers: [this.#reader],
+    });
+    const meter = this.#provider.getMeter('unigate');
+    this.#detach = allMetrics.map((metric) => metric.attach(meter));
+  }
+
+  /** As OpenMetrics text; who asks while it is being made gets the same. A figure that cannot be had is left out. */
+  text(): Promise<string> {
+    this.#scrape ??= this.#reader
+      .collect({ timeoutMillis: patience })
+      .then(({ resourceMetrics }) => openMetrics(resourceMetrics))
+      .finally(() => {
+        this.#scrape = undefined;
+      });
+    return this.#scrape;
+  }
+
+  async stop(): Promise<void> {
+    for (const detach of this.#detach) detach();
+    await this.#provider.shutdown();
+  }
+}
+
+/** It reads when it is asked to, and there is nothing to send. */
+class ScrapedReader extends MetricReader {
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}

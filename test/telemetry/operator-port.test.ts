@@ -1,0 +1,108 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { allMetrics } from '../../server/telemetry/metrics.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { Scrape, scrape } from './scrape.ts';
+
+const metrics = { host: '127.0.0.1', port: 0 };
+
+let target: TestGateway;
+beforeAll(async () => {
+  target = await startTestGateway({ metrics });
+});
+afterAll(() => target.close());
+
+const ask = (path: string, init: RequestInit = {}) => fetch(`${target.operatorUrl}${path}`, init);
+
+describe('the port of the operator', () => {
+  test('tells metrics as OpenMetrics, and as the older form to who does not ask for it', async () => {
+    const { families } = await scrape(target.operatorUrl);
+    expect(families.get('process_uptime_seconds')?.unit).toBe('seconds');
+    const older = await ask('/metrics', { headers: { accept: 'text/plain' } });
+    expect(older.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(new Scrape(await older.text()).families.get('process_uptime_seconds')?.type).toBe('gauge');
+  });
+
+  test('answers HEAD without a body, and nothing but GET and HEAD', async () => {
+    const head = await ask('/metrics', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await ask('/metrics', { method: 'POST', body: 'x' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    expect((await ask('/v1/models')).status).toBe(404);
+  });
+
+  test('says whether the gateway is alive and ready', async () => {
+    expect((await ask('/healthz')).status).toBe(200);
+    expect((await ask('/readyz')).status).toBe(200);
+    target.gateway.draining = true;
+    try {
+      expect((await ask('/readyz')).status).toBe(503);
+      expect((await ask('/healthz')).status).toBe(200);
+      expect((await ask('/metrics')).status).toBe(200);
+    } finally {
+      target.gateway.draining = false;
+    }
+  });
+
+  test('is not open without METRICS_PORT, and leads nowhere when the gateway has stopped', async () => {
+    const without = await startTestGateway();
+    expect(without.operatorUrl).toBeUndefined();
+    await without.close();
+    const other = await startTestGateway({ metrics });
+    await other.close();
+    await expect(fetch(`${other.operatorUrl}/healthz`)).rejects.toThrow('fetch failed');
+  });
+
+  test('that is taken keeps the gateway from starting, and the reason names the variable', async () => {
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+    const { port } = taken.address() as AddressInfo;
+    try {
+      await expect(startTestGateway({ metrics: { ...metrics, port } })).rejects.toThrow(
+        `METRICS_HOST and METRICS_PORT, 127.0.0.1 and ${port}: the address is in use.`,
+      );
+    } finally {
+      taken.close();
+    }
+  });
+});
+
+describe('requests', () => {
+  const count = (read: Scrape, labels: Record<string, string>) =>
+    read.sum('http_server_request_duration_seconds_count', labels);
+
+  test('are counted by operation and status, and what has no path by its method', async () => {
+    const before = await scrape(target.operatorUrl);
+    const authorization = `Bearer ${target.key}`;
+    await fetch(`${target.url}/v1/models`, { headers: { authorization } }).then((reply) => reply.text());
+    await fetch(`${target.url}/v1/models`).then((reply) => reply.text());
+    await fetch(`${target.url}/no/such/${'path'.repeat(9)}`, { method: 'DELETE' }).then((reply) =>
+      reply.text(),
+    );
+    const after = await scrape(target.operatorUrl);
+    const counted: Record<string, string>[] = [
+      { unigate_operation: 'listModels', http_route: '/v1/models', http_response_status_code: '200' },
+      { unigate_operation: 'listModels', http_request_method: 'GET', http_response_status_code: '401' },
+      { http_request_method: 'DELETE', http_response_status_code: '404' },
+    ];
+    for (const labels of counted) expect(count(after, labels) - count(before, labels)).toBe(1);
+    expect(
+      after.values('http_server_request_duration_seconds_count').map(({ labels }) => labels),
+    ).not.toContainEqual(expect.objectContaining({ http_route: expect.stringContaining('no/such') }));
+  });
+});
+
+test('every value carries only the labels that its metric declares', async () => {
+  const { families } = await scrape(target.operatorUrl);
+  const declared = new Set(
+    allMetrics
+      .flatMap(({ described }) => described.attributes ?? [])
+      .map((name) => name.replaceAll('.', '_')),
+  );
+  for (const { type, samples } of families.values()) {
+    if (type === 'info') continue;
+    for (const { labels } of samples)
+      expect(Object.keys(labels).filter((label) => label !== 'le' && !declared.has(label))).toEqual([]);
+  }
+});

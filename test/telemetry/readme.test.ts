@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { familyName } from '../../server/telemetry/exposition.ts';
+import { allMetrics } from '../../server/telemetry/metrics.ts';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+
+test('the README lists every metric by the name it is scraped under, and no other', () => {
+  const rows = allMetrics.map(({ described, kind }) => {
+    const name = familyName(described) + (kind === 'counter' ? '_total' : '');
+    const labels = (described.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
+    return `| \`${name}\` | ${described.text} | ${labels.join(', ')} |`;
+  });
+  const [, after = ''] = readme.split('| metric | what | labels |\n|---|---|---|\n');
+  expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
+});
+
+test('every metric has a name of its own, and says what it is in a sentence', () => {
+  const names = allMetrics.map(({ described }) => described.name);
+  expect(new Set(names).size).toBe(names.length);
+  for (const { described } of allMetrics) expect(described.text).toMatch(/^[A-Z0-9].*\.$/);
+});
