@@ -1,7 +1,5 @@
 import { parseArgs } from 'node:util';
-
-/** The command line itself is wrong. */
-export class UsageError extends Error {}
+import { checkOptions, UsageError } from './check-options.ts';
 
 const text = { type: 'string' } as const;
 const texts = { ...text, multiple: true } as const;
@@ -149,38 +147,6 @@ function isCommand(name: string): name is Command {
 }
 
 function parse(args: string[]) {
-  const config = { args, options: known, allowPositionals: true };
-  for (const token of parseArgs({ ...config, strict: false, tokens: true }).tokens) {
-    if (token.kind === 'option') checkOption(token);
-  }
-  return parseArgs(config);
-}
-
-interface OptionToken {
-  name: string;
-  /** With its dashes. */
-  rawName: string;
-  value?: string | undefined;
-  inlineValue?: boolean | undefined;
-}
-
-/** The library's own words are for programmers. */
-function checkOption({ name, rawName, value, inlineValue }: OptionToken): void {
-  if (!Object.hasOwn(known, name)) throw new UsageError(`No option ${rawName}${whatElse(name, rawName)}.`);
-  const { type } = known[name as keyof typeof known];
-  if (type === 'boolean') {
-    if (value !== undefined) throw new UsageError(`${rawName} takes no value.`);
-    return;
-  }
-  if (value === undefined) throw new UsageError(`${rawName}: give a value.`);
-  if (inlineValue || value === '-' || !value.startsWith('-')) return;
-  const shown = name === 'key' ? 'KEY' : value;
-  throw new UsageError(`${rawName}: give a value; one that begins with a dash goes as --${name}=${shown}.`);
-}
-
-/** What an option that does not exist was probably meant to be. */
-function whatElse(name: string, rawName: string): string {
-  if (!rawName.startsWith('--')) return '; a text that begins with a dash goes after --';
-  const near = Object.keys(known).filter((other) => name !== '' && other.startsWith(name));
-  return near.length === 0 ? '' : `; there is ${near.map((other) => `--${other}`).join(', ')}`;
+  checkOptions(args, known);
+  return parseArgs({ args, options: known, allowPositionals: true });
 }

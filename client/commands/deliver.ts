@@ -1,7 +1,8 @@
 import { pipeline } from 'node:stream/promises';
 import { UnigateError } from '../errors.ts';
 import { type FileHead, saveFile } from '../save-file.ts';
-import { type Options, UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
+import type { Options } from './command-line.ts';
 import { Progress } from './progress.ts';
 import type { Terminal } from './terminal.ts';
 

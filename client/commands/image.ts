@@ -1,6 +1,7 @@
 import type { components } from '../../generated/http.ts';
 import type { Unigate } from '../unigate.ts';
-import { type Invocation, UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
+import type { Invocation } from './command-line.ts';
 import { readOutput } from './deliver.ts';
 import { imageTypes, isAddress, readMediaFile } from './media-options.ts';
 import { makingOf, takeResult } from './take-result.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
 
 /** Media types by the ending of a file. */
 type MediaTypes = Readonly<Record<string, string>>;

@@ -1,6 +1,7 @@
 import type { Model3dRequest } from '../native-tasks.ts';
 import type { Unigate } from '../unigate.ts';
-import { type Invocation, UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
+import type { Invocation } from './command-line.ts';
 import { readAddress } from './media-options.ts';
 import { makingOf, takeResult } from './take-result.ts';
 import { readParameters, readPrompt } from './task-options.ts';

@@ -1,6 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
-import { type Invocation, type Options, UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
+import type { Invocation, Options } from './command-line.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The prompt; `-` reads it from standard input. Undefined when there is none. */

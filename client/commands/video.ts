@@ -1,7 +1,7 @@
 import type { Unigate } from '../unigate.ts';
 import type { VideoRequest } from '../videos.ts';
-import type { Invocation } from './command-line.ts';
-import { type Options, UsageError } from './command-line.ts';
+import { UsageError } from './check-options.ts';
+import type { Invocation, Options } from './command-line.ts';
 import { imageTypes, readAddress, readMediaFile } from './media-options.ts';
 import { makingOf, takeResult } from './take-result.ts';
 import { readParameters, readPrompt, readWhole } from './task-options.ts';

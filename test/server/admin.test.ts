@@ -32,18 +32,18 @@ describe.each(engines)('the audit of books on %s', (engine) => {
   afterAll(() => testStore.remove());
 
   test('runs beside the gateway and tells sums', async () => {
-    const { code, out } = await admin(['audit'], environment);
+    const { code, out } = await admin(['audit', '--offline'], environment);
     expect([code, out]).toEqual([
       0,
-      '1 keys: granted 100, held 0, spent 0, left 100\n0 open and 0 closed reservations\neverything adds up\n',
+      'keys     1\ngranted  100\nheld     0\nspent    0\nleft     100\nopen     0\nclosed   0\n',
     ]);
   });
 
   test('names the unit that does not add up and exits with 1, also without a gateway', async () => {
     await runStatement(testStore, 'update tokens set remain_quota = 101');
     await store.close();
-    const { code, out } = await admin(['audit', '--json'], environment);
-    expect(code).toBe(1);
+    const { code, out, error } = await admin(['audit', '--offline', '--json'], environment);
+    expect([code, error]).toEqual([1, 'unigate: The books do not add up.\n']);
     expect(JSON.parse(out)).toMatchObject({
       problems: [
         { subject: expect.stringMatching(/^key \d+$/), problem: expect.stringContaining('has 101 left') },
@@ -52,16 +52,19 @@ describe.each(engines)('the audit of books on %s', (engine) => {
   });
 });
 
-test('an audit of nothing says so and exits with 2', async () => {
-  const { code, error } = await admin(['audit'], { DATA_DIR: '/nowhere' });
-  expect([code, error]).toEqual([2, 'DATA_DIR /nowhere has no database.\n']);
+test('an audit of nothing says so and exits with 1', async () => {
+  const { code, error } = await admin(['audit', '--offline'], { DATA_DIR: '/nowhere' });
+  expect([code, error]).toEqual([1, 'unigate: DATA_DIR /nowhere has no database.\n']);
 });
 
 test.each([[[]], [['repair']], [['audit', 'more']]])(
-  '%j gives the usage and exits with 2',
+  '%j leads to the help and exits with 2',
   async (parameters) => {
     const { code, error } = await admin(parameters);
-    expect([code, error]).toEqual([2, expect.stringContaining('npm run admin -- audit')]);
+    expect([code, error]).toEqual([
+      2,
+      expect.stringMatching(/^unigate: .* See npm run admin -- --help\.\n$/),
+    ]);
   },
 );
 

@@ -1,0 +1,24 @@
+const exitCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Runs a command of this process. The exit code is what it gives, or 130 or 143 after a signal. */
+export async function runProcess(run: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  const stop = new AbortController();
+  let stoppedWith: number | undefined;
+  for (const [signal, code] of Object.entries(exitCodes)) {
+    process.once(signal, () => {
+      stoppedWith = code;
+      stop.abort();
+    });
+  }
+  // A reader that has had enough, such as `head`, is not a failure.
+  process.stdout.on('error', (error) => {
+    if (!isClosedPipe(error)) throw error;
+  });
+  const code = await run(stop.signal);
+  process.exitCode = stoppedWith ?? code;
+}
+
+/** Whether nobody reads any more what is being written. */
+export function isClosedPipe(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'code' in error && error.code === 'EPIPE';
+}

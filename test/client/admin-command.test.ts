@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest';
+import { commands } from '../../client/commands/admin/commands.ts';
+import { startStubServer } from './stub-server.ts';
+import { runCommand } from './terminal.ts';
+
+const env = { UNIGATE_API_KEY: 'sk-secret', UNIGATE_BASE_URL: 'http://127.0.0.1:9' };
+const admin = (args: string[], more: Parameters<typeof runCommand>[1] = { env }) =>
+  runCommand(['admin', ...args], more);
+
+describe('a command line that is wrong', () => {
+  test.each([
+    [[], 'No command.'],
+    [['sing'], 'No command sing.'],
+    [['keys'], 'No command keys; there is keys list, '],
+    [['keys', 'sing'], 'No command keys sing; there is keys list, '],
+    [['constructor'], 'No command constructor.'],
+    [['keys', 'list', 'all'], 'keys list takes no all.'],
+    [['keys', 'revoke'], 'keys revoke takes one ID.'],
+    [['keys', 'revoke', 'seven'], 'ID: not a whole number.'],
+    [['keys', 'revoke', '7', '8'], 'keys revoke takes one ID.'],
+    [['keys', 'create', ' '], 'keys create takes one NAME.'],
+    [['keys', 'create', 'n', '--quota', 'much'], '--quota: not a whole number.'],
+    [['keys', 'create', 'n', '--ends', 'soon'], '--ends: a date such as 2026-11-22, or a span such as 24h.'],
+    [['keys', 'list', '--quota', '1'], 'keys list has no option --quota.'],
+    [['keys', 'list', '--loud'], 'No option --loud.'],
+    [['keys', 'list', '--json=yes'], '--json takes no value.'],
+    [['keys', 'list', '--page'], '--page: give a value.'],
+    [['audit', '--offline'], '--offline: only where the gateway is installed'],
+    [['help', 'sing'], 'No command sing.'],
+  ])('%j', async (args, message) => {
+    const { code, stdout, stderr } = await admin(args);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(/^unigate: .*\. See unigate admin --help\.\n$/);
+    expect(stderr).toContain(message);
+  });
+
+  test('has no key', async () => {
+    const { code, stderr } = await admin(['keys', 'list'], { env: {} });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('UNIGATE_API_KEY') });
+  });
+});
+
+describe('help', () => {
+  test('names every command, and needs no key', async () => {
+    for (const args of [['--help'], ['help'], ['-h']]) {
+      const { code, stdout, stderr } = await admin(args, { env: {} });
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      for (const name of Object.keys(commands)) expect(stdout.toString()).toContain(`\n  ${name}`);
+    }
+  });
+
+  test.each(Object.entries(commands))('%s has examples and tells its options', async (name, command) => {
+    const { code, stdout } = await admin([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(command.examples.length).toBeGreaterThan(0);
+    for (const example of command.examples) {
+      expect(example).toMatch(new RegExp(`^${name}( |$)`));
+      expect(stdout.toString()).toContain(`  unigate admin ${example}\n`);
+    }
+    for (const option of Object.keys(command.options)) expect(stdout.toString()).toContain(`--${option}`);
+  });
+
+  test('of a group has its commands only', async () => {
+    const { stdout } = await admin(['keys', '--help']);
+    expect(stdout.toString()).toContain('\n  keys create NAME');
+    expect(stdout.toString()).not.toContain('audit');
+  });
+});
+
+test('options of one name are of one kind in all commands', () => {
+  const kinds = new Map<string, boolean>();
+  for (const { options } of Object.values(commands)) {
+    for (const [name, { takes }] of Object.entries(options)) {
+      expect(kinds.get(name) ?? takes !== undefined, name).toBe(takes !== undefined);
+      kinds.set(name, takes !== undefined);
+    }
+  }
+});
+
+describe('what goes wrong is one line and exit code 1', () => {
+  test('no gateway', async () => {
+    const { code, stdout, stderr } = await admin(['keys', 'revoke', '7']);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^unigate: .+\n$/);
+  });
+
+  test('an answer that is no contract', async () => {
+    const url = await startStubServer((_, response) => void response.end('<html>sk-secret</html>'));
+    const { code, stderr } = await admin(['keys', 'list'], { env: { ...env, UNIGATE_BASE_URL: url } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^unigate: .+\n$/) });
+    expect(stderr).not.toContain('sk-secret');
+  });
+});
