@@ -1,6 +1,8 @@
 export type * as events from '../generated/events.ts';
 export type { components, operations, paths } from '../generated/http.ts';
 export { type OperationId, operations as operationTable } from '../generated/operations.ts';
+export type { Admin } from './admin/admin.ts';
+export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';

@@ -1,6 +1,7 @@
 import createClient, { type Client } from 'openapi-fetch';
 import type { paths } from '../generated/http.ts';
 import { type OperationFacts, operations } from '../generated/operations.ts';
+import { Admin } from './admin/admin.ts';
 import { Assets } from './assets.ts';
 import type { Answer, CallArguments, CallableOperation, Caller, CallOptions, Reply } from './call.ts';
 import { Embeddings } from './embeddings.ts';
@@ -71,6 +72,7 @@ export class Unigate implements Caller {
   readonly logs: Logs;
   readonly verification: Verification;
   readonly service: Service;
+  readonly admin: Admin;
   /** Every operation, by path. Takes `timeout` and `maxRetries` beside the options of `fetch`. */
   readonly http: HttpClient;
   readonly #gateway: SocketGateway;
@@ -104,6 +106,7 @@ export class Unigate implements Caller {
     this.logs = new Logs(this);
     this.verification = new Verification(this);
     this.service = new Service(this);
+    this.admin = new Admin(this);
   }
 
   /**

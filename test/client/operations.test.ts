@@ -62,6 +62,7 @@ const methods: Partial<Record<OperationId, Use>> = {
   getVerificationSession: (client) => client.verification.retrieve('vs_1'),
   listModels: (client) => client.models.list(),
   getModel: (client) => client.models.retrieve('m'),
+  listChanges: (client) => client.admin.changes.list(),
   getFile: (client) => client.openAddress(`${client.baseUrl}/v1/files/token/video.mp4`),
   getHealth: (client) => client.service.health(),
   getReadiness: (client) => client.service.readiness(),

@@ -61,18 +61,20 @@ describe('the published form', () => {
 });
 
 describe('the README', () => {
-  const rows = [...readme.matchAll(/^\| `(GET|POST|PUT|DELETE) ([^`]+)` \| `client\.(\w+)\.(\w+)/gm)];
+  const rows = [
+    ...readme.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) ([^`]+)` \| `client\.((?:\w+\.)+\w+)/gm),
+  ];
 
   test('names only paths of the contract, and only methods that are there', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance: object = new Unigate({ apiKey: 'k' });
     expect(rows.length).toBeGreaterThan(3);
-    for (const [row, method, path, area, name] of rows) {
+    for (const [row, method, path, names] of rows) {
       const operation = Object.values(operations).find(
         (facts) => facts.method.toUpperCase() === method && facts.path === path,
       );
       expect(operation, row).toBeDefined();
-      expect(instance, row).toHaveProperty([area ?? '', name ?? ''], expect.any(Function));
+      expect(instance, row).toHaveProperty(names ?? '', expect.any(Function));
     }
   });
 
@@ -89,9 +91,11 @@ describe('the README', () => {
   test('has every method of the client', async () => {
     const { Unigate } = await import('../../client/index.ts');
     const instance = new Unigate({ apiKey: 'k' });
-    const areas = Object.entries(instance).filter(([name]) => !['baseUrl', 'http'].includes(name));
-    expect(areas.length).toBeGreaterThan(10);
-    for (const [area, methods] of areas) {
+    const { admin, baseUrl, http, ...areas } = instance;
+    const nested = Object.entries(admin).map(([name, area]): [string, object] => [`admin.${name}`, area]);
+    const all: [string, object][] = [['admin', admin], ...nested, ...Object.entries(areas)];
+    expect(all.length).toBeGreaterThan(10);
+    for (const [area, methods] of all) {
       for (const name of methodsOf(Object.getPrototypeOf(methods)))
         expect(readme).toMatch(new RegExp(`client\\.${area}\\.${name}\\(|^\\| \`${name}\\(`, 'm'));
     }

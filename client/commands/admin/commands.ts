@@ -1,4 +1,5 @@
 import { auditCommand } from './audit.ts';
+import { changesCommand } from './changes.ts';
 import type { AdminCommand } from './command.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
@@ -7,5 +8,6 @@ import { logCommands } from './logs.ts';
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...keyCommands,
   ...logCommands,
+  changes: changesCommand,
   audit: auditCommand,
 };

@@ -1,0 +1,21 @@
+import type { components, operations } from '../../generated/http.ts';
+import type { Caller, CallOptions } from '../call.ts';
+
+type Schemas = components['schemas'];
+export type Change = Schemas['Change'];
+export type ChangePage = Schemas['ChangeListReply']['data'];
+export type ChangeQuery = NonNullable<operations['listChanges']['parameters']['query']>;
+
+/** What admins have changed. */
+export class Changes {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** One page, newest first. `GET /api/admin/changes` */
+  async list(query: ChangeQuery = {}, options: CallOptions = {}): Promise<ChangePage> {
+    return (await this.#caller.call('listChanges', { ...options, params: { query } })).data;
+  }
+}
