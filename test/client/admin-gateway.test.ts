@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Unigate } from '../../client/index.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { schemaProblems } from '../support/schemas.ts';
+import { runCommand } from './terminal.ts';
+
+let gateway: TestGateway;
+let client: Unigate;
+let env: Record<string, string>;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
+  env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+});
+afterAll(() => gateway.close());
+
+const admin = (...args: string[]) => runCommand(['admin', ...args], { env });
+
+/** Runs a command that must succeed; gives what it printed. */
+async function printed(...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await admin(...args);
+  expect({ code, stderr }).toMatchObject({ code: 0 });
+  return stdout.toString();
+}
+
+/** Runs a command with `--json` and holds what it prints to the data of a reply in the contract. */
+async function dataOf<Data>(reply: string, ...args: string[]): Promise<Data> {
+  const data: unknown = JSON.parse(await printed(...args, '--json'));
+  const pointer = `#/components/schemas/${reply}/properties/data`;
+  expect(schemaProblems({ pointer, schema: {} }, data)).toEqual([]);
+  return data as Data;
+}
+
+interface Page {
+  items: { id: number; name: string; key: string }[];
+  total: number;
+}
+
+describe('keys', () => {
+  test('made, listed and revoked', async () => {
+    const made = await admin('keys', 'create', 'phone', '--quota', '5000', '--models', 'alpha3-tts-flash');
+    const key = made.stdout.toString().trim();
+    expect(made.stderr).toMatch(/^key \d+\n$/);
+    const id = made.stderr.replace(/\D/g, '');
+    expect(await printed('keys', 'list')).toMatch(
+      new RegExp(`^id +name .*\\n${id} +phone +\\S+ +default +enabled +5000 +0 +never\\n`),
+    );
+    await new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list();
+    await printed('keys', 'revoke', id);
+    await expect(new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list()).rejects.toThrow('key');
+    expect(await admin('keys', 'revoke', id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^unigate: error \(404\): .*\[request req_\w+\]\n$/),
+    });
+  });
+
+  test('as JSON', async () => {
+    const { id, key } = await dataOf<{ id: number; key: string }>(
+      'TokenCreatedReply',
+      'keys',
+      'create',
+      'json',
+    );
+    expect(key).toMatch(/^sk-/);
+    const { items } = await dataOf<Page>('TokenListReply', 'keys', 'list', '--page-size', '1');
+    expect(items).toMatchObject([{ id, name: 'json' }]);
+  });
+
+  test('a name can neither move the cursor nor make a line', async () => {
+    await client.tokens.create({ name: 'a\nb\u202e' });
+    const text = await printed('keys', 'list');
+    expect(text).toContain('a\\u000ab\\u202e');
+    expect(text).not.toContain('\u202e');
+  });
+
+  test('a page says what more there is', async () => {
+    const { stderr } = await admin('keys', 'list', '--page-size', '1');
+    expect(stderr).toMatch(/^1 to 1 of \d+; --page 2 shows more\n$/);
+    expect(await admin('keys', 'list', '--page', '900')).toMatchObject({
+      stdout: Buffer.alloc(0),
+      stderr: expect.stringMatching(/^There are only \d+\.\n$/),
+    });
+    expect((await admin('keys', 'list', '--page-size', '1', '-q')).stderr).toBe('');
+  });
+});
+
+test('the log', async () => {
+  await client.embeddings.create({ model: 'theta-embedding-1', input: 'Hi.' });
+  const { items } = await dataOf<Page>('LogSearchReply', 'logs', 'search', '--keyword', 'theta');
+  expect(items).toHaveLength(1);
+  expect(await printed('logs', 'search', '--keyword', 'theta')).toMatch(/^time .*\n.*theta-embedding-1.*\n$/);
+  expect(await admin('logs', 'search', '--keyword', 'nothing-of-this')).toMatchObject({
+    code: 0,
+    stderr: 'There are none.\n',
+  });
+});
+
+test('changes', async () => {
+  await dataOf('ChangeListReply', 'changes', '--since', '1h', '--until', '2099-01-01');
+});
+
+describe('a refusal', () => {
+  test('of a key that is unknown', async () => {
+    const key = 'sk-nobody-has-this-key';
+    const { code, stdout, stderr } = await admin('keys', 'list', '--key', key);
+    expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^unigate: error \(401\): .+\[request req_\w+\]\n$/);
+    expect(stderr).not.toContain(key);
+  });
+
+  test('of a page that is none', async () => {
+    const { code, stderr } = await admin('keys', 'list', '--page', '0');
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(400): p') });
+  });
+});
