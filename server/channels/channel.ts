@@ -89,6 +89,11 @@ export class Channel {
     return this.settings.name;
   }
 
+  /** Requests that wait for a free connection. */
+  get waiting(): number {
+    return this.#calls.waiting + this.#polls.waiting;
+  }
+
   /** The provider's name of a model. */
   upstreamModel(id: string): string {
     return this.#upstreamNames.get(id) ?? id;
@@ -101,8 +106,16 @@ export class Channel {
   async request(request: UpstreamRequest): Promise<UpstreamResponse> {
     const leave = await (request.poll ? this.#polls : this.#calls).take(request.user, request.signal);
     try {
-      const response = await this.#send(request);
-      response.body.once('close', leave);
+      const counted = this.health.figures.begin();
+      const response = await this.#send(request).catch((error: unknown) => {
+        counted.ended();
+        throw error;
+      });
+      counted.answered();
+      response.body.once('close', () => {
+        counted.ended();
+        leave();
+      });
       return response;
     } catch (error) {
       leave();

@@ -2,7 +2,7 @@ import { Failure } from '../failure.ts';
 import { BusyError } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Channel, UpstreamRequest, UpstreamResponse } from './channel.ts';
-import { faultOf, isAway, neverSent, refusedBeforeWork } from './faults.ts';
+import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from './faults.ts';
 import type { Attempt } from './health.ts';
 import type { Asked } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -90,7 +90,7 @@ export async function requestInTurn(
       const answered = await ask(channel, attempt, request);
       const { status } = answered.response;
       last = answered;
-      if (!isChannelFailure(status)) return answered;
+      if (faultIn(status) === undefined) return answered;
       logger.warn({ channel: channel.name, status }, 'upstream failed');
       if (once && !refusedBeforeWork(status)) return answered;
     } catch (error) {
@@ -115,21 +115,16 @@ async function ask(channel: Channel, attempt: Attempt, request: UpstreamRequest)
     response = await channel.request(request);
   } catch (error) {
     if (error instanceof Failure || request.signal.aborted) throw error;
-    const fault = faultOf(error);
-    if (fault !== undefined) attempt.failed(fault);
+    attempt.failed(faultOf(error));
     throw new Unanswered(error);
   }
   const { status, headers, body } = response;
-  if (status === 429) attempt.throttled(readRetryAfter(headers));
-  else if (status >= 500)
-    attempt.failed('server_error', isAway(status) ? readRetryAfter(headers) : undefined);
-  // A key may be refused for one model only.
-  else if (isChannelFailure(status)) attempt.over();
-  else attempt.succeeded();
+  const fault = faultIn(status);
+  if (fault === undefined) attempt.succeeded();
+  else attempt.failed(fault, mayAskToWait(status) ? readRetryAfter(headers) : undefined);
   // Once it flows it may still break; that a reader has left it is no fault of the channel.
   body.once('error', (error: NodeJS.ErrnoException) => {
-    if (!request.signal.aborted && brokenOff.has(error.code ?? ''))
-      attempt.failed(faultOf(error) ?? 'broken_off');
+    if (!request.signal.aborted && brokenOff.has(error.code ?? '')) attempt.failed(faultOf(error));
   });
   return { channel, response, sent: request.body };
 }
@@ -153,10 +148,6 @@ function withShortestPause(answered: Answered, channels: readonly Channel[], ask
   if (status !== 429 || retryAfter >= told) return answered;
   const headers = { ...response.headers, 'retry-after': String(retryAfter) };
   return { ...answered, response: { ...response, headers } };
-}
-
-function isChannelFailure(status: number): boolean {
-  return [401, 402, 403, 429].includes(status) || status >= 500;
 }
 
 /** The failure to tell for an upstream that gave no answer, or broke off in the middle of one. */

@@ -1,6 +1,6 @@
 import { Failure } from '../failure.ts';
 import { BusyError } from '../outbound/slots.ts';
-import type { FailureKind } from './health.ts';
+import type { FailureKind } from './figures.ts';
 
 /** Errors of a connection that was never made: the request cannot have arrived. */
 const neverMade = new Set([
@@ -28,15 +28,27 @@ export function neverSent(error: unknown): boolean {
   return syscall === 'connect' || syscall === 'getaddrinfo' || (code !== undefined && neverMade.has(code));
 }
 
-/** What speaks against the channel when that was thrown on the way to it; undefined: nothing does. */
-export function faultOf(error: unknown): FailureKind | undefined {
-  if (error instanceof BusyError) return undefined;
+/** How a request failed when that was thrown on the way to its upstream. */
+export function faultOf(error: unknown): FailureKind {
+  if (error instanceof BusyError) return 'busy';
   if (neverSent(error)) return 'unreachable';
   if (error instanceof Failure) return error.status === 504 ? 'timeout' : 'bad_answer';
   if (!(error instanceof Error)) return 'broken_off';
   if (error.name === 'TimeoutError' || tooLate.has((error as NodeJS.ErrnoException).code ?? ''))
     return 'timeout';
   return 'broken_off';
+}
+
+/** How a request failed that an upstream answers with that status; undefined: it did not, or for the caller's own fault. */
+export function faultIn(status: number): FailureKind | undefined {
+  if (status >= 500) return 'server_error';
+  if (status === 429) return 'throttled';
+  return [401, 402, 403].includes(status) ? 'key_refused' : undefined;
+}
+
+/** Whether the status may come with the time for which the provider asks to be left alone. */
+export function mayAskToWait(status: number): boolean {
+  return status === 429 || isAway(status);
 }
 
 /** Whether an upstream's status says that the work was not begun, so that another may be asked for it. */

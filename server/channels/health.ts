@@ -1,7 +1,5 @@
+import { ChannelFigures, type FailureKind } from './figures.ts';
 import { type Asked, Pauses } from './pauses.ts';
-
-/** What speaks against a channel. What is the caller's affair, the gateway's own key or its limits is none of it. */
-export type FailureKind = 'unreachable' | 'timeout' | 'broken_off' | 'server_error' | 'bad_answer';
 
 /** So many episodes in a row make a channel rest. */
 const tolerated = 3;
@@ -30,6 +28,7 @@ interface Rest {
  * tries it out until one succeeds.
  */
 export class Health {
+  readonly figures: ChannelFigures;
   readonly #clock: () => number;
   readonly #pauses: Pauses;
   readonly #window: FailureShare;
@@ -47,6 +46,7 @@ export class Health {
   /** `clock` is the monotonic one. */
   constructor(clock: () => number) {
     this.#clock = clock;
+    this.figures = new ChannelFigures(clock);
     this.#pauses = new Pauses(clock);
     this.#window = new FailureShare(clock);
   }
@@ -121,9 +121,21 @@ export class Health {
   }
 
   /** @internal for `Attempt`: `anew` is false where it had succeeded before */
-  failed({ asked, began }: Attempt, pauseSeconds: number, anew: boolean): void {
+  failed(
+    { asked, began }: Attempt,
+    kind: FailureKind,
+    pauseSeconds: number | undefined,
+    anew: boolean,
+  ): void {
     const now = this.#clock();
-    if (pauseSeconds > 0 && !asked.poll) this.#pauses.away(asked, pauseSeconds, this.#count);
+    this.figures.failed(kind);
+    if (kind === 'throttled') {
+      // Polls are paused by whoever polls.
+      if (!asked.poll) this.#pauses.throttled(asked, pauseSeconds, this.#count);
+      return;
+    }
+    if (kind === 'key_refused' || kind === 'busy') return;
+    if (pauseSeconds !== undefined && !asked.poll) this.#pauses.away(asked, pauseSeconds, this.#count);
     this.#window.note(anew ? 'bad' : 'turned bad');
     const sameEpisode = began.count <= this.#episode.count || began.at < this.#episode.at + blipMs;
     // What was let through to a channel at rest says nothing new.
@@ -136,11 +148,6 @@ export class Health {
     if (this.#rest === undefined && this.#streaks[track] < tolerated && !this.#window.tooMany) return;
     this.#rest = { by: track, until: now + Math.min(maxRestMs, firstRestMs * 2 ** this.#rests) };
     this.#rests += 1;
-  }
-
-  /** @internal for `Attempt` */
-  throttled({ asked }: Attempt, pauseSeconds: number | undefined): void {
-    if (!asked.poll) this.#pauses.throttled(asked, pauseSeconds, this.#count);
   }
 
   /** @internal for `Attempt` */
@@ -186,24 +193,22 @@ export class Attempt {
     this.#health.succeeded(this, true);
   }
 
-  /** `pauseSeconds`: how long the provider asks to be left alone with such requests. */
-  failed(_kind: FailureKind, pauseSeconds = 0): void {
+  /** `pauseSeconds`: how long the provider asks to be left alone with such requests, if it does. */
+  failed(kind: FailureKind, pauseSeconds?: number): void {
     if (this.#outcome === 'failed' || this.#outcome === 'over') return;
     const anew = this.#outcome === undefined;
     this.#end('failed');
-    this.#health.failed(this, pauseSeconds, anew);
+    this.#health.failed(this, kind, pauseSeconds, anew);
   }
 
-  /** The provider takes no more of the user now; `pauseSeconds`: for how long, as far as it says so. */
-  throttled(pauseSeconds?: number): void {
-    if (this.#outcome !== undefined) return;
-    this.#end('over');
-    this.#health.throttled(this, pauseSeconds);
-  }
-
-  /** It says nothing of the channel. */
+  /** It says nothing of the channel, unless it was said already. */
   over(): void {
     if (this.#outcome === undefined) this.#end('over');
+  }
+
+  /** We leave it: whatever becomes of it now is our doing. */
+  leave(): void {
+    this.#end('over');
   }
 
   #end(outcome: 'succeeded' | 'failed' | 'over'): void {

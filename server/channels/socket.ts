@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { Channel } from './channel.ts';
 import { inTurn, noTurn, type Turn } from './failover.ts';
-import { faultOf, isAway } from './faults.ts';
+import { faultIn, faultOf, mayAskToWait } from './faults.ts';
 import type { Attempt } from './health.ts';
 import type { Asked } from './pauses.ts';
 import { readRetryAfter } from './retry-after.ts';
@@ -66,11 +66,13 @@ export async function openSocketInTurn(
 
 /** Tells the attempt what a handshake that came to nothing says of the channel. */
 function note({ attempt }: Turn, error: unknown): void {
-  if (!(error instanceof Refused)) attempt.failed(faultOf(error) ?? 'broken_off');
-  else if (error.status === 429) attempt.throttled(error.pause);
-  // A key may be refused for one model only.
-  else if (error.status >= 500)
-    attempt.failed('server_error', isAway(error.status) ? error.pause : undefined);
+  if (!(error instanceof Refused)) {
+    attempt.failed(faultOf(error));
+    return;
+  }
+  const { status, pause } = error;
+  const fault = faultIn(status);
+  if (fault !== undefined) attempt.failed(fault, mayAskToWait(status) ? pause : undefined);
 }
 
 /**
@@ -95,9 +97,11 @@ export function openSocket(channel: Channel, request: SocketRequest): Promise<We
     });
     const giveUp = (reason: unknown) => {
       stop();
+      counted.ended();
       reject(reason);
       socket.terminate();
     };
+    const counted = channel.health.figures.begin();
     const late = timers.alarm(handshakeLimit, () => giveUp(new Late('the handshake took too long')));
     const leave = () => giveUp(signal.reason);
     const stop = () => {
@@ -111,6 +115,8 @@ export function openSocket(channel: Channel, request: SocketRequest): Promise<We
     socket.on('open', () => {
       socket.pause();
       stop();
+      counted.answered();
+      socket.once('close', counted.ended);
       resolve(socket);
     });
     socket.on('unexpected-response', (_request, { statusCode = 0, headers }) =>

@@ -40,6 +40,13 @@ export class Slots {
     return this.#free === this.#options.count && this.#waiting.size === 0;
   }
 
+  /** How many wait for one. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const own of this.#waiting.values()) waiting += own.size;
+    return waiting;
+  }
+
   /**
    * Resolves when the user has a slot.
    *

@@ -17,7 +17,11 @@ export function answerFromSocket(
 ): CallAnswer<OpenedSocket> {
   return async (opened, call) => {
     const meter = new BridgedSpeech(opened, model, native.body);
-    call.signal.addEventListener('abort', () => opened.socket.terminate(), { once: true });
+    const leave = () => {
+      opened.attempt.leave();
+      opened.socket.terminate();
+    };
+    call.signal.addEventListener('abort', leave, { once: true });
     const settle = async () => {
       if (!meter.delivered) throw noAudio();
       await call.settle(meter);

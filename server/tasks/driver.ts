@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel.ts';
 import { type Turn, unanswered } from '../channels/failover.ts';
-import { faultOf, isAway, neverSent, refusedBeforeWork } from '../channels/faults.ts';
-import type { FailureKind } from '../channels/health.ts';
+import { faultIn, faultOf, mayAskToWait, neverSent, refusedBeforeWork } from '../channels/faults.ts';
+import type { FailureKind } from '../channels/figures.ts';
 import { Failure, type TaskError } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { NewClip } from '../store/commands/clips.ts';
@@ -103,7 +103,7 @@ export class DriverError extends Error {
   readonly kind: DriverErrorKind;
   /** What the caller gets; a subclass may carry the provider's own words. */
   readonly failure: Failure;
-  /** What speaks against the channel's health; undefined: nothing does. */
+  /** How the channel failed; undefined: it did not. */
   readonly fault: FailureKind | undefined;
   /** Seconds that the provider asks to wait with such requests. */
   readonly pause: number | undefined;
@@ -141,9 +141,8 @@ export function noteDriverError(
   about: { task?: string; asset?: string; failures?: number } = {},
 ): DriverError {
   const noted = asDriverError(error);
-  if (noted.fault !== undefined) attempt.failed(noted.fault, noted.pause);
-  else if (noted.failure.status === 429) attempt.throttled(noted.pause);
-  else attempt.over();
+  if (noted.fault === undefined) attempt.over();
+  else attempt.failed(noted.fault, noted.pause);
   logDriverError(logger, noted, { ...about, channel: channel.name }, message);
   return noted;
 }
@@ -155,9 +154,7 @@ export function noteDriverError(
 export function refusedBy(status: number, failure: Failure, pause?: number): DriverError {
   // A refused key, throttling and "not now" come before any work; other failures may come after it.
   const kind = refusedBeforeWork(status) ? 'retryable' : status >= 500 ? 'unknown' : 'rejected';
-  if (status === 429) return new DriverError(kind, failure, { pause });
-  if (status < 500) return new DriverError(kind, failure);
-  return new DriverError(kind, failure, { fault: 'server_error', ...(isAway(status) && { pause }) });
+  return new DriverError(kind, failure, { fault: faultIn(status), ...(mayAskToWait(status) && { pause }) });
 }
 
 /** Takes whatever was thrown on the way to an upstream for a `DriverError`. */

@@ -77,7 +77,7 @@ describe('episodes', () => {
       const attempt = health.begin();
       attempt.over();
       attempt.failed('server_error');
-      attempt.throttled(60);
+      attempt.failed('throttled', 60);
     }
     expect([health.state, health.admit()]).toEqual(['healthy', expect.anything()]);
   });
@@ -207,7 +207,7 @@ describe('throttling', () => {
   const berta = { user: 2, model: 'm' };
 
   test('holds back the user and the model it was about, for as long as the provider asks', () => {
-    health.admit(anna)?.throttled(30);
+    health.admit(anna)?.failed('throttled', 30);
     expect([health.admit(anna), health.insist(anna)]).toEqual([undefined, undefined]);
     expect(health.admit(berta)).toBeDefined();
     expect(health.admit({ ...anna, model: 'other' })).toBeDefined();
@@ -219,7 +219,7 @@ describe('throttling', () => {
   });
 
   test('without a pause makes others come first for a second', () => {
-    health.admit(anna)?.throttled();
+    health.admit(anna)?.failed('throttled');
     expect(health.admit(anna)).toBeUndefined();
     for (let request = 0; request < 20; request += 1) expect(health.insist(anna)).toBeDefined();
     now += 1_000;
@@ -228,22 +228,22 @@ describe('throttling', () => {
 
   test('is not forgotten for a success that began before', () => {
     const before = health.begin(anna);
-    health.begin(anna).throttled(30);
-    health.begin(anna).throttled(2);
+    health.begin(anna).failed('throttled', 30);
+    health.begin(anna).failed('throttled', 2);
     before.succeeded();
     now += 3_000;
     expect(health.insist(anna)).toBeUndefined();
   });
 
   test('of polls holds back no work', () => {
-    health.begin({ user: 1, poll: true }).throttled(30);
+    health.begin({ user: 1, poll: true }).failed('throttled', 30);
     expect(health.admit({ user: 1 })).toBeDefined();
   });
 
   test('of thousands of users takes no more room than those who wait', () => {
     for (let user = 0; user < 5_000; user += 1) {
       now += 2_000;
-      health.begin({ user, model: 'm' }).throttled(2);
+      health.begin({ user, model: 'm' }).failed('throttled', 2);
     }
     expect(health.admit({ user: 4_999, model: 'm' })).toBeUndefined();
     expect(health.admit({ user: 4_998, model: 'm' })).toBeDefined();

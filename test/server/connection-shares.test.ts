@@ -130,7 +130,7 @@ describe('the requests of a channel', () => {
 
   test('a poll or a task that waits in vain is tried again, and is no failure of the channel', () => {
     const { kind, fault, failure } = asDriverError(new BusyError('no slot'));
-    expect([kind, fault, failure.status]).toEqual(['retryable', undefined, 503]);
+    expect([kind, fault, failure.status]).toEqual(['retryable', 'busy', 503]);
   });
 });
 

@@ -94,7 +94,7 @@ function refusal(
       return new DriverError('unknown', providerFailure(502), { fault: 'server_error' });
     case 23:
     case 30:
-      return new DriverError('retryable', throttled());
+      return new DriverError('retryable', throttled(), { fault: 'throttled' });
     case 24: {
       const word = textField(field(answer, 'properties'), 'bannedWord');
       const which = word === undefined ? 'with one of its words' : `with the word ${quotedWord(words, word)}`;

@@ -19,6 +19,7 @@ export type BridgedPiece = { output: Record<string, unknown> } | { audio: Buffer
 /** One synthesis over the duplex socket, for a model that has no HTTP route. */
 export class BridgedSpeech {
   readonly #socket: WebSocket;
+  readonly #attempt: OpenedSocket['attempt'];
   readonly #model: string;
   readonly #unit: Unit;
   readonly #request: NativeSpeechRequest['body'];
@@ -29,11 +30,12 @@ export class BridgedSpeech {
 
   /** `request` is the native synthesizer request. */
   constructor(
-    { channel, socket }: OpenedSocket,
+    { channel, attempt, socket }: OpenedSocket,
     { id, unit }: CatalogueModel,
     request: NativeSpeechRequest['body'],
   ) {
     this.#socket = socket;
+    this.#attempt = attempt;
     this.#model = channel.upstreamModel(id);
     this.#unit = unit;
     this.#request = request;
@@ -108,6 +110,9 @@ export class BridgedSpeech {
         }
       }
       throw new Failure(502, 'bad_response', 'The provider broke the synthesis off.');
+    } catch (error) {
+      if (!(error instanceof Failure) || error.code === 'bad_response') this.#attempt.failed('broken_off');
+      throw error;
     } finally {
       frames.destroy();
       this.#socket.terminate();

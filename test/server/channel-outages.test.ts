@@ -1,0 +1,182 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { systemTimers } from '../../server/runtime/timers.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { makeKey, post, remainingQuota } from './books.ts';
+
+const vectors = {
+  object: 'list',
+  data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+  model: 'other',
+  usage: { prompt_tokens: 1 },
+};
+
+/** An upstream of embeddings that does as it is told. */
+interface Told extends RecordingUpstream {
+  answer(response: ServerResponse): void | Promise<void>;
+}
+
+const good = (response: ServerResponse) => {
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(vectors));
+};
+const bad =
+  (status: number, headers: Record<string, string> = {}) =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end('{}');
+  };
+const breaks = (response: ServerResponse) => void response.socket?.destroy();
+
+let skew = 0;
+const timers = { ...systemTimers, monotonic: () => systemTimers.monotonic() + skew };
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+
+async function told(): Promise<Told> {
+  const upstream = await startUpstream((_request, response) => one.answer(response));
+  const one: Told = Object.assign(upstream, { answer: good });
+  opened.push(one);
+  return one;
+}
+
+describe('a gateway with two accounts', () => {
+  let first: Told;
+  let second: Told;
+  let target: TestGateway;
+
+  beforeEach(async () => {
+    first = await told();
+    second = await told();
+    const models = ['*', 'other-*'].map((id) => ({ id, upstream: undefined }));
+    const channels = [
+      channelTo(first.url, { name: 'first', protocol: 'embeddings', models, priority: 9 }),
+      channelTo(second.url, { name: 'second', protocol: 'embeddings', models }),
+    ];
+    target = await startTestGateway({ sandbox: false, channels }, 'sqlite', Date.now, undefined, timers);
+    opened.push(target);
+  });
+
+  const ask = async (key = target.key, model = 'theta-embedding-1') => {
+    const reply = await post(target.url, key, '/v1/embeddings', { model, input: 'Hi' });
+    await reply.arrayBuffer();
+    return reply;
+  };
+  const health = () => target.gateway.channels.named('first')?.health;
+  const asked = () => [first.seen.length, second.seen.length];
+
+  test('a blip with a hundred requests in flight is one failure, and no client sees it', async () => {
+    const waiting: ServerResponse[] = [];
+    first.answer = (response) => void waiting.push(response);
+    const calls = Array.from({ length: 100 }, () => ask());
+    await vi.waitFor(() => expect(waiting).toHaveLength(100), 10_000);
+    first.answer = good;
+    for (const response of waiting) breaks(response);
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(asked()).toEqual([100, 100]);
+    expect([health()?.state, health()?.figures.failures.broken_off]).toEqual(['healthy', 100]);
+    await ask();
+    expect(asked()).toEqual([101, 100]);
+  });
+
+  test('a dead one rests, is tried by one request and is back', async () => {
+    first.answer = breaks;
+    for (let episode = 0; episode < 3; episode += 1) {
+      skew += 1_500;
+      expect((await ask()).status).toBe(200);
+    }
+    expect([health()?.state, first.seen.length]).toEqual(['resting', 3]);
+    await Promise.all(Array.from({ length: 10 }, () => ask()));
+    expect(first.seen).toHaveLength(3);
+    skew += 5_000;
+    const probes: ServerResponse[] = [];
+    first.answer = (response) => void probes.push(response);
+    const calls = Array.from({ length: 10 }, () => ask());
+    await vi.waitFor(() => expect(second.seen).toHaveLength(22));
+    expect([probes.length, health()?.state]).toEqual([1, 'probing']);
+    for (const probe of probes) good(probe);
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    first.answer = good;
+    await Promise.all(Array.from({ length: 5 }, () => ask()));
+    expect([health()?.state, first.seen.length]).toEqual(['healthy', 9]);
+  });
+
+  test('throttling holds back the user it was said to, and nobody else', async () => {
+    const { id: berta } = await target.gateway.store.run('createUser', {
+      name: 'berta',
+      group: 'default',
+      now: 1,
+    });
+    const { key: hers } = await makeKey(target, { quota: 1_000, userId: berta });
+    first.answer = bad(429, { 'retry-after': '60' });
+    expect((await ask()).status).toBe(200);
+    first.answer = good;
+    await ask();
+    expect(asked()).toEqual([1, 2]);
+    await ask(hers);
+    expect(asked()).toEqual([2, 2]);
+    await ask(target.key, 'other-embedding');
+    expect(asked()).toEqual([3, 2]);
+    skew += 60_000;
+    await ask();
+    expect(asked()).toEqual([4, 2]);
+    expect(health()?.state).toBe('healthy');
+  });
+
+  test('when both throttle, a call is refused with the shortest pause, unasked and unpaid', async () => {
+    const { key, id } = await makeKey(target, { quota: 1_000 });
+    first.answer = bad(429, { 'retry-after': new Date(Date.now() + 40_000).toUTCString() });
+    second.answer = bad(429, { 'retry-after': '9000' });
+    const refused = await ask(key);
+    expect(refused.status).toBe(429);
+    const again = await ask(key);
+    expect([again.status, asked()]).toEqual([429, [1, 1]]);
+    for (const { headers } of [refused, again]) {
+      const seconds = Number(headers.get('retry-after'));
+      expect(seconds).toBeGreaterThan(0);
+      expect(seconds).toBeLessThanOrEqual(40);
+    }
+    expect(await remainingQuota(target, id)).toBe(1_000);
+  });
+
+  test('a caller who asks for nonsense again and again rests nothing', async () => {
+    first.answer = bad(400);
+    for (let times = 0; times < 10; times += 1) {
+      skew += 1_500;
+      expect((await ask()).status).toBe(400);
+    }
+    expect([health()?.state, asked()]).toEqual(['healthy', [10, 0]]);
+  });
+
+  test('where both rest, requests are let through all the same, and end the rest', async () => {
+    first.answer = bad(500);
+    second.answer = bad(500);
+    for (let episode = 0; episode < 3; episode += 1) {
+      skew += 1_500;
+      expect((await ask()).status).toBe(502);
+    }
+    expect(health()?.state).toBe('resting');
+    first.answer = good;
+    expect((await ask()).status).toBe(200);
+    expect(health()?.state).toBe('healthy');
+  });
+});
+
+test('an upstream whose sockets break off time and again rests', async () => {
+  const upstream = await startSocketUpstream({ opened: ({ socket }) => socket.terminate() });
+  opened.push(upstream);
+  const channels = [channelTo(upstream.url, { name: 'first' })];
+  const target = await startTestGateway({ sandbox: false, channels }, 'sqlite', Date.now, undefined, timers);
+  opened.push(target);
+  const health = target.gateway.channels.named('first')?.health;
+  const body = { model: 'voxa-v1', input: 'Hi.', voice: 'voxanna' };
+  for (let times = 0; times < 5; times += 1) {
+    skew += 1_500;
+    expect((await post(target.url, target.key, '/v1/audio/speech', body)).ok).toBe(false);
+  }
+  expect(health?.figures.failures.broken_off).toBe(5);
+  expect(health?.state).toBe('resting');
+});
