@@ -1351,6 +1351,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/tasks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the tasks of all users.
+         * @description Tasks that match all that is asked for, newest first, with what an operator needs to find out why one does not end. Nothing of the request, its results or the rest of its callback address is told. Records are kept for seven days after a task's end.
+         */
+        get: operations["searchTasks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/tasks/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a task of any user that still waits.
+         * @description As the user's own cancel: the task ends as failed with the code `task_canceled`, its quota comes back, and no callback is made. A provider that has the task is asked first. A task that has begun, or that its provider cannot stop, is refused with 400: `settleTask` ends it without the provider. So is one that has ended.
+         */
+        post: operations["cancelTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/tasks/{id}/settle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End a task by hand whose provider will never tell its end.
+         * @description The end stands at once, whoever is at work on the task, and never changes: what a poll finds out later is not written any more. Books, log and callback are those of any other end. `failed` gives all the quota back and shows the user the code `task_lost`. `completed` charges `units` at the task's own rate. A task that has ended is refused with 400. The provider is not told.
+         */
+        post: operations["settleTask"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the callbacks of all users.
+         * @description Deliveries of changes of tasks to their callback addresses, newest first. Of an address only the host is told. Deliveries are kept for a day after they are closed.
+         */
+        get: operations["searchDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/deliveries/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a callback again now.
+         * @description One that is delivered or given up is tried now and, when that fails, by its schedule from the start; an open one is tried ahead of its time. Deliveries of one task stay in their order and never run side by side: while an earlier one is open, that one is tried now and this one follows it, and while a later one is under way, this one follows that. The `webhook-id` is that of the first try, so that receivers can tell a repeat. A delivery whose task was deleted does not exist.
+         */
+        post: operations["resendDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -6134,6 +6234,283 @@ export interface components {
             };
         };
         /**
+         * AdminTaskError
+         * @description Why a task failed.
+         */
+        AdminTaskError: {
+            /**
+             * @description A code of the gateway, or the provider's own.
+             * @example task_lost
+             */
+            code: string;
+            /** @description What went wrong. */
+            message: string;
+        };
+        /**
+         * AdminTask
+         * @description A task as the operator sees it. Times are Unix times in seconds; those that are not known yet, or hold no more, are null.
+         */
+        AdminTask: {
+            /**
+             * @description The public id.
+             * @example task_0a1b2c3d4e5f60718293a4b5c6d7e8f9
+             */
+            id: string;
+            /** @description Id of the request that made it. */
+            request_id: string;
+            /**
+             * Format: int64
+             * @description Number of its user.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description Number of the key that it was made with.
+             */
+            token_id: number;
+            /** @description Name of that key. */
+            token_name: string | null;
+            /**
+             * @description The operation that made it.
+             * @example createVideo
+             */
+            operation: string;
+            /**
+             * @description The format it was made in, and is read in.
+             * @enum {string}
+             */
+            format: "generic" | "videos" | "native" | "official" | "music" | "image";
+            /**
+             * @description What speaks with the provider about it.
+             * @example native_video
+             */
+            driver: string;
+            /**
+             * @description Id of the model.
+             * @example gamma3.0-video
+             */
+            model: string;
+            /**
+             * @description The channel that has it, or was last asked for it.
+             * @example native-eu
+             */
+            channel: string;
+            /** @description The provider's own id; null while no provider is known to have it. */
+            upstream_id: string | null;
+            /**
+             * @description Moves forward only; the last two are final.
+             * @enum {string}
+             */
+            state: "queued" | "in_progress" | "completed" | "failed";
+            /** @description Percent done. */
+            progress: number;
+            /** @description Why it failed, as its user is told; null otherwise. */
+            error: components["schemas"]["AdminTaskError"] | null;
+            /**
+             * @description The unit of the model.
+             * @example seconds
+             */
+            unit: string;
+            /** @description What was reserved, in that unit. */
+            expected_units: number;
+            /**
+             * Format: int64
+             * @description What was reserved, in quota; null where the books of it are kept no more.
+             */
+            reserved: number | null;
+            /**
+             * Format: int64
+             * @description What was charged, in quota; 0 where all came back, null before the end.
+             */
+            charged: number | null;
+            /**
+             * @description What became of its latest callback; null: there was none so far.
+             * @enum {string|null}
+             */
+            callback: "open" | "delivered" | "given_up" | null;
+            /**
+             * @description Host of its callback address; null: it has none.
+             * @example app.example
+             */
+            callback_host: string | null;
+            /** @description When it was made. */
+            created_at: number;
+            /** @description When its state or progress changed. */
+            updated_at: number;
+            /** @description When its provider began. */
+            started_at: number | null;
+            /** @description When it ended. */
+            completed_at: number | null;
+            /** @description When it fails if it has not ended by then. */
+            deadline_at: number;
+            /** @description When its provider last told of it. */
+            polled_at: number | null;
+            /** @description When its provider is asked again; while a gateway is at work on it, by when that one must be done. */
+            next_poll_at: number | null;
+            /** @description Polls in a row that failed. */
+            failures: number;
+            /** @description The gateway that is at work on it at this moment. */
+            lease_owner: string | null;
+        };
+        /**
+         * AdminTaskListReply
+         * @description One page of tasks.
+         */
+        AdminTaskListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The tasks, newest first. */
+                items: components["schemas"]["AdminTask"][];
+                /** @description Tasks on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * AdminTaskReply
+         * @description The task as it is now.
+         */
+        AdminTaskReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["AdminTask"];
+        };
+        /**
+         * SettleFailed
+         * @description The task has failed; its quota comes back.
+         */
+        SettleFailed: {
+            /**
+             * @description Always `failed`.
+             * @constant
+             */
+            outcome: "failed";
+            /** @description Why, for the list of changes; no user sees it. */
+            reason: string;
+            /** @description What the user is told. Without it that the provider does not tell the task's end. */
+            message?: string;
+        };
+        /**
+         * SettleCompleted
+         * @description The task is done and is charged.
+         */
+        SettleCompleted: {
+            /**
+             * @description Always `completed`.
+             * @constant
+             */
+            outcome: "completed";
+            /** @description Why, for the list of changes; no user sees it. */
+            reason: string;
+            /** @description What it used, in the unit of its model; at the most what was reserved for it. */
+            units: number;
+            /**
+             * Format: uri
+             * @description Address of the finished video. Only for a video, which has no result without it; the songs or picture of other tasks must have come from their provider.
+             */
+            url?: string;
+        };
+        /**
+         * SettleTaskRequest
+         * @description How a task ends by hand.
+         */
+        SettleTaskRequest: components["schemas"]["SettleFailed"] | components["schemas"]["SettleCompleted"];
+        /**
+         * Delivery
+         * @description The callback about one change of a task. Times are Unix times in seconds; those that are not known yet, or hold no more, are null.
+         */
+        Delivery: {
+            /**
+             * Format: int64
+             * @description Number of the delivery.
+             * @example 88
+             */
+            id: number;
+            /** @description The public id of the task. */
+            task_id: string;
+            /**
+             * Format: int64
+             * @description Number of the task's user; null: the task was deleted.
+             */
+            user_id: number | null;
+            /**
+             * @description The state of the task that it reports.
+             * @enum {string}
+             */
+            event: "queued" | "in_progress" | "completed" | "failed";
+            /**
+             * @description Host of the address, with its port where the address names one.
+             * @example app.example
+             */
+            host: string;
+            /**
+             * @description `open`: it is still to be made.
+             * @enum {string}
+             */
+            state: "open" | "delivered" | "given_up";
+            /** @description Tries that failed. */
+            tries: number;
+            /** @description When the latest try ended. */
+            last_try_at: number | null;
+            /** @description The status that the receiver gave to it; null: none. */
+            last_status: number | null;
+            /** @description Why there was no status: a code, such as `ECONNREFUSED` or `private address`. */
+            last_error: string | null;
+            /** @description When it is tried next; null when it is closed, and while another of its task goes before it. */
+            next_try_at: number | null;
+            /** @description The gateway that tries it at this moment. */
+            lease_owner: string | null;
+            /** @description When the task reached the state. */
+            changed_at: number;
+            /** @description When it was delivered or given up. */
+            closed_at: number | null;
+        };
+        /**
+         * DeliveryListReply
+         * @description One page of deliveries.
+         */
+        DeliveryListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The deliveries, newest first. */
+                items: components["schemas"]["Delivery"][];
+                /** @description Deliveries on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * DeliveryReply
+         * @description The delivery as it is now.
+         */
+        DeliveryReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Delivery"];
+        };
+        /**
          * HealthReply
          * @description The state of the gateway.
          */
@@ -6816,6 +7193,14 @@ export interface components {
         Since: number;
         /** @description Only what came before this time. Unix time in seconds. */
         Until: number;
+        /** @description Number of the key that it was made with; all keys when left out. */
+        OfToken: number;
+        /** @description The public id of a task, whoever owns it. */
+        AdminTaskId: string;
+        /** @description Public id of the task that it is about; all tasks when left out. */
+        OfTask: string;
+        /** @description Number of the delivery. */
+        DeliveryId: number;
     };
     requestBodies: never;
     headers: {
@@ -9330,6 +9715,204 @@ export interface operations {
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    searchTasks: {
+        parameters: {
+            query?: {
+                /** @description Public id of a task. */
+                id?: string;
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Number of the key that it was made with; all keys when left out. */
+                token_id?: components["parameters"]["OfToken"];
+                /** @description State that the task is in. */
+                state?: "queued" | "in_progress" | "completed" | "failed";
+                /** @description Id of the model. */
+                model?: string;
+                /** @description Name of the channel that has the task, or was last asked for it. */
+                channel?: string;
+                /** @description The format the task was made in. */
+                format?: "generic" | "videos" | "native" | "official" | "music" | "image";
+                /** @description What speaks with the provider about the task. */
+                driver?: string;
+                /** @description Code that the task failed with. */
+                error_code?: string;
+                /** @description Whether a provider is known to have the task. */
+                upstream?: "known" | "unknown";
+                /** @description Only what came at this time or later. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description Only what came before this time. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTaskListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    cancelTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The public id of a task, whoever owns it. */
+                id: components["parameters"]["AdminTaskId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The task is canceled. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTaskReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            502: components["responses"]["ManagementBadGateway"];
+            503: components["responses"]["ManagementUnavailable"];
+            504: components["responses"]["ManagementGatewayTimeout"];
+        };
+    };
+    settleTask: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The public id of a task, whoever owns it. */
+                id: components["parameters"]["AdminTaskId"];
+            };
+            cookie?: never;
+        };
+        /** @description How the task ends, and why. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettleTaskRequest"];
+            };
+        };
+        responses: {
+            /** @description The task has ended. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTaskReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    searchDeliveries: {
+        parameters: {
+            query?: {
+                /** @description `open` are those that are still to be made. */
+                state?: "open" | "delivered" | "given_up";
+                /** @description Public id of the task that it is about; all tasks when left out. */
+                task_id?: components["parameters"]["OfTask"];
+                /** @description Host of the callback address, with its port where the address names one. */
+                host?: string;
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    resendDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the delivery. */
+                id: components["parameters"]["DeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is about to be tried. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

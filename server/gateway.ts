@@ -31,12 +31,14 @@ export interface Gateway {
   readonly channels: Channels;
   readonly files: FileRelay;
   readonly tasks: Tasks;
+  /** Callbacks: to be woken when one may be due. */
+  readonly deliveries: { wake(): void };
   readonly creations: Creations;
   /** Assets whose provider is being asked about them, by id: who wants to know meanwhile waits for the same answer. */
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
   /** The same for verification sessions. */
   readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
-  /** Searches of the log that are under way. */
+  /** Searches of the log, of tasks and of callbacks that are under way. */
   readonly searches: Slots;
   readonly rateLimit: RateLimit;
   readonly socketLimit: SocketLimit;

@@ -64,7 +64,7 @@ export interface RunningGateway {
 const storeGraceMs = 5_000;
 /** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
-/** So many searches of the log run at a time, of one user about half of them; others wait so long, in milliseconds. */
+/** So many searches run at a time, of one user about half of them; others wait so long, in milliseconds. */
 const searchesAtOnce = 4;
 const searchWaitMs = 5_000;
 /** SQLite's SQLITE_BUSY: another process has the database open. */
@@ -165,6 +165,7 @@ export async function serve(
       channels,
       files,
       tasks,
+      deliveries,
       creations,
       assetRefreshes: new Map(),
       searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),

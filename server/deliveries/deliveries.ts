@@ -151,9 +151,12 @@ export class Deliveries {
     let next: DeliveryTry['next'];
     if (pause !== undefined) next = { at: now + pause };
     else next = { outcome: sent.result === 'delivered' ? 'delivered' : 'given_up' };
-    if (refused && pause === undefined)
-      logger.warn({ task: taskId, host, state, tries, reason: sent.reason }, 'a callback was given up');
-    await persist(store, 'recordDelivery', { id, taskId, attempt, tries, next, now });
+    const { answer } = sent;
+    if (refused && pause === undefined) {
+      const reason = typeof answer === 'number' ? `status ${answer}` : answer;
+      logger.warn({ task: taskId, host, state, tries, reason }, 'a callback was given up');
+    }
+    await persist(store, 'recordDelivery', { id, taskId, attempt, tries, answer, next, now });
     fault('delivery:recorded');
   }
 }

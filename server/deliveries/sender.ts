@@ -8,10 +8,13 @@ import type { DeliveryEnvironment } from './environment.ts';
 
 /**
  * - `delivered`: a 2xx came in time.
- * - `refused`: nothing of the kind; why, as a status or a code.
+ * - `refused`: another status came, or a code tells what came in between.
  * - `pointless`: its owner has removed the task.
  */
-export type SendResult = { result: 'delivered' | 'pointless' } | { result: 'refused'; reason: string };
+export type SendResult =
+  | { result: 'delivered'; answer: number }
+  | { result: 'refused'; answer: number | string }
+  | { result: 'pointless'; answer: null };
 
 /** Makes single tries. */
 export class Sender {
@@ -27,14 +30,13 @@ export class Sender {
   async send(delivery: DeliveryRecord): Promise<SendResult> {
     const { store, secret, clock } = this.#env;
     const task = await findTaskById(store.read, delivery.taskId);
-    if (task === undefined || task.callbackUrl === null) return { result: 'pointless' };
+    if (task === undefined || task.callbackUrl === null) return { result: 'pointless', answer: null };
     const body = this.#render(deliveredTask(task, delivery));
-    if (body === undefined) return { result: 'refused', reason: 'not rendered' };
+    if (body === undefined) return { result: 'refused', answer: 'not rendered' };
     const headers = webhookHeaders(messageId(delivery), clock(), body, secret);
     const answer = await this.#post(new URL(task.callbackUrl), headers, body);
-    if (typeof answer === 'string') return { result: 'refused', reason: answer };
-    if (answer >= 200 && answer < 300) return { result: 'delivered' };
-    return { result: 'refused', reason: `status ${answer}` };
+    if (typeof answer === 'number' && answer >= 200 && answer < 300) return { result: 'delivered', answer };
+    return { result: 'refused', answer };
   }
 
   async close(): Promise<void> {

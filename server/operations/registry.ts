@@ -1,6 +1,11 @@
 import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
+import { cancelTask } from './admin/cancelTask.ts';
 import { listChanges } from './admin/listChanges.ts';
+import { resendDelivery } from './admin/resendDelivery.ts';
+import { searchDeliveries } from './admin/searchDeliveries.ts';
+import { searchTasks } from './admin/searchTasks.ts';
+import { settleTask } from './admin/settleTask.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { createEmbedding } from './embeddings/createEmbedding.ts';
@@ -106,6 +111,11 @@ export const handlers: Handlers = {
   listModels,
   getModel,
   listChanges,
+  searchTasks,
+  cancelTask,
+  settleTask,
+  searchDeliveries,
+  resendDelivery,
   getFile,
   getHealth,
   getReadiness,

@@ -406,6 +406,11 @@ export interface DeliveriesTable {
   attempt: number;
   /** null: open. */
   outcome: 'delivered' | 'given_up' | null;
-  /** By the clock of due times. */
+  /** By the clock of due times, as when the latest try was answered. */
   closed_at: number | null;
+  last_try_at: number | null;
+  /** What that try was answered; null: there was no answer. */
+  last_status: number | null;
+  /** What came in the place of an answer: a code that holds nothing of the address. */
+  last_error: string | null;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { withinLimit } from '../runtime/timers.ts';
+import type { NewChange } from '../store/commands/changes.ts';
 import type { RemoveResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import {
   findTask,
+  findTaskById,
   findTasks,
   listTasks,
   pageTasks,
@@ -20,7 +22,7 @@ import { Resumption, type TaskInput } from './resumption.ts';
 import { Submitter } from './submitter.ts';
 import type { SubmittedTask, TaskCreation } from './task-creation.ts';
 import { TaskStep } from './task-step.ts';
-import { TaskTransitions } from './transitions.ts';
+import { type ManualEnd, TaskTransitions } from './transitions.ts';
 
 export interface CancelResult {
   /** False: it runs already, is over, or its upstream cannot stop tasks. */
@@ -135,9 +137,21 @@ export class Tasks {
    *
    * @throws Failure when the upstream did not answer; the task goes on then.
    */
-  async cancel(name: TaskName): Promise<CancelResult | undefined> {
+  cancel(name: TaskName): Promise<CancelResult | undefined> {
+    return this.#cancel(() => findTask(this.#env.store.read, name));
+  }
+
+  /** The same with a task of whatever owner, for an operator. */
+  cancelAny(id: string, change: NewChange): Promise<CancelResult | undefined> {
+    return this.#cancel(() => findTaskById(this.#env.store.read, id), change);
+  }
+
+  async #cancel(
+    find: () => Promise<TaskRecord | undefined>,
+    change?: NewChange,
+  ): Promise<CancelResult | undefined> {
     const { store, drivers, channels, timers, timing, stopping } = this.#env;
-    const task = await findTask(store.read, name);
+    const task = await find();
     if (task === undefined) return undefined;
     if (task.state !== 'queued') return { canceled: false, task };
     const { upstreamId } = task;
@@ -145,6 +159,9 @@ export class Tasks {
       const driver = drivers.get(task.driver);
       const channel = channels.named(task.channel);
       if (driver?.cancel === undefined || channel === undefined) return { canceled: false, task };
+      // Once the provider has heard of it there is no way back, and whoever writes the end may be another.
+      if (change !== undefined)
+        await store.run('noteChange', { ...change, details: { ...change.details, asked: task.channel } });
       try {
         await withinLimit(timers, timing.pollLimitMs, stopping, async (signal) =>
           driver.cancel?.({ ...task, upstreamId }, { channel, user: task.userId, signal }),
@@ -152,14 +169,31 @@ export class Tasks {
       } catch (error) {
         const { kind, failure } = asDriverError(error);
         if (kind !== 'rejected') throw failure;
-        return { canceled: false, task: (await findTask(store.read, name)) ?? task };
+        return { canceled: false, task: (await find()) ?? task };
       }
       fault('cancel:answered');
     }
-    const failed = await this.#changes.fail(task, taskCanceled, { overrule: true });
-    const now = failed ?? (await findTask(store.read, name));
+    const failed = await this.#changes.fail(task, taskCanceled, { overrule: true, change });
+    const now = failed ?? (await find());
     // A poll may have found out by itself; anything else means that it was too late.
     return now && { canceled: failed !== undefined || now.error?.code === taskCanceled.code, task: now };
+  }
+
+  /**
+   * Ends a task of whatever owner by an operator's word, since its provider will never tell its end. `decide` says how,
+   * or throws; it is asked again when the task has changed meanwhile. Undefined when there is no such task.
+   */
+  async settle(
+    id: string,
+    decide: (task: TaskRecord) => { end: ManualEnd; change: NewChange },
+  ): Promise<TaskRecord | undefined> {
+    for (;;) {
+      const task = await findTaskById(this.#env.store.read, id);
+      if (task === undefined) return undefined;
+      const { end, change } = decide(task);
+      const settled = await this.#changes.settle(task, end, change);
+      if (settled !== undefined) return settled;
+    }
   }
 
   /**

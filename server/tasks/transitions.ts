@@ -1,5 +1,6 @@
-import type { Failure } from '../failure.ts';
+import type { Failure, TaskError } from '../failure.ts';
 import { price } from '../models/usage.ts';
+import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -11,6 +12,17 @@ import { jittered, longer, retryPause } from './timing.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
 type Completed = Extract<Snapshot, { state: 'completed' }>;
+
+/** How an operator ends a task. */
+export type ManualEnd =
+  | { outcome: 'failed'; error: TaskError }
+  | {
+      outcome: 'completed';
+      /** In the model's unit; at the most what was reserved. */
+      units: number;
+      /** Absent: what is kept of it already. */
+      result?: Readonly<Record<string, unknown>> | undefined;
+    };
 
 /** Every way a task changes once it exists. Each is one transaction, and nothing of a claim that was overtaken. */
 export class TaskTransitions {
@@ -129,7 +141,15 @@ export class TaskTransitions {
   fail(
     task: TaskRecord,
     { code, message }: { code: string; message: string },
-    { result, overrule = false }: { result?: Readonly<Record<string, unknown>>; overrule?: boolean } = {},
+    {
+      result,
+      overrule = false,
+      change,
+    }: {
+      result?: Readonly<Record<string, unknown>>;
+      overrule?: boolean;
+      change?: NewChange | undefined;
+    } = {},
   ): Promise<TaskRecord | undefined> {
     return this.#finish(task, {
       attempt: overrule ? null : task.attempt,
@@ -138,6 +158,23 @@ export class TaskTransitions {
       error: { code: storable(code), message: storable(message) },
       keepKey: code === submissionInterrupted.code,
       charge: null,
+      change,
+    });
+  }
+
+  /**
+   * Ends a task by an operator's word, whoever is at work on it. What it costs must not be more than was held. Undefined when
+   * it is final, or an upstream has taken it since.
+   */
+  settle(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
+    if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
+    const { units, result } = end;
+    return this.#finish(task, {
+      attempt: null,
+      result: result === undefined ? null : JSON.stringify(result),
+      error: null,
+      charge: { quota: price(units, task.rate, 1), units, inputTokens: 0, outputTokens: 0 },
+      change,
     });
   }
 

@@ -174,6 +174,7 @@ const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
   submitImageAction: [['notifyHook', ['web'], (url) => ({ taskId: '1', customId: '2', notifyHook: url })]],
   createMessage: messagePlaces,
   countMessageTokens: messagePlaces,
+  settleTask: [['url', ['web'], (url) => ({ outcome: 'completed', reason: 'Made.', units: 1, url })]],
   createVerificationSession: [['callback_url', ['web'], (url) => ({ callback_url: url })]],
 };
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { operations } from '../../generated/operations.ts';
+import { type OperationFacts, operations } from '../../generated/operations.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream } from '../support/upstream.ts';
@@ -135,9 +135,11 @@ const elsewhere = 'deleteToken';
 
 test('every operation that takes the id of a task or an asset is tried', () => {
   const tried = new Set([withTask, withAsset, withClip, withSession].flatMap(Object.keys));
-  const taking = Object.entries(operations).filter(
-    ([, { path, statuses }]) =>
-      /\{(task_|clip_|session_)?id\}/.test(path) && !(statuses as readonly number[]).includes(501),
+  const all: [string, OperationFacts][] = Object.entries(operations);
+  const taking = all.filter(
+    ([, { path, statuses, role }]) =>
+      // What asks for a role is refused to others before its id is looked at.
+      role === undefined && /\{(task_|clip_|session_)?id\}/.test(path) && !statuses.includes(501),
   );
   expect(taking.map(([id]) => id).filter((id) => !tried.has(id) && id !== elsewhere)).toEqual([]);
   expect(taking.length).toBeGreaterThan(8);

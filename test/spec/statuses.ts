@@ -82,6 +82,11 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getModel: kept,
 
   listChanges: operated,
+  searchTasks: operated,
+  cancelTask: [200, ...keyed, 403, 404, ...provider],
+  settleTask: [...operated, 404, ...body],
+  searchDeliveries: operated,
+  resendDelivery: [...operated, 404],
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
   getHealth: [200, 500],

@@ -59,6 +59,10 @@ const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
     const made = await make('createNativeVideo');
     return { path: { task_id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };
   },
+  cancelTask: async () => {
+    const made = await make('createNativeVideo');
+    return { path: { id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };
+  },
   deleteOfficialVideo: async () => {
     const made = await make('createOfficialVideo');
     return { path: { task_id: (jsonOf(made) as { id: string }).id } };

@@ -1,26 +1,19 @@
-import { Failure } from '../../failure.ts';
 import type { Handler, ResponseBody } from '../../http/handler.ts';
-import { BusyError } from '../../outbound/slots.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { readPage } from '../read-page.ts';
+import { runSearch } from '../run-search.ts';
 
 type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 
 /** The entries of the request log that are about the caller's user, the newest first. */
-export const searchLogs: Handler<'searchLogs'> = async ({ gateway, caller, query, signal }, reply) => {
-  const leave = await gateway.searches.take(caller.userId, signal).catch((error: unknown) => {
-    throw error instanceof BusyError ? busy(error) : error;
+export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
+  const { caller, query } = request;
+  const { entries, total } = await runSearch(request, 'searchLog', {
+    userId: caller.userId,
+    keyword: query.keyword ?? '',
+    ...readPage(query),
   });
-  try {
-    const { entries, total } = await gateway.store.report('searchLog', {
-      userId: caller.userId,
-      keyword: query.keyword ?? '',
-      ...readPage(query),
-    });
-    reply.json(200, { success: true, message: '', data: { items: entries.map(viewEntry), total } });
-  } finally {
-    leave();
-  }
+  reply.json(200, { success: true, message: '', data: { items: entries.map(viewEntry), total } });
 };
 
 function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
@@ -37,9 +30,3 @@ function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
     request_id: entry.request_id,
   };
 }
-
-const busy = (cause: BusyError) =>
-  new Failure(503, 'store_unavailable', 'Too many searches are under way. Repeat later.', {
-    retryAfter: 1,
-    cause,
-  });

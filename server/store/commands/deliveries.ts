@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { TaskRecord } from '../queries/tasks.ts';
 import type { Database, TaskState } from '../schema.ts';
 import { isPostgres, statement } from '../statement.ts';
+import { type NewChange, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 
 /** A delivery that is still to be made. */
@@ -107,27 +108,34 @@ export interface DeliveryTry {
   taskId: string;
   attempt: number;
   tries: number;
+  /** A status or a code; null: nothing was sent. */
+  answer: number | string | null;
   /** When to try again, or how it ended. */
   next: { at: number } | { outcome: 'delivered' | 'given_up' };
   now: number;
 }
 
 /**
- * Writes down how a try went, and lets the task's next delivery follow a closed one. False when the claim was not the
- * latest any more.
+ * Writes down how a try went, and lets the task's next delivery follow a closed one, or one before that is to be sent
+ * again. False when the claim was not the latest any more.
  */
 export const recordDelivery: Command<DeliveryTry, boolean> = async (
   trx,
-  { id, taskId, attempt, tries, next, now },
+  { id, taskId, attempt, tries, answer, next, now },
 ) => {
-  // Whoever adds a delivery holds the task, so that it either finds this one closed or is found here.
-  if (!('at' in next) && isPostgres(trx))
-    await trx.selectFrom('tasks').select('id').where('id', '=', taskId).forUpdate().execute();
+  await holdTask(trx, taskId);
   const { numUpdatedRows } = await trx
     .updateTable('deliveries')
     .set({
       tries,
       lease_owner: null,
+      ...(answer === null
+        ? {}
+        : {
+            last_try_at: now,
+            last_status: typeof answer === 'number' ? answer : null,
+            last_error: typeof answer === 'string' ? answer : null,
+          }),
       ...('at' in next
         ? { next_try_at: next.at }
         : { next_try_at: null, outcome: next.outcome, closed_at: now }),
@@ -136,13 +144,78 @@ export const recordDelivery: Command<DeliveryTry, boolean> = async (
     .where('attempt', '=', attempt)
     .where('closed_at', 'is', null)
     .executeTakeFirst();
-  if (numUpdatedRows > 0n && !('at' in next)) await release(trx, { taskId, now });
+  if (numUpdatedRows > 0n) await release(trx, taskId, now);
   return numUpdatedRows > 0n;
 };
 
-const release = statement<{ taskId: string; now: number }>()`
-  update deliveries set next_try_at = ${'now'} where next_try_at is null and id = (
-    select min(id) from deliveries where task_id = ${'taskId'} and closed_at is null)`;
+/**
+ * Whoever adds, closes or sends again a delivery holds its task, so that it finds the others as they are. False when the
+ * task is there no more.
+ */
+async function holdTask(trx: Kysely<Database>, id: string): Promise<boolean> {
+  const task = trx.selectFrom('tasks').select('id').where('id', '=', id);
+  const row = await (isPostgres(trx) ? task.forUpdate() : task).executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Has the first open delivery of a task tried and the others wait for it; while one is under way, all others wait.
+ * `hurry`: now, whatever its schedule says. Their rows are locked, so that none is claimed meanwhile.
+ */
+async function release(trx: Kysely<Database>, taskId: string, now: number, hurry = false): Promise<void> {
+  const open = await trx
+    .selectFrom('deliveries')
+    .select(['id', 'lease_owner', 'next_try_at'])
+    .where('task_id', '=', taskId)
+    .where('closed_at', 'is', null)
+    .orderBy('id')
+    .$if(isPostgres(trx), (query) => query.forUpdate())
+    .execute();
+  if (open.some(({ lease_owner: owner }) => owner !== null)) return;
+  for (const [index, { id, next_try_at: due }] of open.entries()) {
+    if (index > 0 && due !== null) await setDue(trx, { id, at: null });
+    else if (index === 0 && (due === null || (hurry && due > now))) await setDue(trx, { id, at: now });
+  }
+}
+
+const setDue = statement<{ id: number; at: number | null }>()`
+  update deliveries set next_try_at = ${'at'} where id = ${'id'}`;
+
+/**
+ * Has a delivery tried now, and by its schedule from the start if it was closed. While an earlier one of its task is
+ * open, that one is tried and this one follows. `not_found`: it, or its task, is there no more.
+ */
+export const resendDelivery: Command<
+  { id: number; now: number; change: NewChange },
+  'resent' | 'not_found'
+> = async (trx, { id, now, change }) => {
+  const named = await trx.selectFrom('deliveries').select('task_id').where('id', '=', id).executeTakeFirst();
+  if (named === undefined || !(await holdTask(trx, named.task_id))) return 'not_found';
+  const there = await trx
+    .updateTable('deliveries')
+    .set(({ eb, ref }) => {
+      const wasClosed = eb('closed_at', 'is not', null);
+      return {
+        outcome: null,
+        closed_at: null,
+        tries: eb.case().when(wasClosed).then(0).else(ref('tries')).end(),
+        // What an earlier claim finds out is about an earlier try.
+        attempt: eb
+          .case()
+          .when(wasClosed)
+          .then(eb('attempt', '+', 1))
+          .else(ref('attempt'))
+          .end(),
+      };
+    })
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();
+  if (there === undefined) return 'not_found';
+  await release(trx, named.task_id, now, true);
+  await recordChange(trx, change);
+  return 'resent';
+};
 
 /** Makes deliveries under a lease due at once: those of one owner, or with null of all that are gone. Says how many. */
 export const releaseDeliveries: Command<{ owner: string | null; now: number }, number> = async (
@@ -191,6 +264,8 @@ export const pruneDeliveries: Command<{ closedBy: number; limit: number }, numbe
     .where('id', 'in', (db) =>
       db.selectFrom('deliveries').select('id').where('closed_at', '<=', closedBy).limit(limit),
     )
+    // It may be sent again at this moment.
+    .where('closed_at', '<=', closedBy)
     .executeTakeFirst();
   return Number(numDeletedRows);
 };

@@ -8,6 +8,7 @@ import {
   recordDelivery,
   releaseDeliveries,
   repairDueDeliveries,
+  resendDelivery,
 } from './deliveries.ts';
 import { rollUpLog } from './figures.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
@@ -76,6 +77,7 @@ export const commands = {
   releaseDeliveries,
   repairDueDeliveries,
   pruneDeliveries,
+  resendDelivery,
 };
 
 export type CommandName = keyof typeof commands;

@@ -1,6 +1,7 @@
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import type { TaskFormat, TaskState } from '../schema.ts';
+import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
@@ -226,6 +227,8 @@ export interface TaskEnd {
   now: number;
   /** By the clock of due times. */
   dueNow: number;
+  /** By whom, where it was an operator. */
+  change?: NewChange | undefined;
 }
 
 /**
@@ -246,6 +249,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     expiresAt,
     now,
     dueNow,
+    change,
   },
 ) => {
   const row = await trx
@@ -276,6 +280,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
   const task = taskRecord(row);
   await addClips(trx, [{ ...task, clips }]);
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
+  if (change !== undefined) await recordChange(trx, change);
   fault('settle:between');
   const { requestId } = task;
   const log = {

@@ -11,6 +11,7 @@ import { music } from './music.ts';
 import { parameters } from './parameters.ts';
 import { realtime } from './realtime.ts';
 import { speech } from './speech.ts';
+import { tasks } from './tasks.ts';
 import { video } from './video.ts';
 import { voices } from './voices.ts';
 
@@ -29,6 +30,7 @@ export const decisions = [
   parameters,
   realtime,
   speech,
+  tasks,
   video,
   voices,
 ];

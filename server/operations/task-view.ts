@@ -1,0 +1,63 @@
+import type { components } from '../../generated/http.ts';
+import { Failure } from '../failure.ts';
+import type { Gateway } from '../gateway.ts';
+import { quoted } from '../models/catalogue.ts';
+import { type FoundTask, findShownTask } from '../store/queries/task-search.ts';
+
+type Schemas = components['schemas'];
+
+/** A task as the operator sees it: nothing of the request, nothing of the callback address but its host. */
+export function viewTask({
+  error_code: code,
+  error_message: message,
+  ...task
+}: FoundTask): Schemas['AdminTask'] {
+  const { callback_url: callback, delivery, ledger_state: books, charged } = task;
+  return {
+    id: task.id,
+    request_id: task.request_id,
+    user_id: task.user_id,
+    token_id: task.token_id,
+    token_name: task.token_name,
+    operation: task.operation,
+    format: task.format,
+    driver: task.driver,
+    model: task.model,
+    channel: task.channel,
+    upstream_id: task.upstream_id,
+    state: task.state,
+    progress: task.progress,
+    error: code === null ? null : { code, message: message ?? '' },
+    unit: task.unit,
+    expected_units: task.expected_units,
+    reserved: task.reserved,
+    charged: books === 'refunded' ? 0 : charged,
+    callback: delivery,
+    callback_host: callback === null ? null : (URL.parse(callback)?.host ?? null),
+    created_at: seconds(task.created_at),
+    updated_at: seconds(task.updated_at),
+    started_at: secondsOrNull(task.started_at),
+    completed_at: secondsOrNull(task.completed_at),
+    deadline_at: seconds(task.deadline_at),
+    polled_at: secondsOrNull(task.polled_at),
+    next_poll_at: secondsOrNull(task.next_poll_at),
+    failures: task.failures,
+    lease_owner: task.lease_owner,
+  };
+}
+
+/** The task as it is on disk. @throws Failure 404 when it is there no more */
+export async function shownTask({ store }: Gateway, id: string): Promise<Schemas['AdminTask']> {
+  const task = await findShownTask(store.read, id);
+  if (task === undefined) throw noTask(id);
+  return viewTask(task);
+}
+
+export function noTask(id: string): Failure {
+  return new Failure(404, 'resource_not_found', `id: there is no task ${quoted(id)} here.`);
+}
+
+/** Whole seconds of epoch milliseconds. */
+export const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+export const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));

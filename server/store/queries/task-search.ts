@@ -1,0 +1,136 @@
+import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
+import type { Database, DeliveriesTable, LedgerTable, TaskFormat, TaskState, TasksTable } from '../schema.ts';
+
+/** Which tasks an operator looks for, whoever owns them; what is left out does not matter. */
+export interface TaskSearch {
+  id?: string | undefined;
+  userId?: number | undefined;
+  tokenId?: number | undefined;
+  state?: TaskState | undefined;
+  model?: string | undefined;
+  channel?: string | undefined;
+  format?: TaskFormat | undefined;
+  driver?: string | undefined;
+  errorCode?: string | undefined;
+  /** Whether an upstream is known to have it. */
+  upstream?: boolean | undefined;
+  /** Epoch milliseconds: from the first, before the second. */
+  createdFrom?: number | undefined;
+  createdBefore?: number | undefined;
+  offset: number;
+  limit: number;
+}
+
+const columns = [
+  't.id',
+  't.request_id',
+  't.user_id',
+  't.token_id',
+  't.operation',
+  't.format',
+  't.driver',
+  't.model',
+  't.unit',
+  't.channel',
+  't.upstream_id',
+  't.state',
+  't.progress',
+  't.error_code',
+  't.error_message',
+  't.expected_units',
+  't.callback_url',
+  't.created_at',
+  't.updated_at',
+  't.started_at',
+  't.completed_at',
+  't.deadline_at',
+  't.polled_at',
+  't.next_poll_at',
+  't.failures',
+  't.lease_owner',
+  't.attempt',
+] as const;
+
+type Column<Name> = Name extends `t.${infer Rest}` ? Rest : never;
+
+/** A task as an operator is shown it, with its books and its latest delivery: nothing of the request or its result. */
+export type FoundTask = Pick<TasksTable, Column<(typeof columns)[number]>> & {
+  /** Null where the key is there no more. */
+  token_name: string | null;
+  /** Null where the books are swept. */
+  reserved: number | null;
+  charged: number | null;
+  ledger_state: LedgerTable['state'] | null;
+  /** Null: nothing was to be delivered so far. */
+  delivery: 'open' | NonNullable<DeliveriesTable['outcome']> | null;
+};
+
+/** A page of tasks, newest first, and how many there are on all pages. It looks at an index alone until it knows its page. */
+export async function searchTasks(
+  db: Kysely<Database>,
+  { offset, limit, ...filter }: TaskSearch,
+): Promise<{ tasks: FoundTask[]; total: number }> {
+  const found = db.selectFrom('tasks').where(matches(filter));
+  const { total } = await found
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  if (offset >= total) return { tasks: [], total };
+  const page = await found
+    .select('id')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .offset(offset)
+    .limit(limit)
+    .execute();
+  const tasks = await tasksById(
+    db,
+    page.map(({ id }) => id),
+  );
+  return { tasks, total: Math.max(total, offset + tasks.length) };
+}
+
+/** The one task of that id, as a search shows it. */
+export async function findShownTask(db: Kysely<Database>, id: string): Promise<FoundTask | undefined> {
+  return (await tasksById(db, [id]))[0];
+}
+
+/** Newest first. */
+function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<FoundTask[]> {
+  if (ids.length === 0) return Promise.resolve([]);
+  return db
+    .selectFrom('tasks as t')
+    .leftJoin('ledger as l', 'l.request_id', 't.request_id')
+    .leftJoin('tokens as k', 'k.id', 't.token_id')
+    .select(columns)
+    .select(['k.name as token_name', 'l.reserved', 'l.charged', 'l.state as ledger_state'])
+    .select((eb) =>
+      eb
+        .selectFrom('deliveries as d')
+        .select(sql<FoundTask['delivery']>`coalesce(d.outcome, 'open')`.as('delivery'))
+        .whereRef('d.task_id', '=', 't.id')
+        .orderBy('d.id', 'desc')
+        .limit(1)
+        .as('delivery'),
+    )
+    .where('t.id', 'in', ids)
+    .orderBy('t.created_at', 'desc')
+    .orderBy('t.id', 'desc')
+    .execute();
+}
+
+function matches(filter: Omit<TaskSearch, 'offset' | 'limit'>): Expression<SqlBool> {
+  const { id, state, model, channel, format, driver, errorCode, upstream } = filter;
+  const { userId, tokenId, createdFrom, createdBefore } = filter;
+  const equal = { id, state, model, channel, format, driver, error_code: errorCode };
+  const all = Object.entries(equal).flatMap(([column, value]) =>
+    value === undefined ? [] : [sql<SqlBool>`${sql.ref(column)} = ${value}`],
+  );
+  // With the sign no engine takes the index of owners, which does not have all that is asked for.
+  if (userId !== undefined) all.push(sql<SqlBool>`+user_id = ${userId}`);
+  if (tokenId !== undefined) all.push(sql<SqlBool>`+token_id = ${tokenId}`);
+  if (upstream === true) all.push(sql<SqlBool>`upstream_id is not null`);
+  if (upstream === false) all.push(sql<SqlBool>`upstream_id is null`);
+  if (createdFrom !== undefined) all.push(sql<SqlBool>`created_at >= ${createdFrom}`);
+  if (createdBefore !== undefined) all.push(sql<SqlBool>`created_at < ${createdBefore}`);
+  return all.length === 0 ? sql<SqlBool>`1 = 1` : sql.join(all, sql` and `);
+}

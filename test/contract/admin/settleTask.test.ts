@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest';
+import { type AdminTask, changesOf, dataOf, shownTask } from '../../support/admin.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { startMusic } from '../../support/start-music.ts';
+import { startVideo, videoEnded } from '../../support/start-video.ts';
+
+const slow = { prompt: '[[slow]] A kite.' };
+const reason = 'Ticket 4711.';
+
+describeOperation('settleTask', {
+  invalid: {
+    'no reason': { change: { reason: undefined }, names: 'reason' },
+    'an outcome that there is not': { change: { outcome: 'lost' }, names: 'outcome' },
+    'units of a failed task': { change: { units: 1 }, names: 'units' },
+    'a completed task without units': { example: 'completed', change: { units: undefined }, names: 'units' },
+    'units below 0': { example: 'completed', change: { units: -1 }, names: 'units', limit: 0 },
+    'an address that is none': { example: 'completed', change: { url: 'kite.mp4' }, names: 'url' },
+    'a reason of 501 characters': { change: { reason: 'r'.repeat(501) }, names: 'reason', limit: 500 },
+    'a task id of 129 characters': { path: { id: 't'.repeat(129) }, names: 'id', limit: 128 },
+  },
+  carriesOut(call) {
+    test('a task as failed, free of charge, with the message for its user and the reason for the list', async () => {
+      const id = await startVideo(slow);
+      const task = dataOf<AdminTask>(await call({ example: 'failed', path: { id } }));
+      const message = 'The provider could not finish the video.';
+      expect(task).toMatchObject({ id, state: 'failed', error: { code: 'task_lost', message }, charged: 0 });
+      const shown = await videoEnded(id);
+      expect(shown).toMatchObject({ status: 'failed', error: { code: 'task_lost', message } });
+      expect(JSON.stringify(shown)).not.toContain('4711');
+      expect(await changesOf(`task ${id}`)).toMatchObject([
+        {
+          action: 'settleTask',
+          user_id: 1,
+          details: { outcome: 'failed', reason: expect.stringContaining('4711') },
+        },
+      ]);
+      const again = await call({ path: { id }, body: { outcome: 'completed', reason, units: 1 } });
+      expectRefusal(again, 400, { names: 'id', says: ['ended as failed'] });
+    });
+
+    test('a video as completed, charged and with its result', async () => {
+      const id = await startVideo({ ...slow, seconds: '6' });
+      const before = await shownTask(id);
+      const task = dataOf<AdminTask>(await call({ example: 'completed', path: { id } }));
+      const charged = Math.ceil(((before?.reserved ?? 0) * 5) / 6);
+      expect(task).toMatchObject({ state: 'completed', error: null, progress: 100, charged });
+      expect(await videoEnded(id)).toMatchObject({
+        status: 'completed',
+        progress: 100,
+        video_url: expect.stringContaining('http'),
+      });
+    });
+
+    test('400 what is more than was reserved, or has no result', async () => {
+      const id = await startVideo(slow);
+      const completed = { outcome: 'completed', reason, units: 2 };
+      const url = 'https://files.example/kite.mp4';
+      const more = await call({ path: { id }, body: { ...completed, units: 3, url } });
+      expectRefusal(more, 400, { names: 'units', says: ['at most 2'] });
+      expectRefusal(await call({ path: { id }, body: completed }), 400, { names: 'url' });
+      const song = await startMusic({ prompt: '[[slow]] A song.' });
+      const given = await call({ path: { id: song }, body: { ...completed, url } });
+      expectRefusal(given, 400, { names: 'url', says: ['video'] });
+      expectRefusal(await call({ path: { id: song }, body: completed }), 400, { names: 'outcome' });
+      expect(await shownTask(id)).toMatchObject({ completed_at: null, charged: null });
+    });
+
+    test('404 a task that nobody has', async () => {
+      expectRefusal(await call({ path: { id: 'task_nobody' } }), 404, { names: 'id' });
+    });
+  },
+});

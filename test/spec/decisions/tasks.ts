@@ -1,0 +1,40 @@
+import type { Limits } from '../../support/limits.ts';
+
+const states = ['queued', 'in_progress', 'completed', 'failed'];
+const formats = ['generic', 'videos', 'native', 'official', 'music', 'image'];
+const outcomes = ['open', 'delivered', 'given_up'];
+const reason = { maxLength: 500, minLength: 1 };
+
+/** What the operator does with tasks and callbacks. */
+export const tasks: Limits = {
+  'searchTasks?id': { maxLength: 128, minLength: 1 },
+  'searchTasks?state': { enum: states },
+  'searchTasks?model': { maxLength: 200, minLength: 1 },
+  'searchTasks?channel': { maxLength: 128, minLength: 1 },
+  'searchTasks?format': { enum: formats },
+  'searchTasks?driver': { maxLength: 64, minLength: 1 },
+  'searchTasks?error_code': { maxLength: 200, minLength: 1 },
+  'searchTasks?upstream': { enum: ['known', 'unknown'] },
+  'searchDeliveries?state': { enum: outcomes },
+  'searchDeliveries?host': { maxLength: 300, minLength: 1 },
+  'parameters/AdminTaskId': { maxLength: 128, minLength: 1 },
+  'parameters/DeliveryId': { maximum: 9007199254740991, minimum: 1 },
+  'parameters/OfTask': { maxLength: 128, minLength: 1 },
+  'parameters/OfToken': { maximum: 9007199254740991, minimum: 1 },
+  'SettleFailed.outcome': { const: 'failed' },
+  'SettleFailed.reason': reason,
+  'SettleFailed.message': { maxLength: 500, minLength: 1 },
+  'SettleCompleted.outcome': { const: 'completed' },
+  'SettleCompleted.reason': reason,
+  'SettleCompleted.units': { maximum: 1000000000, minimum: 0 },
+  'SettleCompleted.url': { maxLength: 4096, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
+  'AdminTask.format': { enum: formats },
+  'AdminTask.state': { enum: states },
+  'AdminTask.callback': { enum: [...outcomes, null] },
+  'AdminTaskReply.success': { const: true },
+  'AdminTaskListReply.success': { const: true },
+  'Delivery.event': { enum: states },
+  'Delivery.state': { enum: outcomes },
+  'DeliveryReply.success': { const: true },
+  'DeliveryListReply.success': { const: true },
+};
