@@ -35,14 +35,17 @@ export interface MeteredCall {
 export class Metering {
   readonly #books: Books;
   readonly #call: MeteredCall;
+  /** What units cost, by the prices of when it began. */
+  readonly #quota: (units: number) => number;
   /** Units and quota held. */
   #units: number;
   #held: number;
   #closed = false;
 
-  private constructor(books: Books, call: MeteredCall, held: number) {
+  private constructor(books: Books, call: MeteredCall, quota: (units: number) => number, held: number) {
     this.#books = books;
     this.#call = call;
+    this.#quota = quota;
     this.#units = call.expectedUnits;
     this.#held = held;
   }
@@ -50,7 +53,8 @@ export class Metering {
   /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when it was revoked; nothing is held then. */
   static async open(books: Books, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const amount = books.prices.quota(model.id, caller.group, call.expectedUnits);
+    const quota = books.prices.quoted(model.id, caller.group);
+    const amount = quota(call.expectedUnits);
     const outcome = await books.ledger.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId },
@@ -68,7 +72,7 @@ export class Metering {
     }
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
-    return new Metering(books, call, amount);
+    return new Metering(books, call, quota, amount);
   }
 
   /**
@@ -77,9 +81,9 @@ export class Metering {
    */
   async cover(units: number): Promise<boolean> {
     if (this.#closed) return false;
-    const { requestId, model, caller } = this.#call;
+    const { requestId } = this.#call;
     const from = this.#held;
-    const to = Math.max(from, this.#books.prices.quota(model.id, caller.group, units));
+    const to = Math.max(from, this.#quota(units));
     if (to > from) {
       const outcome = await this.#books.ledger.extend({ requestId, from, to });
       if (outcome === 'insufficient_quota') return false;
@@ -127,9 +131,8 @@ export class Metering {
 
   /** Quota for what a provider reported; a figure that has no price costs all that is held. */
   #cost(units: number): number {
-    const { model, caller } = this.#call;
     try {
-      return this.#books.prices.quota(model.id, caller.group, units);
+      return this.#quota(units);
     } catch (error) {
       if (error instanceof RangeError) return Number.MAX_SAFE_INTEGER;
       throw error;
