@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Ajv, type ErrorObject } from 'ajv';
 import { type Document, isMap, isNode, LineCounter, parseDocument, visit } from 'yaml';
 import { isRange } from './address-ranges.ts';
@@ -71,15 +72,18 @@ export function parseConfiguration(
   environment: Readonly<Record<string, string | undefined>>,
 ): ConfigurationFile {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const problems = document.errors.map(({ message, pos }) => ({ offset: pos[0], message }));
+  // Prettier errors would quote the file, and what stands in it may be a secret.
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const problems = document.errors.map(({ message, pos }) => ({
+    offset: pos[0],
+    message: unquoted(message),
+  }));
   if (problems.length === 0) {
     problems.push(...fillIn(document, environment));
-    const value: unknown = document.toJS() ?? {};
+    const value: unknown = problems.length === 0 ? (document.toJS() ?? {}) : {};
     if (problems.length === 0 && check(value)) {
-      problems.push(
-        ...contradictions(value).map(({ at, message }) => ({ offset: offsetOf(document, at), message })),
-      );
+      const wrong = [...contradictions(value), ...fillInKeys(value), ...unusableChannels(value)];
+      problems.push(...wrong.map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
       if (problems.length === 0) return value;
     }
     for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
@@ -90,7 +94,7 @@ export function parseConfiguration(
   throw new SettingsError(report.join('\n'));
 }
 
-/** Replaces `${NAME}` in every string; tells which variables are not set. */
+/** Replaces `${NAME}` in every string; tells which variables are not set, and which anchors are not there. */
 function fillIn(document: Document, environment: Readonly<Record<string, string | undefined>>) {
   const problems: { offset: number; message: string }[] = [];
   visit(document, {
@@ -103,19 +107,30 @@ function fillIn(document: Document, environment: Readonly<Record<string, string 
         return value ?? '';
       });
     },
+    Alias(_key, node) {
+      if (node.resolve(document) !== undefined) return;
+      const message = 'a * refers to an anchor before it; a text that begins with one stands in quotes.';
+      problems.push({ offset: node.range?.[0] ?? 0, message });
+    },
   });
   return problems;
 }
 
+interface Problem {
+  /** Where the value stands. */
+  at: (string | number)[];
+  message: string;
+}
+
 /** What the schema cannot say. */
-function contradictions(file: ConfigurationFile): { at: (string | number)[]; message: string }[] {
+function contradictions(file: ConfigurationFile): Problem[] {
   const groups = new Set(Object.keys(file.groups ?? { default: {} }));
   const names = new Set<string>();
   const proxies = (file.trusted_proxies ?? []).flatMap((range, index) =>
     isRange(range) ? [] : [{ at: ['trusted_proxies', index], message: `${range} is no address or range.` }],
   );
   const channels = (file.channels ?? []).flatMap((channel, index) => {
-    const problems: { at: (string | number)[]; message: string }[] = [];
+    const problems: Problem[] = [];
     if (names.has(channel.name)) {
       problems.push({ at: ['channels', index, 'name'], message: `two channels are named ${channel.name}.` });
     }
@@ -130,6 +145,40 @@ function contradictions(file: ConfigurationFile): { at: (string | number)[]; mes
     return problems;
   });
   return [...proxies, ...channels];
+}
+
+/** Puts the keys that stand in files of their own where keys stand. */
+function fillInKeys({ channels = [] }: ConfigurationFile): Problem[] {
+  return channels.flatMap((channel, index) => {
+    const { key_file: path, key } = channel;
+    if (path === undefined || key !== undefined) return [];
+    const at = ['channels', index, 'key_file'];
+    try {
+      channel.key = readFileSync(path, 'utf8').trim();
+    } catch (error) {
+      return [{ at, message: `cannot read ${path} (${(error as NodeJS.ErrnoException).code}).` }];
+    }
+    return channel.key === '' ? [{ at, message: `${path} is empty.` }] : [];
+  });
+}
+
+/** What no connection could be made with. */
+function unusableChannels({ channels = [] }: ConfigurationFile): Problem[] {
+  return channels.flatMap(({ key = '', key_file, ...channel }, index) => {
+    const addresses = (['base_url', 'ws_url'] as const).flatMap((field) =>
+      channel[field] === undefined || URL.canParse(channel[field])
+        ? []
+        : [{ at: ['channels', index, field], message: `channels.${index}.${field} is no address.` }],
+    );
+    if (/^[\x20-\x7e]*$/.test(key)) return addresses;
+    const at = ['channels', index, key_file === undefined ? 'key' : 'key_file'];
+    return [...addresses, { at, message: `the key of ${channel.name} has characters that no header takes.` }];
+  });
+}
+
+/** Without what the parser repeats of the text behind a colon. */
+function unquoted(message: string): string {
+  return message.replace(/(?<=\S):\s[\s\S]*$/, '');
 }
 
 function pointerParts(error: ErrorObject): (string | number)[] {

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import {
   type ChannelProtocol,
   type ConfigurationFile,
@@ -86,11 +87,6 @@ export function readSettings(environment: Environment): Settings {
   const path = set('CONFIG');
   const file: ConfigurationFile =
     path === undefined ? { sandbox: true } : parseConfiguration(path, readText(path, 'CONFIG'), environment);
-  const certificate = set('TLS_CERT');
-  const key = set('TLS_KEY');
-  if ((certificate === undefined) !== (key === undefined)) {
-    throw new SettingsError('TLS_CERT and TLS_KEY belong together: set both or neither.');
-  }
   const metricsPort = set('METRICS_PORT');
   return {
     host: set('HOST') ?? '127.0.0.1',
@@ -101,10 +97,7 @@ export function readSettings(environment: Environment): Settings {
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),
     logLevel: logLevel(set('LOG_LEVEL') ?? 'info'),
-    tls:
-      certificate === undefined || key === undefined
-        ? undefined
-        : { certificate: readText(certificate, 'TLS_CERT'), key: readText(key, 'TLS_KEY') },
+    tls: tlsPair(set('TLS_CERT'), set('TLS_KEY')),
     metrics:
       metricsPort === undefined
         ? undefined
@@ -125,10 +118,7 @@ export function readSettings(environment: Environment): Settings {
       protocol: channel.protocol,
       baseUrl: channel.base_url.replace(/\/+$/, ''),
       wsUrl: (channel.ws_url ?? channel.base_url.replace(/^http/, 'ws')).replace(/\/+$/, ''),
-      key:
-        channel.key_file === undefined
-          ? (channel.key ?? '')
-          : readText(channel.key_file, channel.name).trim(),
+      key: channel.key ?? '',
       models: channel.models.map((model) =>
         typeof model === 'string' ? { id: model, upstream: undefined } : model,
       ),
@@ -171,6 +161,20 @@ function databaseLimits(file: ConfigurationFile['database'] = {}): PostgresLimit
 function taskMs(sandbox: ConfigurationFile['sandbox']): number | undefined {
   const seconds = typeof sandbox === 'object' ? sandbox.task_seconds : undefined;
   return seconds === undefined ? undefined : seconds * 1_000;
+}
+
+function tlsPair(certificatePath: string | undefined, keyPath: string | undefined): Settings['tls'] {
+  if (certificatePath === undefined && keyPath === undefined) return undefined;
+  if (certificatePath === undefined || keyPath === undefined)
+    throw new SettingsError('TLS_CERT and TLS_KEY belong together: set both or neither.');
+  const certificate = readText(certificatePath, 'TLS_CERT');
+  const key = readText(keyPath, 'TLS_KEY');
+  try {
+    createSecureContext({ cert: certificate, key });
+  } catch (cause) {
+    throw new SettingsError(`TLS_CERT and TLS_KEY: ${(cause as Error).message}.`, { cause });
+  }
+  return { certificate, key };
 }
 
 function readText(path: string, wantedBy: string): string {

@@ -99,6 +99,23 @@ channels:
   expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true, relayMedia: true });
 });
 
+const emptyFile = join(folder, 'empty');
+writeFileSync(emptyFile, '\n');
+
+test.each([
+  'channels: [{ key: *a-secret }]',
+  'channels: [{ key: |a-secret }]',
+  'callbacks: { secret: !a-secret a-secret } }',
+  'callbacks:\n  secret: "a-secret" a-secret',
+  'callbacks:\n  secret: a-secret: a-secret',
+  'callbacks:\n secret: x\na-secret',
+  'callbacks:\n\tsecret: a-secret',
+])('what is no YAML is not repeated, since it may be a secret: %j', (yaml) => {
+  const { read } = withFile(`${yaml}\n`);
+  expect(read).toThrow(/\.yaml:\d+: \w/);
+  expect(read).not.toThrow(/a-secret|\n\n/);
+});
+
 describe('errors name the line and what is wrong with it', () => {
   const channel = (extra: string) => `sandbox: true
 channels:
@@ -127,6 +144,10 @@ channels:
       8,
       /two channels are named eu/,
     ],
+    ['a key file that is not there', channel('key_file: /none/key'), 7, /cannot read \/none\/key \(ENOENT\)/],
+    ['a key file without a key', channel(`key_file: ${emptyFile}`), 7, /empty is empty/],
+    ['a key that no header takes', channel('key: "two\\nlines"'), 7, /the key of eu has characters/],
+    ['an address that is none', channel('ws_url: "ws://[x"'), 7, /ws_url is no address/],
     ['broken YAML', 'sandbox: [true\n', 2, /./],
     ['a database without connections', 'sandbox: true\ndatabase: { connections: 0 }\n', 2, /connections/],
     ['songs of a second', 'sandbox: { song_seconds: 1 }\n', 1, /song_seconds/],
@@ -142,6 +163,7 @@ channels:
     [{ LOG_LEVEL: 'loud' }, /LOG_LEVEL must be one of/],
     [{ BOOTSTRAP_KEY: 'short' }, /BOOTSTRAP_KEY must be 8 to 256/],
     [{ TLS_CERT: '/nowhere' }, /TLS_CERT and TLS_KEY belong together/],
+    [{ TLS_CERT: emptyFile, TLS_KEY: emptyFile }, /^TLS_CERT and TLS_KEY: [^\n]*$/],
     [{ CONFIG: '/nowhere.yaml' }, /CONFIG: cannot read/],
   ])('%o', (environment, message) => {
     expect(() => readSettings(environment)).toThrow(message);
