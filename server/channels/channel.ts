@@ -46,7 +46,8 @@ const standardSlots: ChannelSlots = {
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
-  readonly #pool: Pool;
+  #pool: Pool | undefined;
+  #retired = false;
   readonly #calls: Slots;
   readonly #polls: Slots;
   readonly #basePath: string;
@@ -64,17 +65,9 @@ export class Channel {
     this.settings = settings;
     this.#files = files;
     this.health = new Health(clock);
-    const base = new URL(settings.baseUrl);
-    this.#basePath = base.pathname.replace(/\/$/, '');
+    this.#basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
     this.#calls = new Slots(calls);
     this.#polls = new Slots(polls);
-    // As many connections as there are slots: a request that had to wait in here would not be known to wait.
-    this.#pool = new Pool(base.origin, {
-      connect: { timeout: 5_000 },
-      headersTimeout: silence,
-      bodyTimeout: silence,
-      keepAliveTimeout: 30_000,
-    });
     this.#upstreamNames = new Map(
       settings.models.flatMap(({ id, upstream }) =>
         upstream === undefined ? [] : [[id, upstream] as const],
@@ -115,12 +108,25 @@ export class Channel {
       response.body.once('close', () => {
         counted.ended();
         leave();
+        this.#closeIfDone();
       });
       return response;
     } catch (error) {
       leave();
+      this.#closeIfDone();
       throw error;
     }
+  }
+
+  /** Whether no request goes by it, or waits to. */
+  get idle(): boolean {
+    return this.#calls.idle && this.#polls.idle;
+  }
+
+  /** The configuration has it no more: what still goes by it ends as it began, and then its connections are closed. */
+  retire(): void {
+    this.#retired = true;
+    this.#closeIfDone();
   }
 
   async #send(request: UpstreamRequest): Promise<UpstreamResponse> {
@@ -137,7 +143,7 @@ export class Channel {
     if (body !== undefined) sent['content-type'] = 'application/json';
     const written = holdsLongText(body) ? await jsonStream(body) : undefined;
     if (written !== undefined) sent['content-length'] = String(written.length);
-    const response = await this.#pool.request({
+    const response = await this.#connections().request({
       method,
       path: this.#basePath + this.upstreamPath(path),
       headers: sent,
@@ -164,7 +170,25 @@ export class Channel {
     return path;
   }
 
-  close(): Promise<void> {
-    return this.#pool.destroy();
+  async close(): Promise<void> {
+    await this.#pool?.destroy();
+  }
+
+  /** Made anew for a request that was on its way here when the channel was retired. */
+  #connections(): Pool {
+    // As many connections as there are slots: a request that had to wait in here would not be known to wait.
+    this.#pool ??= new Pool(new URL(this.settings.baseUrl).origin, {
+      connect: { timeout: 5_000 },
+      headersTimeout: silence,
+      bodyTimeout: silence,
+      keepAliveTimeout: 30_000,
+    });
+    return this.#pool;
+  }
+
+  #closeIfDone(): void {
+    if (!this.#retired || !this.idle) return;
+    void this.#pool?.destroy();
+    this.#pool = undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FileRelay } from '../files/file-relay.ts';
 import { matcher } from '../models/access.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
@@ -13,8 +14,12 @@ interface Entry {
 
 /** All upstream accounts, and which of them may serve a request. */
 export class Channels {
-  readonly #entries: readonly Entry[];
+  #entries: readonly Entry[] = [];
+  /** Those that were replaced or left out, and may still be at work. */
+  #retired: readonly Channel[] = [];
+  readonly #clock: () => number;
   readonly #random: () => number;
+  readonly #files: FileRelay | undefined;
 
   /** `clock` is the monotonic one; `random` gives numbers from 0 up to 1, for the choice by weight. */
   constructor(
@@ -23,12 +28,36 @@ export class Channels {
     random: () => number = Math.random,
     files?: FileRelay,
   ) {
-    this.#entries = settings.map((one) => ({
-      channel: new Channel(one, clock, undefined, files),
-      serves: matcher(one.models.map(({ id }) => id)),
-      lists: matcher(one.models.map(({ id }) => id).filter((id) => id !== '*')),
-    }));
+    this.#clock = clock;
     this.#random = random;
+    this.#files = files;
+    this.apply(settings);
+  }
+
+  /**
+   * From now on these are the channels. One whose settings are the same stays as it is, with its connections, health
+   * and slots; what goes by another one ends as it began.
+   */
+  apply(settings: readonly ChannelSettings[]): void {
+    const before = new Set(this.#entries);
+    const kept = (one: ChannelSettings) => {
+      const same = [...before].find(({ channel }) => isDeepStrictEqual(channel.settings, one));
+      if (same !== undefined) before.delete(same);
+      return same;
+    };
+    this.#entries = settings.map((one) => kept(one) ?? this.#entryOf(one));
+    const gone = [...before].map(({ channel }) => channel);
+    for (const channel of gone) channel.retire();
+    this.#retired = [...this.#retired, ...gone].filter(({ idle }) => !idle);
+  }
+
+  #entryOf(settings: ChannelSettings): Entry {
+    const ids = settings.models.map(({ id }) => id);
+    return {
+      channel: new Channel(settings, this.#clock, undefined, this.#files),
+      serves: matcher(ids),
+      lists: matcher(ids.filter((id) => id !== '*')),
+    };
   }
 
   get names(): readonly string[] {
@@ -98,6 +127,7 @@ export class Channels {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#entries.map(({ channel }) => channel.close()));
+    const all = [...this.#entries.map(({ channel }) => channel), ...this.#retired];
+    await Promise.all(all.map((channel) => channel.close()));
   }
 }

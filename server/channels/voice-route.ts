@@ -26,6 +26,7 @@ interface VoiceLookup {
  * The channels that can speak with all the voices: those that serve the model and have the system voices, or the one
  * channel that custom voices were made on. A channel that does not list its voices may have any that nobody made
  * here, and that is not written like one that was. A string that may be no voice at all must not be another user's.
+ * A socket goes on with the channel it is `connected` to, whatever the configuration has become since.
  *
  * @throws Failure 503 when no channel serves the model; 400 when a voice is unknown, another user's or made for
  *   another model, or when voices live apart
@@ -35,8 +36,12 @@ export async function channelsForVoices(
   caller: Caller,
   model: CatalogueModel,
   voices: readonly NamedVoice[],
+  connected?: Channel,
 ): Promise<Channel[]> {
-  const serving = channels.serving('native', model.id, caller.group);
+  const others = channels
+    .serving('native', model.id, caller.group)
+    .filter(({ name }) => name !== connected?.name);
+  const serving = connected === undefined ? others : [...others, connected];
   if (serving.length === 0) {
     throw new Failure(503, 'model_not_found', `No channel serves ${model.id} to this key.`, {
       retryAfter: 60,

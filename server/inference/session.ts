@@ -115,9 +115,9 @@ export class InferenceSession extends SocketSession {
     if (first === undefined) return true;
     const { gateway, caller, model } = this.connection;
     const task = this.#task;
-    const channels = await channelsForVoices(gateway, caller, model, named);
-    if (this.over || this.#task !== task) return false;
     const { channel } = this.relay;
+    const channels = await channelsForVoices(gateway, caller, model, named, channel);
+    if (this.over || this.#task !== task) return false;
     if (channel !== undefined && channels.includes(channel)) return true;
     await this.#failTask(invalidParameter(`${first.field}: this voice needs a task of its own.`));
     return false;

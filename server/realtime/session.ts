@@ -110,7 +110,7 @@ export class RealtimeSession extends SocketSession {
         { ...event },
         main.map(({ field }) => field),
       );
-      return await channelsForVoices(gateway, caller, model, [...main, ...others]);
+      return await channelsForVoices(gateway, caller, model, [...main, ...others], this.relay.channel);
     } catch (error) {
       if (!(error instanceof Failure) || error.status !== 400) throw error;
       const [param] = error.message.split(': ', 1);
