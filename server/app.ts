@@ -23,8 +23,9 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   app.use(authenticate(gateway));
   app.use(limitRate(gateway.rateLimit));
   app.use(requireRole);
-  app.use(readBody(gateway.settings.limits.bodyMb));
-  app.use(readForm(contract, gateway.settings.limits.bodyMb));
+  const bodyMb = () => gateway.settings.limits.bodyMb;
+  app.use(readBody(bodyMb));
+  app.use(readForm(contract, bodyMb));
   app.use(await contractValidator(contract));
   app.use(dispatch(gateway, handlers));
   app.use(renderFailure(gateway.logger));

@@ -10,6 +10,7 @@ import type { Prices } from './ledger/prices.ts';
 import type { ModelAccess } from './models/access.ts';
 import type { Slots } from './outbound/slots.ts';
 import type { Creations } from './runtime/creations.ts';
+import type { LiveSettings } from './runtime/live-settings.ts';
 import type { Logger } from './runtime/logger.ts';
 import type { Timers } from './runtime/timers.ts';
 import type { Settings } from './settings/settings.ts';
@@ -19,7 +20,9 @@ import type { Tasks } from './tasks/tasks.ts';
 
 /** Everything an operation works with. */
 export interface Gateway {
+  /** Those in force: a reload may change them at any time. */
   readonly settings: Settings;
+  readonly liveSettings: LiveSettings;
   readonly store: Store;
   readonly keys: KeyRing;
   readonly keyWatch: KeyWatch;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
+import { createServer as createHttpsServer, type Server as SecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
@@ -29,6 +29,7 @@ import { drivers } from './providers/drivers.ts';
 import { RealtimeSession } from './realtime/session.ts';
 import { Creations } from './runtime/creations.ts';
 import { Heartbeat } from './runtime/heartbeat.ts';
+import { LiveSettings } from './runtime/live-settings.ts';
 import type { Logger } from './runtime/logger.ts';
 import { systemTimers, type Timers } from './runtime/timers.ts';
 import { addressTest } from './settings/address-ranges.ts';
@@ -70,12 +71,13 @@ const searchWaitMs = 5_000;
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
 
-/** Starts everything in the order in which it depends on each other. */
+/** Starts everything in the order in which it depends on each other. `read`: reads the settings again, for a reload. */
 export async function serve(
   settings: Settings,
   logger: Logger,
   clock: () => number = Date.now,
   timers: Timers = systemTimers,
+  read: () => Settings = () => settings,
 ): Promise<RunningGateway> {
   const store = await openStore({
     dataDir: settings.dataDir,
@@ -112,7 +114,8 @@ export async function serve(
         })
       : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
-    const accounts = [...settings.channels, ...(sandbox === undefined ? [] : sandboxChannels(sandbox))];
+    const embedded = sandbox === undefined ? [] : sandboxChannels(sandbox);
+    const accounts = [...settings.channels, ...embedded];
     let home = settings.publicUrl ?? '';
     const files = new FileRelay({
       secret: await store.run('ensureSecret', {
@@ -152,15 +155,22 @@ export async function serve(
     opened.unshift(() => tasks.stop());
     const creations = new Creations(timers);
     const keys = new KeyRing({ store, clock, timers });
-    const isTrusted = addressTest(settings.trustedProxies);
+    let isTrusted = addressTest(settings.trustedProxies);
+    const access = new ModelAccess(settings.groups);
+    const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
+    const liveSettings = new LiveSettings({ started: settings, read, apply, logger });
+    const limits = () => liveSettings.current.limits;
     const gateway: Gateway = {
-      settings,
+      get settings() {
+        return liveSettings.current;
+      },
+      liveSettings,
       store,
       keys,
       keyWatch: new KeyWatch({ store, clock, timers, keys, logger }),
       addressOf: (request) => clientAddress(request, isTrusted),
       ledger,
-      access: new ModelAccess(settings.groups),
+      access,
       prices,
       channels,
       files,
@@ -170,14 +180,13 @@ export async function serve(
       assetRefreshes: new Map(),
       searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
       verificationChecks: new Map(),
-      rateLimit: new RateLimit(() => settings.limits, timers.monotonic),
-      socketLimit: new SocketLimit(() => settings.limits),
+      rateLimit: new RateLimit(limits, timers.monotonic),
+      socketLimit: new SocketLimit(limits),
       logger,
       clock,
       timers,
       draining: false,
     };
-    const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
     opened.unshift(() => retention.stop());
     retention.start();
     const rollUp = new RollUp({ store, logger, timers });
@@ -185,7 +194,7 @@ export async function serve(
     rollUp.start();
     await tasks.start();
     const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
-    const server: Server =
+    const server: Server | SecureServer =
       settings.tls === undefined
         ? createHttpServer({ shouldUpgradeCallback: opensSocket }, app)
         : createHttpsServer(
@@ -226,6 +235,20 @@ export async function serve(
         }
       },
     };
+
+    /** All at once: no request sees some of them new and others old. */
+    function apply(next: Settings): void {
+      const { callbacks, trustedProxies, keepBooksMs, tls } = next;
+      files.apply([...next.channels, ...embedded]);
+      channels.apply([...next.channels, ...embedded]);
+      access.apply(next);
+      prices.apply(next);
+      deliveries.apply(callbacks);
+      retention.apply(keepBooksMs);
+      isTrusted = addressTest(trustedProxies);
+      if (tls !== undefined && 'setSecureContext' in server)
+        server.setSecureContext({ cert: tls.certificate, key: tls.key });
+    }
   } catch (error) {
     for (const close of opened) await close();
     throw error;

@@ -4,7 +4,12 @@ import type { Alarm } from '../runtime/timers.ts';
 import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
 import { fault } from '../store/fault-points.ts';
 import { persist } from '../store/store.ts';
-import { type DeliveryEnvironment, type DeliveryOptions, environment } from './environment.ts';
+import {
+  type CallbackRules,
+  type DeliveryEnvironment,
+  type DeliveryOptions,
+  environment,
+} from './environment.ts';
 import { Sender } from './sender.ts';
 
 /** Pruned at a time, so that no transaction is long. */
@@ -65,6 +70,11 @@ export class Deliveries {
     cutOff.cancel();
     await this.#sender.close();
     await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
+  }
+
+  /** From now on these hold. */
+  apply(rules: CallbackRules): void {
+    this.#sender.apply(rules);
   }
 
   /** There may be a new delivery. */

@@ -3,15 +3,18 @@ import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
 
-/** What deliveries are run with. */
-export interface DeliveryOptions {
-  store: Store;
-  /** The body for a task, as JSON value: the task in the format it was made in. */
-  render: (task: TaskRecord) => unknown;
+export interface CallbackRules {
   /** Deliver to loopback and private networks, too. */
   allowPrivate: boolean;
   /** What deliveries are signed with; undefined: they are not. */
   secret: string | undefined;
+}
+
+/** What deliveries are run with. */
+export interface DeliveryOptions extends CallbackRules {
+  store: Store;
+  /** The body for a task, as JSON value: the task in the format it was made in. */
+  render: (task: TaskRecord) => unknown;
   logger: Logger;
   /** Epoch milliseconds, as receivers see it; what is due goes by `timers`. */
   clock?: () => number;

@@ -4,7 +4,7 @@ import { outboundAgent, PrivateAddressError } from '../outbound/open-address.ts'
 import { withinLimit } from '../runtime/timers.ts';
 import type { DeliveryRecord } from '../store/commands/deliveries.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
-import type { DeliveryEnvironment } from './environment.ts';
+import type { CallbackRules, DeliveryEnvironment } from './environment.ts';
 
 /**
  * - `delivered`: a 2xx came in time.
@@ -19,21 +19,34 @@ export type SendResult =
 /** Makes single tries. */
 export class Sender {
   readonly #env: DeliveryEnvironment;
-  readonly #agent: Agent;
+  #rules: CallbackRules;
+  #agent: Agent;
 
   constructor(env: DeliveryEnvironment) {
+    const { allowPrivate, secret } = env;
     this.#env = env;
-    this.#agent = outboundAgent({ allowPrivate: env.allowPrivate });
+    this.#rules = { allowPrivate, secret };
+    this.#agent = outboundAgent({ allowPrivate });
+  }
+
+  /** The tries that begin from now on go by these. */
+  apply(rules: CallbackRules): void {
+    const before = { ...this.#rules, agent: this.#agent };
+    this.#rules = rules;
+    if (rules.allowPrivate === before.allowPrivate) return;
+    this.#agent = outboundAgent({ allowPrivate: rules.allowPrivate });
+    // Resolves when those under way have ended.
+    void before.agent.close();
   }
 
   /** Rejects only when the store does, or the process stops. */
   async send(delivery: DeliveryRecord): Promise<SendResult> {
-    const { store, secret, clock } = this.#env;
+    const { store, clock } = this.#env;
     const task = await findTaskById(store.read, delivery.taskId);
     if (task === undefined || task.callbackUrl === null) return { result: 'pointless', answer: null };
     const body = this.#render(deliveredTask(task, delivery));
     if (body === undefined) return { result: 'refused', answer: 'not rendered' };
-    const headers = webhookHeaders(messageId(delivery), clock(), body, secret);
+    const headers = webhookHeaders(messageId(delivery), clock(), body, this.#rules.secret);
     const answer = await this.#post(new URL(task.callbackUrl), headers, body);
     if (typeof answer === 'number' && answer >= 200 && answer < 300) return { result: 'delivered', answer };
     return { result: 'refused', answer };

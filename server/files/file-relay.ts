@@ -3,10 +3,12 @@ import type { FileLinks, FileOwner } from './file-links.ts';
 import { nameOf } from './file-name.ts';
 import { FileSeal, type SealedFile } from './file-seal.ts';
 
+type RelayedChannel = Pick<ChannelSettings, 'name' | 'baseUrl' | 'relayMedia'>;
+
 export interface FileRelayOptions {
   /** The secret of all gateways that share a store. */
   secret: string;
-  channels: readonly Pick<ChannelSettings, 'name' | 'baseUrl' | 'relayMedia'>[];
+  channels: readonly RelayedChannel[];
   /** Where readers reach the gateway of whom nobody knows more. Without a slash at the end. */
   home: () => string;
   /** Epoch milliseconds. */
@@ -30,14 +32,19 @@ export class FileRelay {
   readonly #seal: FileSeal;
   readonly #home: () => string;
   readonly #clock: () => number;
-  readonly #relayed: ReadonlySet<string>;
+  #relayed: ReadonlySet<string> = new Set();
   /** By the channel's name. */
-  readonly #providers: ReadonlyMap<string, string>;
+  #providers: ReadonlyMap<string, string> = new Map();
 
   constructor({ secret, channels, home, clock }: FileRelayOptions) {
     this.#seal = new FileSeal(secret);
     this.#home = home;
     this.#clock = clock;
+    this.apply(channels);
+  }
+
+  /** From now on these are the channels. */
+  apply(channels: readonly RelayedChannel[]): void {
     this.#relayed = new Set(channels.filter(({ relayMedia }) => relayMedia).map(({ name }) => name));
     this.#providers = new Map(channels.map(({ name, baseUrl }) => [name, new URL(baseUrl).origin]));
   }

@@ -27,7 +27,7 @@ const pictures: ReadonlyMap<string, string> = new Map([
  * Turns a multipart form into the JSON body that it means, so that from here on there is one kind of request: one
  * contract, one handler.
  */
-export function readForm(contract: object, settingMb: number) {
+export function readForm(contract: object, settingMb: () => number) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     const taken = operation?.mediaTypes.request.includes('multipart/form-data');
@@ -43,7 +43,7 @@ export function readForm(contract: object, settingMb: number) {
         root,
       );
     const limits: FormLimits = {
-      ...bodyLimits(operation, settingMb),
+      ...bodyLimits(operation, settingMb()),
       fileBytes,
       partBytes,
       parts: maxParts,

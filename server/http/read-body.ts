@@ -8,7 +8,7 @@ import { JsonReader } from './json-reader.ts';
  * Reads a JSON body into `request.body`, up to the operation's limit and `settingMb`. Only after the key check, so
  * that nobody without a key can make the gateway hold anything.
  */
-export function readBody(settingMb: number) {
+export function readBody(settingMb: () => number) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
     if (operation === undefined || operation.mediaTypes.request.length === 0) {
@@ -26,7 +26,7 @@ export function readBody(settingMb: number) {
       next();
       return;
     }
-    collect(request, bodyLimits(operation, settingMb))
+    collect(request, bodyLimits(operation, settingMb()))
       .then((reader) => reader.end())
       .then((body) => {
         request.body = body;

@@ -23,10 +23,17 @@ const pauseMs = 50;
 export class Retention {
   readonly #parts: RetentionParts;
   readonly #rounds: Rounds;
+  #keepMs: number;
 
   constructor(parts: RetentionParts) {
     this.#parts = parts;
     this.#rounds = new Rounds(parts.timers);
+    this.#keepMs = parts.keepMs;
+  }
+
+  /** The sweeps that begin from now on keep as much as this. */
+  apply(keepMs: number): void {
+    this.#keepMs = keepMs;
   }
 
   start(): void {
@@ -43,10 +50,10 @@ export class Retention {
 
   /** Sweeps all that there is, and says how many reservations went. */
   async run(): Promise<number> {
-    const { store, clock, timers, keepMs } = this.#parts;
+    const { store, clock, timers } = this.#parts;
     // A calendar that has been set forward makes nothing old.
     const now = Math.min(clock(), timers.monotonic());
-    const closedBefore = now - keepMs;
+    const closedBefore = now - this.#keepMs;
     const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
     await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
     return swept;

@@ -5,10 +5,15 @@ import type { Settings } from '../settings/settings.ts';
 
 /** Says which models a caller may use, by group and by the key's own limits. */
 export class ModelAccess {
-  readonly #groups: ReadonlyMap<string, (id: string) => boolean>;
+  #groups: ReadonlyMap<string, (id: string) => boolean>;
 
   constructor(groups: Settings['groups']) {
-    this.#groups = new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
+    this.#groups = compiled(groups);
+  }
+
+  /** From now on these hold. */
+  apply({ groups }: Pick<Settings, 'groups'>): void {
+    this.#groups = compiled(groups);
   }
 
   allows(caller: Caller, modelId: string): boolean {
@@ -32,6 +37,10 @@ export class ModelAccess {
     const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
     return (modelId) => inGroup(modelId) && inLimits(modelId);
   }
+}
+
+function compiled(groups: Settings['groups']): ReadonlyMap<string, (id: string) => boolean> {
+  return new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
 }
 
 /** Compiles model patterns, in which `*` stands for any run of characters, into one test. */

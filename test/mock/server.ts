@@ -80,8 +80,8 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   );
   app.use(route);
   app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
-  app.use(readBody(bodyLimitMb));
-  app.use(readForm(contract, bodyLimitMb));
+  app.use(readBody(() => bodyLimitMb));
+  app.use(readForm(contract, () => bodyLimitMb));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
     answer(request, response).catch(next);

@@ -1,0 +1,68 @@
+import { changesBetween, inForce, type SettingsChanges } from '../settings/changes.ts';
+import { SettingsError } from '../settings/configuration.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { Logger } from './logger.ts';
+
+export interface LiveSettingsParts {
+  /** What the gateway was started with. */
+  started: Settings;
+  /** Reads them again. */
+  read: () => Settings;
+  /** Has new ones take effect. It must not fail. */
+  apply: (settings: Settings) => void;
+  logger: Logger;
+}
+
+/** Called when new settings are found good and before they take effect; they do not when it fails. */
+export type NoteReload = (changes: SettingsChanges) => Promise<void>;
+
+/** The settings in force, and how changed ones come into force while the gateway runs. */
+export class LiveSettings {
+  readonly #parts: LiveSettingsParts;
+  #current: Settings;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: LiveSettingsParts) {
+    this.#parts = parts;
+    this.#current = parts.started;
+  }
+
+  get current(): Settings {
+    return this.#current;
+  }
+
+  /**
+   * Reads the settings again and applies what can be. One after the other, however many ask.
+   *
+   * @throws SettingsError when something is wrong with them, and what `note` throws; nothing has changed then
+   */
+  reload(note: NoteReload = async () => {}): Promise<SettingsChanges> {
+    const turn = this.#turn.then(() => this.#reload(note));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #reload(note: NoteReload): Promise<SettingsChanges> {
+    const { started, apply, logger } = this.#parts;
+    const read = this.#read();
+    const changes = changesBetween(this.#current, read, started);
+    await note(changes);
+    this.#current = inForce(this.#current, read);
+    apply(this.#current);
+    const { needsRestart, ...applied } = changes;
+    logger.info(applied, 'the configuration was read again');
+    if (needsRestart.length > 0)
+      logger.warn({ needsRestart }, 'some settings take effect at the next start only');
+    return changes;
+  }
+
+  #read(): Settings {
+    try {
+      return this.#parts.read();
+    } catch (error) {
+      const about = error instanceof SettingsError ? { problems: error.message.split('\n') } : { err: error };
+      this.#parts.logger.error(about, 'the configuration could not be read, and all stays as it was');
+      throw error;
+    }
+  }
+}

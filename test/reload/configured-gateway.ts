@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger, Secrets } from '../../server/runtime/logger.ts';
+import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
+import { serve } from '../../server/serve.ts';
+import { readSettings, secretsIn } from '../../server/settings/settings.ts';
+import { generateKey } from '../../server/store/keys.ts';
+import type { TestGateway } from '../support/gateway.ts';
+
+export interface ConfiguredGateway extends TestGateway {
+  /** The configuration file. */
+  file: string;
+  /** A folder for files that the configuration names. */
+  folder: string;
+  /** Lines of the log so far. */
+  log: string[];
+  /** Writes another configuration; JSON is YAML. */
+  write(configuration: object | string): Promise<void>;
+}
+
+/** A gateway with a configuration file, as the program starts one. */
+export async function startConfigured(
+  configuration: object,
+  environment: Record<string, string> = {},
+  timers: Timers = systemTimers,
+): Promise<ConfiguredGateway> {
+  const folder = await mkdtemp(join(tmpdir(), 'unigate-reload-'));
+  const file = join(folder, 'gateway.yaml');
+  const write = (next: object | string) =>
+    writeFile(file, typeof next === 'string' ? next : JSON.stringify(next, null, 1));
+  await write(configuration);
+  const key = generateKey();
+  const stored = { PORT: '0', DATA_DIR: join(folder, 'data'), BOOTSTRAP_KEY: key, CONFIG: file };
+  const log: string[] = [];
+  const secrets = new Secrets();
+  const read = () => {
+    const settings = readSettings({ ...stored, ...environment });
+    secrets.add(secretsIn(settings));
+    return settings;
+  };
+  const logger = createLogger('debug', secrets, { write: (line) => void log.push(line) });
+  const running = await serve(read(), logger, timers.monotonic, timers, read);
+  return {
+    url: running.url,
+    key,
+    gateway: running.gateway,
+    file,
+    folder,
+    log,
+    write,
+    async close() {
+      await running.close(1_000);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A channel as the file has it. */
+export function channelAt(url: string, change: object = {}): object {
+  return { name: 'eu', protocol: 'native', base_url: url, key: 'upstream-key', models: ['*'], ...change };
+}

@@ -1,0 +1,243 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { SettingsError } from '../../server/settings/configuration.ts';
+import { realtimeScript } from '../realtime/realtime-script.ts';
+import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
+import { connect } from '../support/socket-client.ts';
+import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { type ConfiguredGateway, channelAt, startConfigured } from './configured-gateway.ts';
+
+const path = '/api/v1/services/audio/tts/SpeechSynthesizer';
+const speech = { model: 'voxa-v3-flash', input: { text: 'Ten chars.', voice: 'v1' } };
+const output = {
+  finish_reason: 'stop',
+  audio: { data: '', url: 'https://files.example/a.mp3', id: 'a', expires_at: 1 },
+};
+const answered = JSON.stringify({ request_id: 'r', output, usage: { characters: 10 } });
+const event = (id: number, used?: number) => {
+  const data = { output: { finish_reason: used === undefined ? 'null' : 'stop', audio: { data: 'AAAA' } } };
+  const usage = used === undefined ? {} : { usage: { characters: used } };
+  return `id:${id}\nevent:result\n:HTTP_STATUS/200\ndata:${JSON.stringify({ ...data, ...usage })}\n\n`;
+};
+
+let upstream: RecordingUpstream;
+let sockets: SocketUpstream;
+let target: ConfiguredGateway;
+/** Let the answers that wait go out. */
+let waiting: (() => void)[] = [];
+let held = false;
+
+const eu = (change: object = {}) =>
+  channelAt(upstream.url, { ws_url: sockets.url.replace('http', 'ws'), ...change });
+const settings = (...channels: object[]) => ({ prices: { '*': 2 }, channels });
+const reload = async (configuration: object | string) => {
+  await target.write(configuration);
+  return target.gateway.liveSettings.reload();
+};
+const keysSeen = () => new Set(upstream.seen.map(({ headers }) => headers.authorization));
+
+beforeAll(async () => {
+  upstream = await startUpstream((request, response) => {
+    const end = () => {
+      if (request.headers['x-native-sse'] !== undefined) response.end(event(2, 10));
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(answered);
+    };
+    if (request.headers['x-native-sse'] !== undefined) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(event(1));
+      waiting.push(end);
+    } else if (held) waiting.push(end);
+    else end();
+  });
+  sockets = await startSocketUpstream(realtimeScript());
+  target = await startConfigured(settings(eu()));
+});
+beforeEach(async () => {
+  await reload(settings(eu()));
+  upstream.seen.length = 0;
+  waiting = [];
+  held = false;
+});
+afterAll(async () => {
+  await target.close();
+  await sockets.close();
+  await upstream.close();
+});
+
+test('under requests, a stream and a socket nothing is dropped', async () => {
+  const { key } = await makeKey(target, { quota: 1_000_000 });
+  const stream = await post(target.url, key, path, speech, { headers: { 'x-native-sse': 'enable' } });
+  const reader = stream.body?.getReader();
+  await reader?.read();
+  const client = await connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key });
+  client.send({ event_id: 'a', type: 'session.update', session: { voice: 'Aria', mode: 'commit' } });
+  await client.next(({ type }) => type === 'session.updated');
+  client.send({ event_id: 'b', type: 'input_text_buffer.append', text: 'One. ' });
+
+  const statuses: number[] = [];
+  let going = true;
+  const ask = async () => {
+    while (going) {
+      const reply = await post(target.url, key, path, speech);
+      statuses.push(reply.status);
+      await reply.text();
+    }
+  };
+  const asking = [ask(), ask(), ask(), ask()];
+  for (let round = 0; round < 8; round += 1) {
+    const from = statuses.length;
+    const changed = eu({ key: `upstream-key-${round}` });
+    await reload(settings(...(round % 2 === 0 ? [changed] : [eu({ name: 'us', key: `us-key-${round}` })])));
+    await vi.waitFor(() => expect(statuses.length).toBeGreaterThan(from + 8), { timeout: 10_000 });
+  }
+  going = false;
+  await Promise.all(asking);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  // Every configuration was in use.
+  expect(keysSeen().size).toBe(9);
+
+  // The voice is the channel's that the session began with, which has been gone for long.
+  client.send({ event_id: 'c', type: 'session.update', session: { voice: 'Aria', mode: 'commit' } });
+  await client.next(({ type }) => type === 'session.updated');
+  client.send({ event_id: 'd', type: 'input_text_buffer.append', text: 'Two.' });
+  client.send({ event_id: 'e', type: 'session.finish' });
+  await client.next(({ type }) => type === 'session.finished');
+  expect((await client.closed).code).toBe(1000);
+  expect(sockets.connections).toHaveLength(1);
+
+  for (const go of waiting) go();
+  const rest: Buffer[] = [];
+  for (let piece = await reader?.read(); piece?.value; piece = await reader?.read())
+    rest.push(Buffer.from(piece.value));
+  expect(Buffer.concat(rest).toString()).toContain('"characters":10');
+  const rows = await ledgerRows(target);
+  expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['settled']));
+}, 60_000);
+
+test('a call keeps the price of when it began; the next one has the new price', async () => {
+  const { key, id } = await makeKey(target, { quota: 1_000 });
+  held = true;
+  const running = post(target.url, key, path, speech);
+  await vi.waitFor(() => expect(waiting).toHaveLength(1));
+  await reload({ ...settings(eu()), prices: { '*': 30 }, groups: { default: { models: ['*'], ratio: 2 } } });
+  for (const go of waiting) go();
+  expect((await running).status).toBe(200);
+  expect(await remainingQuota(target, id)).toBe(1_000 - 10 * 2);
+  held = false;
+  expect((await post(target.url, key, path, speech)).status).toBe(200);
+  expect(await remainingQuota(target, id)).toBe(1_000 - 10 * 2 - 10 * 60);
+});
+
+test('models, groups and limits hold from the next request on', async () => {
+  const { key } = await makeKey(target, { quota: 1_000 });
+  const status = async () => (await post(target.url, key, path, speech)).status;
+  await reload({ ...settings(eu()), groups: { default: { models: ['alpha3-*'] } } });
+  expect(await status()).toBe(403);
+  await reload(settings(eu({ models: ['alpha3-*'] })));
+  expect(await status()).toBe(503);
+  await reload({ ...settings(eu()), limits: { body_mb: 0.00001 } });
+  expect(await status()).toBe(413);
+  await reload({ ...settings(eu()), limits: { requests_per_minute: 1 } });
+  expect([await status(), await status()]).toEqual([200, 429]);
+  await reload(settings(eu()));
+  expect(await status()).toBe(200);
+});
+
+test('what has changed is told by the names that the file has', async () => {
+  const asia = eu({ name: 'asia' });
+  await reload({
+    ...settings(eu(), eu({ name: 'us' }), asia),
+    groups: { default: { models: ['*'] }, old: { models: [] } },
+  });
+  const changes = await reload({
+    ...settings(eu({ weight: 5 }), asia, eu({ name: 'africa' })),
+    prices: { '*': 2, 'voxa-*': 7 },
+    groups: { default: { models: ['*'], ratio: 3 }, new: { models: ['voxa-*'] } },
+    callbacks: { secret: 'whsec_c2VjcmV0c2VjcmV0' },
+    trusted_proxies: ['10.0.0.0/8'],
+    limits: { speech_seconds: 5 },
+    books: { keep_days: 3 },
+  });
+  expect(changes).toEqual({
+    channels: { added: ['africa'], changed: ['eu'], removed: ['us'], unchanged: ['asia'] },
+    groups: { added: ['new'], changed: ['default'], removed: ['old'], unchanged: [] },
+    prices: { added: ['voxa-*'], changed: [], removed: [], unchanged: ['*'] },
+    settings: ['callbacks.secret', 'limits.speech_seconds', 'books.keep_days', 'trusted_proxies'],
+    needsRestart: [],
+  });
+});
+
+test('what only a start reads is named each time, and stays as it is', async () => {
+  const other = { ...settings(eu()), database: { connections: 3 }, sandbox: { task_seconds: 1 } };
+  const expected = ['database', 'sandbox', 'sandbox.task_seconds'];
+  expect((await reload(other)).needsRestart).toEqual(expected);
+  expect((await reload(other)).needsRestart).toEqual(expected);
+  expect(target.gateway.settings).toMatchObject({ sandbox: false, database: { connections: 10 } });
+  expect(target.log.at(-1)).toContain('"needsRestart":["database","sandbox","sandbox.task_seconds"]');
+  expect((await reload(settings(eu()))).needsRestart).toEqual([]);
+});
+
+describe('a file that is wrong changes nothing', () => {
+  test.each([
+    ['broken YAML', 'channels: []\nprices: {]\n', ':2: '],
+    ['an unknown setting', 'prices:\n  "*": 1\nchanels: []\n', ':3: chanels is not a known setting.'],
+    [
+      'a key file that is not there',
+      'channels:\n  - name: eu\n    protocol: native\n    base_url: http://a\n    key_file: /none\n    models: [a]\n',
+      ':5: cannot read /none (ENOENT).',
+    ],
+  ])('%s', async (_name, text, message) => {
+    const before = target.gateway.settings;
+    const channel = target.gateway.channels.named('eu');
+    const failed = await reload(text).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    expect(failed).toBeInstanceOf(SettingsError);
+    expect((failed as Error).message).toContain(target.file + message);
+    expect(target.gateway.settings).toBe(before);
+    expect(target.gateway.channels.named('eu')).toBe(channel);
+    expect(target.log.at(-1)).toContain(target.file + message);
+  });
+
+  test('nor does one whose reload could not be noted', async () => {
+    await target.write(settings());
+    const away = target.gateway.liveSettings.reload(() => Promise.reject(new Error('the store is away')));
+    await expect(away).rejects.toThrow('the store is away');
+    expect(target.gateway.channels.names).toEqual(['eu']);
+  });
+});
+
+test('one reload after the other, however many ask', async () => {
+  const noted: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await target.write(settings(eu({ name: 'one' })));
+  const first = target.gateway.liveSettings.reload(async () => {
+    noted.push('first');
+    await promise;
+  });
+  await vi.waitFor(() => expect(noted).toEqual(['first']));
+  await target.write(settings(eu({ name: 'two' })));
+  const second = target.gateway.liveSettings.reload(async () => void noted.push('second'));
+  expect(target.gateway.channels.names).toEqual(['eu']);
+  resolve();
+  expect((await first).channels).toMatchObject({ added: ['one'], removed: ['eu'] });
+  expect((await second).channels).toMatchObject({ added: ['two'], removed: ['one'] });
+  expect(target.gateway.channels.names).toEqual(['two']);
+});
+
+test('a key file is read again, and no log shows the new key', async () => {
+  const keyFile = join(target.folder, 'key');
+  await writeFile(keyFile, 'first-key-of-the-file\n');
+  const { key: _key, ...keyless } = eu() as { key: string };
+  const channels = settings({ ...keyless, key_file: keyFile });
+  await reload(channels);
+  await writeFile(keyFile, 'second-key-of-the-file\n');
+  expect((await reload(channels)).channels.changed).toEqual(['eu']);
+  await post(target.url, target.key, path, speech);
+  expect(keysSeen()).toEqual(new Set(['Bearer second-key-of-the-file']));
+  target.gateway.logger.warn({ seen: 'second-key-of-the-file, first-key-of-the-file' }, 'shown');
+  expect(target.log.at(-1)).toContain('***, ***');
+  expect(target.log.join('')).not.toMatch(/(first|second)-key-of-the-file/);
+});

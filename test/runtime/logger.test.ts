@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { createLogger, Secrets } from '../../server/runtime/logger.ts';
+
+test('no line holds a secret, those that are known later and those that begin like another included', () => {
+  const lines: string[] = [];
+  const secrets = new Secrets(['first-secret', 'short']);
+  const logger = createLogger('info', secrets, { write: (line) => void lines.push(line) });
+  const last = () => (JSON.parse(lines.at(-1) ?? '') as { msg: string }).msg;
+  logger.info('first-secret first-secret-and-more a "quoted" one, short');
+  expect(last()).toBe('*** ***-and-more a "quoted" one, short');
+  secrets.add(['first-secret-and-more', 'a "quoted" one']);
+  logger.info('first-secret first-secret-and-more a "quoted" one, short');
+  expect(last()).toBe('*** *** ***, short');
+});
