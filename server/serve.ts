@@ -9,6 +9,7 @@ import { clientAddress } from './accounts/addresses.ts';
 import { KeyRing } from './accounts/key-ring.ts';
 import { KeyWatch } from './accounts/key-watch.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
+import { SharedRequests } from './accounts/shared-requests.ts';
 import { SocketLimit } from './accounts/socket-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
@@ -160,6 +161,9 @@ export async function serve(
     const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
     const liveSettings = new LiveSettings({ started: settings, read, apply, logger });
     const limits = () => liveSettings.current.limits;
+    const shared = store.engine === 'sqlite' ? undefined : new SharedRequests({ store, timers, logger });
+    opened.unshift(async () => shared?.stop());
+    shared?.start();
     const gateway: Gateway = {
       get settings() {
         return liveSettings.current;
@@ -180,7 +184,7 @@ export async function serve(
       assetRefreshes: new Map(),
       searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
       verificationChecks: new Map(),
-      rateLimit: new RateLimit(limits, timers.monotonic),
+      rateLimit: new RateLimit({ limits, timers, shared }),
       socketLimit: new SocketLimit(limits),
       logger,
       clock,

@@ -1,62 +1,90 @@
 import { Failure } from '../failure.ts';
+import type { Timers } from '../runtime/timers.ts';
 import { type KeyLimits, type Limit, limitsOf } from './allowances.ts';
+import { Bucket } from './bucket.ts';
 import type { Caller } from './caller.ts';
+import type { SharedRequests } from './shared-requests.ts';
 
-/** What is left of an allowance: it fills evenly over the minute, so that a burst may use what was left unused. */
-interface Bucket {
-  left: number;
-  /** By the monotonic clock. */
-  at: number;
+export interface RateLimitParts {
+  /** What is configured now. */
+  limits: () => KeyLimits;
+  timers: Pick<Timers, 'monotonic'>;
+  /** How several gateways keep one limit; left out: there is one gateway. */
+  shared?: SharedRequests | undefined;
 }
 
-const minute = 60_000;
+/** After so long, in milliseconds, an allowance that nobody uses is full, whatever its figure. */
+const fullAfter = 60_000;
 
-/** So many requests a minute for each key, handshakes included. Counted by each gateway for itself. */
+/** So many requests a minute for each key, handshakes included. */
 export class RateLimit {
-  readonly #limits: () => KeyLimits;
-  readonly #clock: () => number;
+  readonly #parts: RateLimitParts;
   /** The longest unused first. */
   readonly #buckets = new Map<number, Bucket>();
 
-  /** `clock` is the monotonic one. */
-  constructor(limits: () => KeyLimits, clock: () => number) {
-    this.#limits = limits;
-    this.#clock = clock;
+  constructor(parts: RateLimitParts) {
+    this.#parts = parts;
   }
 
-  /** @throws Failure 429 when the key has no request left now. */
-  take(caller: Pick<Caller, 'tokenId' | 'allowances'>): void {
-    const limits = limitsOf(caller, 'requestsPerMinute', this.#limits());
-    if (limits.length === 0) return;
-    const now = this.#clock();
+  /**
+   * Takes a request from every allowance that the caller draws on, or from none. A promise is given where the other
+   * gateways have to be asked, which takes half a second at the most.
+   *
+   * @throws Failure 429 when there is none left now
+   */
+  take(caller: Pick<Caller, 'tokenId' | 'allowances'>): Promise<void> | undefined {
+    const { timers, shared } = this.#parts;
+    const limits = limitsOf(caller, 'requestsPerMinute', this.#parts.limits());
+    if (limits.length === 0) return undefined;
+    const now = timers.monotonic();
     this.#forgetFull(now);
     const buckets = limits.map((limit) => this.#filled(limit, now));
-    for (const [index, { max }] of limits.entries()) requireOne(buckets[index]?.left ?? max, max);
-    for (const bucket of buckets) bucket.left -= 1;
+    const empty = buckets.find(({ hasOne }) => !hasOne);
+    if (empty !== undefined) throw refusal(empty);
+    const asked = shared === undefined ? [] : buckets.filter((bucket) => !shared.covers(bucket));
+    for (const bucket of buckets) {
+      if (asked.includes(bucket)) continue;
+      bucket.left -= 1;
+      shared?.passed(bucket);
+    }
+    if (shared === undefined || asked.length === 0) return undefined;
+    return takeAsked(shared, buckets, asked);
   }
 
-  #filled({ tokenId, max }: Limit, now: number): Bucket {
-    const known = this.#buckets.get(tokenId) ?? { left: max, at: now };
-    known.left = Math.min(max, known.left + ((now - known.at) / minute) * max);
-    known.at = now;
+  #filled(limit: Limit, now: number): Bucket {
+    const { tokenId, max } = limit;
+    const bucket = this.#buckets.get(tokenId) ?? new Bucket(limit, now);
+    bucket.max = max;
+    bucket.fill(now, this.#parts.shared?.parts);
     this.#buckets.delete(tokenId);
-    this.#buckets.set(tokenId, known);
-    return known;
+    this.#buckets.set(tokenId, bucket);
+    return bucket;
   }
 
-  /** What was not used for a minute is full, whatever its limit. Two are looked at for each one that may be added. */
+  /** Two are looked at for each that may be added, so that there are never many more than are in use. */
   #forgetFull(now: number): void {
     for (let looks = 2; looks > 0; looks -= 1) {
-      const oldest = this.#buckets.entries().next().value;
-      if (oldest === undefined || now - oldest[1].at < minute) return;
-      this.#buckets.delete(oldest[0]);
+      const oldest = this.#buckets.values().next().value;
+      if (oldest === undefined || now - oldest.at < fullAfter) return;
+      this.#buckets.delete(oldest.tokenId);
     }
   }
 }
 
-function requireOne(left: number, perMinute: number): void {
-  if (left >= 1) return;
-  const retryAfter = Math.ceil(((1 - left) * minute) / perMinute / 1000);
-  const message = `This key may send ${perMinute} requests a minute. Repeat after ${retryAfter} seconds.`;
-  throw new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
+async function takeAsked(
+  shared: SharedRequests,
+  buckets: readonly Bucket[],
+  asked: readonly Bucket[],
+): Promise<void> {
+  const given = await Promise.all(asked.map((bucket) => shared.ask(bucket)));
+  const empty = asked.find((_, index) => given[index] === false);
+  if (empty === undefined) return;
+  const refused = new Set(asked.filter((_, index) => given[index] === false));
+  for (const bucket of buckets) if (!refused.has(bucket)) shared.giveBack(bucket);
+  throw refusal(empty);
+}
+
+function refusal({ max, retryAfter }: Bucket): Failure {
+  const message = `This key may send ${max} requests a minute. Repeat after ${retryAfter} seconds.`;
+  return new Failure(429, 'rate_limit_exceeded', message, { retryAfter });
 }

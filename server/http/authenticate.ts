@@ -41,8 +41,9 @@ export function requireRole(request: Request, _response: Response, next: NextFun
 export function limitRate(limit: RateLimit) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { caller } = request.call;
-    if (caller !== undefined) limit.take(caller);
-    next();
+    const taken = caller === undefined ? undefined : limit.take(caller);
+    if (taken === undefined) next();
+    else taken.then(() => next(), next);
   };
 }
 

@@ -49,7 +49,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   const address = gateway.addressOf(request);
   const check = () => keys.recall(key, address) ?? keys.check(key, address);
   const caller: Caller = await check();
-  gateway.rateLimit.take(caller);
+  await gateway.rateLimit.take(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);

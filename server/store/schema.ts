@@ -9,6 +9,7 @@ export interface Database {
   secrets: SecretsTable;
   users: UsersTable;
   tokens: TokensTable;
+  allowances: AllowancesTable;
   grants: GrantsTable;
   ledger: LedgerTable;
   swept_totals: SweptTotalsTable;
@@ -88,6 +89,15 @@ export interface TokensTable {
   deleted_at: number | null;
   /** Unix seconds. */
   created_time: number;
+}
+
+/** What is left of the requests that a key may send a minute, on PostgreSQL; one that is not here is full. */
+export interface AllowancesTable {
+  token_id: number;
+  /** When it was last filled; below zero where gateways let more pass than there was. */
+  remaining: number;
+  /** By the database's clock. */
+  filled_at: number;
 }
 
 /** 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. */

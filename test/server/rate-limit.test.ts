@@ -12,11 +12,11 @@ interface Made {
 
 test('a key may send so many requests a minute, and its allowance fills evenly', () => {
   let now = 0;
-  const limit = new RateLimit(
-    () => ({ requestsPerMinute: 6, socketsPerKey: 0 }),
-    () => now,
-  );
-  const send = (tokenId: number) => limit.take({ tokenId });
+  const limit = new RateLimit({
+    limits: () => ({ requestsPerMinute: 6, socketsPerKey: 0 }),
+    timers: { monotonic: () => now },
+  });
+  const send = (tokenId: number) => expect(limit.take({ tokenId })).toBeUndefined();
   for (let count = 0; count < 6; count += 1) send(1);
   expect(() => send(1)).toThrow(expect.objectContaining({ status: 429, retryAfter: 10 }));
   send(2);
@@ -30,11 +30,11 @@ test('a key may send so many requests a minute, and its allowance fills evenly',
 test('new figures count from the next request on', () => {
   let now = 0;
   let requestsPerMinute = 2;
-  const limit = new RateLimit(
-    () => ({ requestsPerMinute, socketsPerKey: 0 }),
-    () => now,
-  );
-  const send = () => limit.take({ tokenId: 1 });
+  const limit = new RateLimit({
+    limits: () => ({ requestsPerMinute, socketsPerKey: 0 }),
+    timers: { monotonic: () => now },
+  });
+  const send = () => expect(limit.take({ tokenId: 1 })).toBeUndefined();
   send();
   send();
   expect(send).toThrow(/2 requests/);
@@ -47,14 +47,16 @@ test('new figures count from the next request on', () => {
 });
 
 test('a key takes from every allowance that it draws on, or from none', () => {
-  const limit = new RateLimit(
-    () => ({ requestsPerMinute: 0, socketsPerKey: 0 }),
-    () => 0,
-  );
+  const limit = new RateLimit({
+    limits: () => ({ requestsPerMinute: 0, socketsPerKey: 0 }),
+    timers: { monotonic: () => 0 },
+  });
   const figures = { sockets: null };
   const outer = { ...figures, tokenId: 1, requestsPerMinute: 3 };
   const send = (tokenId: number, requestsPerMinute: number | null) =>
-    limit.take({ tokenId, allowances: [{ ...figures, tokenId, requestsPerMinute }, outer] });
+    expect(
+      limit.take({ tokenId, allowances: [{ ...figures, tokenId, requestsPerMinute }, outer] }),
+    ).toBeUndefined();
   send(2, 1);
   expect(() => send(2, 1)).toThrow(/1 requests/);
   send(3, null);

@@ -1,4 +1,5 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
+import { drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import { noteChange } from './changes.ts';
 import type { Command } from './command.ts';
@@ -43,6 +44,8 @@ export const commands = {
   ensureBootstrap,
   ensureSecret,
   noteChange,
+  drawRequests,
+  sweepAllowances,
   reserve,
   extend,
   settle,

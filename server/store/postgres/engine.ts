@@ -16,12 +16,19 @@ import { numbersAsNumbers } from './types.ts';
 const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimTask', 'recordPolls']);
 const pollingConnections = 3;
 
+/** Requests wait for these at times, so they wait for nothing else, and not for long. In milliseconds. */
+const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'sweepAllowances']);
+const sharingLimit = 2_000;
+
 /** Reports must not take the connections of requests. */
 const reportConnections = 3;
 /** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
 const repeatable: ReadonlySet<CommandName> = new Set([
   'beat',
   'freeOrphans',
+  // Twice, it takes too much, which the next minute fills up.
+  'drawRequests',
+  'sweepAllowances',
   'claimTasks',
   'recordPolls',
   'claimDeliveries',
@@ -80,6 +87,15 @@ export async function openPostgresStore(
   const connections = connect({ ...limits, max: postgres.connections });
   const db = kyselyOver(connections);
   const pollingDb = kyselyOver(connect({ ...limits, max: pollingConnections }));
+  const sharingDb = kyselyOver(
+    connect({
+      max: 1,
+      connectionTimeoutMillis: sharingLimit,
+      statement_timeout: sharingLimit,
+      idle_in_transaction_session_timeout: sharingLimit,
+      query_timeout: sharingLimit,
+    }),
+  );
   const reportDb = kyselyOver(connect({ ...limits, max: reportConnections }), true);
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
   const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
@@ -101,7 +117,7 @@ export async function openPostgresStore(
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
       const command = commandNamed(name);
       const result = inTransaction(
-        polling.has(name) ? pollingDb : db,
+        polling.has(name) ? pollingDb : sharing.has(name) ? sharingDb : db,
         repeatable.has(name) ? undefined : commits,
         over.signal,
         (trx) => command(trx, args),

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RateLimit } from '../../server/accounts/rate-limit.ts';
+import { SharedRequests } from '../../server/accounts/shared-requests.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
+import type { Store } from '../../server/store/store.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { TestClock } from '../tasks/test-clock.ts';
+
+const minute = 60_000;
+
+/** How the store behaves towards a gateway. */
+type Manner = 'well' | 'away' | 'silent';
+
+/** A gateway as far as its limits go, with a clock of its own. */
+class Node {
+  readonly limit: RateLimit;
+  readonly #shared: SharedRequests;
+  readonly #time: TestClock;
+  readonly #busy = new Set<Promise<unknown>>();
+  manner: Manner = 'well';
+  draws = 0;
+
+  /** `ahead`: so much its clock differs from the database's. */
+  constructor(store: Store, clock: () => number, requestsPerMinute: number, ahead: number) {
+    this.#time = new TestClock(clock() + ahead);
+    const run: Store['run'] = (name, args) => {
+      if (name === 'drawRequests') this.draws += 1;
+      if (this.manner === 'silent') return new Promise(() => {});
+      const away = new StoreUnavailable(new Error('away'));
+      const result = this.manner === 'away' ? Promise.reject(away) : store.run(name, args);
+      this.#busy.add(result);
+      const done = () => void this.#busy.delete(result);
+      result.then(done, done);
+      return result;
+    };
+    const logger = pino({ level: 'silent' });
+    this.#shared = new SharedRequests({ store: { run }, timers: this.#time, logger, clock });
+    this.#shared.start();
+    const limits = () => ({ requestsPerMinute, socketsPerKey: 0 });
+    this.limit = new RateLimit({ limits, timers: this.#time, shared: this.#shared });
+  }
+
+  /** How many of so many requests pass, all sent at once. */
+  send(tokenId: number, count: number): Promise<number> {
+    const sent = Array.from({ length: count }, async () => this.limit.take({ tokenId }));
+    return Promise.allSettled(sent).then(
+      (outcomes) => outcomes.filter(({ status }) => status === 'fulfilled').length,
+    );
+  }
+
+  live(ms: number): Promise<void> {
+    return this.#time.advance(ms, async () => {
+      for (let quiet = 0; quiet < 3; quiet += 1) {
+        if (this.#busy.size > 0) quiet = 0;
+        await Promise.allSettled(this.#busy);
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+      }
+    });
+  }
+
+  stop(): Promise<void> {
+    this.manner = 'away';
+    return this.#shared.stop();
+  }
+}
+
+describe.runIf(engines.includes('postgres'))('one limit over several gateways', () => {
+  let testStore: TestStore;
+  let store: Store;
+  let now = 1_795_000_000_000;
+  let keys = 0;
+  let nodes: Node[] = [];
+  beforeAll(async () => {
+    testStore = await TestStore.make('postgres');
+    store = await testStore.open();
+    for (let index = 0; index < 3; index += 1) await store.run('beat', { id: `gateway ${index}`, beat: 0 });
+  });
+  afterAll(() => testStore.remove());
+
+  const startNodes = (perMinute: number) => {
+    keys += 1;
+    const skews = [0, 7_200_000, -86_400_000];
+    nodes = skews.map((ahead) => new Node(store, () => now, perMinute, ahead));
+    return keys;
+  };
+  const pass = async (ms: number) => {
+    // In small steps as long as gateways have something to tell each other, so that the clocks of all go on together.
+    for (let passed = 0; passed < ms; ) {
+      const step = passed < 2_000 ? Math.min(250, ms - passed) : ms - passed;
+      passed += step;
+      now += step;
+      await Promise.all(nodes.map((node) => node.live(step)));
+    }
+  };
+  /** Sends to every gateway at once and lets those pass that wait. */
+  const send = async (tokenId: number, counts: readonly number[]) => {
+    const sent = Promise.all(nodes.map((node, index) => node.send(tokenId, counts[index] ?? 0)));
+    await pass(25);
+    await pass(25);
+    await pass(25);
+    return (await sent).reduce((sum, passed) => sum + passed, 0);
+  };
+
+  test('lets pass what one gateway would, within 5 %, however requests come', async () => {
+    const step = fc.record({
+      counts: fc.tuple(...[0, 1, 2].map(() => fc.oneof(fc.nat(3), fc.nat(60)))),
+      pause: fc.oneof(fc.nat(400), fc.nat(20_000)),
+    });
+    const scenario = fc.record({
+      perMinute: fc.constantFrom(2, 7, 60, 100, 600),
+      steps: fc.array(step, { minLength: 5, maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ perMinute, steps }) => {
+        const key = startNodes(perMinute);
+        // What is left of a limit that nobody has to share.
+        let left: number = perMinute;
+        let least: number = perMinute;
+        for (const { counts, pause } of steps) {
+          const before = now;
+          const passed = await send(key, counts);
+          const filled = Math.min(perMinute, left + ((now - before) * perMinute) / minute);
+          left = filled - passed;
+          least = Math.min(least, left);
+          // Nobody is refused what is there.
+          const all = counts.reduce((sum, count) => sum + count, 0);
+          if (passed < all) expect(left).toBeLessThan(1.01 + (75 * perMinute) / minute);
+          await pass(pause);
+          left = Math.min(perMinute, left + (pause * perMinute) / minute);
+        }
+        expect(least).toBeGreaterThanOrEqual(-0.05 * perMinute - 0.01);
+        await Promise.all(nodes.map((node) => node.stop()));
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
+
+  test('costs one statement a quarter of a second however many requests pass, and none without', async () => {
+    const key = startNodes(60_000);
+    await send(key, [1, 1, 1]);
+    await pass(1_000);
+    const before = nodes.map(({ draws }) => draws);
+    for (let turn = 0; turn < 8; turn += 1) {
+      await Promise.all(nodes.map((node) => node.send(key, 100)));
+      await pass(250);
+    }
+    const spent = nodes.map(({ draws }, index) => draws - (before[index] ?? 0));
+    expect(Math.max(...spent)).toBeLessThanOrEqual(9);
+    await pass(10_000);
+    const after = nodes.map(({ draws }) => draws);
+    await pass(10_000);
+    expect(nodes.map(({ draws }) => draws)).toEqual(after);
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  test('a key far beyond its limit is refused without asking', async () => {
+    const key = startNodes(2);
+    await send(key, [2, 1, 1]);
+    await pass(1_000);
+    const before = nodes.map(({ draws }) => draws);
+    expect(await send(key, [1_000, 1_000, 1_000])).toBe(0);
+    expect(nodes.map(({ draws }) => draws)).toEqual(before);
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  test.each(['away', 'silent'] as const)(
+    'while the store is %s, each gateway keeps to its share, and tells of it afterwards',
+    async (manner) => {
+      const key = startNodes(60);
+      expect(await send(key, [1, 1, 1])).toBe(3);
+      await pass(minute);
+      for (const node of nodes) node.manner = manner;
+      const sent = Promise.all(nodes.map((node) => node.send(key, 50)));
+      await pass(600);
+      expect(await sent).toEqual([20, 20, 20]);
+      await pass(3_000);
+      expect(await Promise.all(nodes.map((node) => node.send(key, 50)))).toEqual([1, 1, 1]);
+      if (manner === 'silent') return;
+      for (const node of nodes) node.manner = 'well';
+      await pass(1_250);
+      expect(await send(key, [50, 50, 50])).toBeLessThanOrEqual(2);
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  );
+
+  test('a gateway that vanished leaves nothing, whatever it had used', async () => {
+    const key = startNodes(60);
+    await send(key, [60, 0, 0]);
+    const [vanished] = nodes.splice(0, 1);
+    await vanished?.stop();
+    await pass(minute);
+    expect(await send(key, [60, 60])).toBe(60);
+    await pass(4 * minute);
+    const rows = store.read.selectFrom('allowances').select('token_id');
+    expect(await rows.where('token_id', '=', key).execute()).toEqual([]);
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  test('two gateways that draw on the same allowances at the same time never get more than there is', async () => {
+    const other = await testStore.open();
+    const ids = Array.from({ length: 40 }, (_, index) => 1_000 + index);
+    const given = new Map<number, number>();
+    const draw = async (from: Store, turn: number) => {
+      const order = turn % 2 === 0 ? ids : ids.toReversed();
+      const draws = order.map((tokenId) => ({ tokenId, max: 50, used: 0, wanted: 3 }));
+      const { drawn, gateways } = await from.run('drawRequests', { draws, now });
+      expect(gateways).toBe(3);
+      for (const one of drawn) given.set(one.tokenId, (given.get(one.tokenId) ?? 0) + one.given);
+    };
+    await Promise.all(
+      [store, other, store, other].map(async (from, index) => {
+        for (let turn = 0; turn < 10; turn += 1) await draw(from, turn + index);
+      }),
+    );
+    expect([...given.values()]).toEqual(ids.map(() => 50));
+  });
+
+  test('a clock of the database that is set back or forward blocks no key', async () => {
+    const draw = async (at: number, wanted: number) => {
+      const draws = [{ tokenId: 2_000, max: 60, used: 0, wanted }];
+      return (await store.run('drawRequests', { draws, now: at })).drawn[0]?.given;
+    };
+    expect(await draw(now, 60)).toBe(60);
+    expect(await draw(now - 3_600_000, 60)).toBe(0);
+    expect(await draw(now - 3_600_000 + 10_000, 60)).toBe(10);
+    expect(await draw(now + 3_600_000, 100)).toBe(60);
+  });
+});
