@@ -1451,6 +1451,85 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Prove the books.
+         * @description Proves that what keys were given, what is held and what was charged come to their balances, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
+         */
+        get: operations["auditBooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/logs/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export the request log.
+         * @description The entries of the request log of all users, oldest first, as a file that is sent while it is read: millions of
+         *     entries are no matter. It ends with the entry that was the last one when the export began, so what is written
+         *     meanwhile belongs to the next export, which goes on behind it with `after`. Entries that retention sweeps
+         *     meanwhile may be missing.
+         *
+         *     The answer has no `content-length`. It is complete exactly when it ends as HTTP has it, with its last chunk: after a
+         *     failure in the middle the connection is broken off, which every client reports as an error. Such an export can
+         *     be continued with `after` and the `id` of the last whole line.
+         *
+         *     **JSON lines** (`application/jsonl`): one ExportedEntry a line. **CSV** (`text/csv`, RFC 4180): the fields of
+         *     ExportedEntry in that order, with a header; texts stand in quotes, numbers do not, and null is an empty field. A
+         *     text that a spreadsheet would take for a formula, which is one that begins with `=`, `+`, `-` or `@` (full-width
+         *     ones and those behind white space too), a tab or a line break, has an apostrophe before it; so has one that begins
+         *     with an apostrophe, so that taking away the first one always gives the text.
+         */
+        get: operations["exportLogs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/figures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what requests came to.
+         * @description Requests, errors, latency, quota and usage of whole hours, in one group or by what `by` names. They are those of
+         *     the request log, to the unit and to the moment, and stay when its entries are swept. A request counts in the
+         *     hour in which it ended; one that was refused before quota was held is in neither.
+         *
+         *     Without `since` the last 24 hours are shown, without `until` everything up to now. Both are widened to
+         *     whole hours (UTC), and the answer tells to which. Groups without requests are left out. 400 is the answer where
+         *     there would be more than 10000 groups, counted once for each unit in them.
+         */
+        get: operations["showFigures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -6511,6 +6590,255 @@ export interface components {
             data: components["schemas"]["Delivery"];
         };
         /**
+         * AuditProblem
+         * @description Something that does not add up.
+         */
+        AuditProblem: {
+            /**
+             * @description The key or the request that it is about.
+             * @example key 7
+             */
+            subject: string;
+            /**
+             * @description What is wrong with it.
+             * @example has 101 left, which should be 100 (granted 100, held 0, spent 0)
+             */
+            problem: string;
+        };
+        /**
+         * AuditReply
+         * @description What the books come to.
+         */
+        AuditReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The sums, and what does not add up. */
+            data: {
+                /** @description Keys, deleted ones too. */
+                keys: number;
+                /** @description Reservations that are open. */
+                open: number;
+                /** @description Reservations that are closed and not swept yet. */
+                closed: number;
+                /**
+                 * Format: int64
+                 * @description Quota that limited keys were given, in quota units.
+                 */
+                granted: number;
+                /**
+                 * Format: int64
+                 * @description What of it is held for open reservations.
+                 */
+                held: number;
+                /**
+                 * Format: int64
+                 * @description What of it was charged, swept reservations included.
+                 */
+                spent: number;
+                /**
+                 * Format: int64
+                 * @description What of it their balances say is left.
+                 */
+                left: number;
+                /** @description What does not add up; empty when everything does. */
+                problems: components["schemas"]["AuditProblem"][];
+                /** @description Whether there are more problems of a kind than are told. */
+                more: boolean;
+            };
+        };
+        /**
+         * ExportedEntry
+         * @description One request that was served, as the log has it.
+         */
+        ExportedEntry: {
+            /**
+             * Format: int64
+             * @description Number of the entry; later ones have larger numbers.
+             */
+            id: number;
+            /** @description Id of the request. */
+            request_id: string;
+            /**
+             * Format: int64
+             * @description Number of the user.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description Number of the key.
+             */
+            token_id: number;
+            /** @description Name of the key when the request ended. */
+            token_name: string;
+            /** @description Model asked for. */
+            model_name: string;
+            /** @description The operation. */
+            operation: string;
+            /** @description Name of the channel that served it; empty where none did. */
+            channel: string;
+            /** @description HTTP status of the answer. */
+            status: number;
+            /** @description Code of the error; null: there was none. */
+            error_code: string | null;
+            /** @description What the model is metered in: characters, tokens, seconds and so on. */
+            unit: string;
+            /** @description So many of them; seconds are not always whole. */
+            units: number;
+            /**
+             * Format: int64
+             * @description Input tokens of a model that is metered in tokens.
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens of a model that is metered in tokens.
+             */
+            completion_tokens: number;
+            /**
+             * Format: int64
+             * @description What was charged, in quota units.
+             */
+            quota: number;
+            /**
+             * Format: int64
+             * @description From the request to its end, of a task to its final state. Milliseconds.
+             */
+            duration_ms: number;
+            /**
+             * Format: int64
+             * @description When it ended. Unix time in seconds.
+             */
+            created_at: number;
+        };
+        /**
+         * Figures
+         * @description What some requests came to.
+         */
+        Figures: {
+            /**
+             * Format: int64
+             * @description Requests and tasks that have ended.
+             */
+            requests: number;
+            /**
+             * Format: int64
+             * @description Those whose status is 400 or above, clients that left (499) included.
+             */
+            errors: number;
+            /**
+             * Format: int64
+             * @description What was charged, in quota units.
+             */
+            quota: number;
+            /**
+             * @description Usage by what the models are metered in; seconds are not always whole.
+             * @example {
+             *       "characters": 1560,
+             *       "seconds": 12.5
+             *     }
+             */
+            units: {
+                [key: string]: number;
+            };
+            /**
+             * Format: int64
+             * @description Input tokens of models that are metered in tokens.
+             */
+            prompt_tokens: number;
+            /**
+             * Format: int64
+             * @description Output tokens of models that are metered in tokens.
+             */
+            completion_tokens: number;
+            /** @description From the request to its end, in milliseconds; of a task, to its final state. All are 0 where there are no requests. */
+            latency: {
+                /**
+                 * Format: int64
+                 * @description Exact, but for being rounded to a whole number.
+                 */
+                mean_ms: number;
+                /**
+                 * Format: int64
+                 * @description At least half of the requests took at most so long: 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 60000 or 300000, or what the longest took where that is less or there is no such step.
+                 */
+                p50_ms: number;
+                /**
+                 * Format: int64
+                 * @description The same for 95 of 100 requests.
+                 */
+                p95_ms: number;
+                /**
+                 * Format: int64
+                 * @description What the longest one took.
+                 */
+                max_ms: number;
+            };
+        };
+        /**
+         * FigureGroup
+         * @description The requests of one group, with what they have in common where it is grouped by that.
+         */
+        FigureGroup: components["schemas"]["Figures"] & {
+            /**
+             * Format: int64
+             * @description Beginning of the hour. Unix time in seconds.
+             */
+            hour?: number;
+            /**
+             * Format: int64
+             * @description Beginning of the day (UTC). Unix time in seconds.
+             */
+            day?: number;
+            /** @description Model asked for. */
+            model?: string;
+            /** @description Name of the channel that served them; empty where none did. */
+            channel?: string;
+            /**
+             * @description The operation.
+             * @example createSpeech
+             */
+            operation?: string;
+            /**
+             * Format: int64
+             * @description Number of the user.
+             */
+            user_id?: number;
+        };
+        /**
+         * FiguresReply
+         * @description What requests came to.
+         */
+        FiguresReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The figures. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Beginning of the first hour that is in them. Unix time in seconds.
+                 */
+                since: number;
+                /**
+                 * Format: int64
+                 * @description End of the last hour that is in them. Unix time in seconds.
+                 */
+                until: number;
+                /** @description The groups, in the order of what they are grouped by. */
+                items: components["schemas"]["FigureGroup"][];
+                sum: components["schemas"]["Figures"];
+            };
+        };
+        /**
          * HealthReply
          * @description The state of the gateway.
          */
@@ -7201,6 +7529,12 @@ export interface components {
         OfTask: string;
         /** @description Number of the delivery. */
         DeliveryId: number;
+        /** @description Only requests of the model of this name. */
+        OfModel: string;
+        /** @description Only requests of the channel of this name. */
+        OfChannel: string;
+        /** @description Only requests of the operation of this name. */
+        OfOperation: string;
     };
     requestBodies: never;
     headers: {
@@ -9913,6 +10247,129 @@ export interface operations {
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
             404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    auditBooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sums, and what does not add up. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditReply"];
+                };
+            };
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    exportLogs: {
+        parameters: {
+            query?: {
+                /** @description Form of the file. Left out, it is CSV where the header `accept` names `text/csv`, else JSON lines. */
+                format?: "csv" | "jsonl";
+                /** @description Only entries whose `id` is larger: to go on behind an earlier export. */
+                after?: number;
+                /** @description Only what came at this time or later. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description Only what came before this time. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Number of the key that it was made with; all keys when left out. */
+                token_id?: components["parameters"]["OfToken"];
+                /** @description Only requests of the model of this name. */
+                model?: components["parameters"]["OfModel"];
+                /** @description Only requests of the channel of this name. */
+                channel?: components["parameters"]["OfChannel"];
+                /** @description Only requests of the operation of this name. */
+                operation?: components["parameters"]["OfOperation"];
+                /** @description Only requests that ended with this status. */
+                status?: number;
+                /** @description `true`: only requests whose status is 400 or above. */
+                errors?: boolean;
+                /** @description Only the request of this id. */
+                request_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries, to their end. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    /** @description A name for the file. */
+                    "content-disposition"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": components["schemas"]["ExportedEntry"];
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    showFigures: {
+        parameters: {
+            query?: {
+                /** @description What to group by; the parameter is repeated for groups of both, in that order. Left out, everything is one group. */
+                by?: ("hour" | "day" | "model" | "channel" | "operation" | "user")[];
+                /** @description Only what came at this time or later. Unix time in seconds. */
+                since?: components["parameters"]["Since"];
+                /** @description Only what came before this time. Unix time in seconds. */
+                until?: components["parameters"]["Until"];
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Only requests of the model of this name. */
+                model?: components["parameters"]["OfModel"];
+                /** @description Only requests of the channel of this name. */
+                channel?: components["parameters"]["OfChannel"];
+                /** @description Only requests of the operation of this name. */
+                operation?: components["parameters"]["OfOperation"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The figures. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FiguresReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

@@ -14,6 +14,7 @@ import type { LiveSettings } from './runtime/live-settings.ts';
 import type { Logger } from './runtime/logger.ts';
 import type { Timers } from './runtime/timers.ts';
 import type { Settings } from './settings/settings.ts';
+import type { ReportLane } from './store/reports.ts';
 import type { AssetsTable, VerificationSessionsTable } from './store/schema.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
@@ -41,8 +42,8 @@ export interface Gateway {
   readonly assetRefreshes: Map<string, Promise<AssetsTable>>;
   /** The same for verification sessions. */
   readonly verificationChecks: Map<string, Promise<VerificationSessionsTable>>;
-  /** Searches of the log, of tasks and of callbacks that are under way. */
-  readonly searches: Slots;
+  /** Reports that are under way. */
+  readonly reports: Readonly<Record<ReportLane, Slots>>;
   readonly rateLimit: RateLimit;
   readonly socketLimit: SocketLimit;
   readonly logger: Logger;

@@ -41,6 +41,7 @@ import { acceptSockets, type OpenSockets } from './sockets/accept.ts';
 import { opensSocket } from './sockets/handshake.ts';
 import { generateKey, hashKey, keyHint } from './store/keys.ts';
 import { openStore } from './store/open-store.ts';
+import type { ReportLane } from './store/reports.ts';
 import { Tasks } from './tasks/tasks.ts';
 
 export interface RunningGateway {
@@ -66,9 +67,16 @@ export interface RunningGateway {
 const storeGraceMs = 5_000;
 /** Longest silence of a client that is to send or to read, in milliseconds. */
 const silence = 300_000;
-/** So many searches run at a time, of one user about half of them; others wait so long, in milliseconds. */
-const searchesAtOnce = 4;
-const searchWaitMs = 5_000;
+/**
+ * So many reports of a kind run at a time, of one user about half of them; others wait so long, in milliseconds. An
+ * export that has begun is to come to its end, and waits longer for its next page.
+ */
+const reportTurns: Readonly<Record<ReportLane, { count: number; waitMs: number }>> = {
+  searches: { count: 4, waitMs: 5_000 },
+  figures: { count: 2, waitMs: 5_000 },
+  exports: { count: 2, waitMs: 60_000 },
+  audits: { count: 1, waitMs: 5_000 },
+};
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
 
@@ -182,7 +190,12 @@ export async function serve(
       deliveries,
       creations,
       assetRefreshes: new Map(),
-      searches: new Slots({ count: searchesAtOnce, waitMs: searchWaitMs, timers }),
+      reports: {
+        searches: new Slots({ ...reportTurns.searches, timers }),
+        figures: new Slots({ ...reportTurns.figures, timers }),
+        exports: new Slots({ ...reportTurns.exports, timers }),
+        audits: new Slots({ ...reportTurns.audits, timers }),
+      },
       verificationChecks: new Map(),
       rateLimit: new RateLimit({ limits, timers, shared }),
       socketLimit: new SocketLimit(limits),

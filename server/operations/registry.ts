@@ -1,11 +1,14 @@
 import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
+import { auditBooks } from './admin/auditBooks.ts';
 import { cancelTask } from './admin/cancelTask.ts';
+import { exportLogs } from './admin/exportLogs.ts';
 import { listChanges } from './admin/listChanges.ts';
 import { resendDelivery } from './admin/resendDelivery.ts';
 import { searchDeliveries } from './admin/searchDeliveries.ts';
 import { searchTasks } from './admin/searchTasks.ts';
 import { settleTask } from './admin/settleTask.ts';
+import { showFigures } from './admin/showFigures.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { createEmbedding } from './embeddings/createEmbedding.ts';
@@ -116,6 +119,9 @@ export const handlers: Handlers = {
   settleTask,
   searchDeliveries,
   resendDelivery,
+  auditBooks,
+  exportLogs,
+  showFigures,
   getFile,
   getHealth,
   getReadiness,

@@ -4,6 +4,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { SettingsError } from '../settings/configuration.ts';
 import { migrations } from './migrations/all.ts';
+import { inOneState } from './one-state.ts';
 import { numbersAsNumbers } from './postgres/types.ts';
 import type { Database } from './schema.ts';
 import { openReader } from './sqlite/connection.ts';
@@ -23,17 +24,9 @@ export async function readBooks<T>(
     dialect: databaseUrl === undefined ? sqliteDialect(dataDir) : postgresDialect(databaseUrl, schema),
   });
   try {
-    if (databaseUrl === undefined) {
-      return await db.connection().execute(async (connection) => {
-        await sql`begin`.execute(connection);
-        await requireVersion(connection);
-        return use(connection);
-      });
-    }
-    const transaction = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only');
-    return await transaction.execute(async (trx) => {
-      await requireVersion(trx);
-      return use(trx);
+    return await inOneState(db, async (connection) => {
+      await requireVersion(connection);
+      return use(connection);
     });
   } finally {
     await db.destroy();

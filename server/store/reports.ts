@@ -1,19 +1,43 @@
 import type { Kysely } from 'kysely';
+import { inOneState } from './one-state.ts';
+import { auditBooks } from './queries/audit.ts';
 import { searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
+import { exportPage, exportRange } from './queries/log-export.ts';
 import { searchLog } from './queries/log-search.ts';
 import { searchTasks } from './queries/task-search.ts';
 import type { Database } from './schema.ts';
 
 /**
- * Queries that may take longer than a look-up. On SQLite they run in a thread of their own, so their arguments and
+ * Queries that may take longer than a look-up. On SQLite they run in threads of their own, so their arguments and
  * results are plain data.
  */
-export const reports = { searchLog, showFigures, searchTasks, searchDeliveries };
+export const reports = {
+  searchLog,
+  searchTasks,
+  searchDeliveries,
+  showFigures,
+  exportRange,
+  exportPage,
+  auditBooks: (db: Kysely<Database>, _nothing: null) => inOneState(db, auditBooks),
+};
 
 export type ReportName = keyof typeof reports;
 export type ReportArgs<Name extends ReportName> = Parameters<(typeof reports)[Name]>[1];
 export type ReportResult<Name extends ReportName> = Awaited<ReturnType<(typeof reports)[Name]>>;
+
+/** Those of one lane come one after the other and wait for none of another: a thread on SQLite. */
+export type ReportLane = 'searches' | 'figures' | 'exports' | 'audits';
+
+export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
+  searchLog: 'searches',
+  searchTasks: 'searches',
+  searchDeliveries: 'searches',
+  showFigures: 'figures',
+  exportRange: 'exports',
+  exportPage: 'exports',
+  auditBooks: 'audits',
+};
 
 /** For the engines, which carry arguments without looking at them. */
 export function reportNamed(name: ReportName): (db: Kysely<Database>, args: unknown) => Promise<unknown> {

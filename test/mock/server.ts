@@ -23,6 +23,7 @@ import { acceptSockets, opensSocket } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
 const bundle = new URL('../../generated/openapi.json', import.meta.url);
+const jsonLines = 'application/jsonl';
 /** Largest body, in megabytes, where an operation sets no other. */
 const bodyLimitMb = 64;
 
@@ -160,6 +161,15 @@ async function answerAsDocumented(
   const status = preference?.status ?? (usual === 101 ? 426 : usual);
   const types = (status === undefined ? undefined : operation.mediaTypes.response[status]) ?? [];
   const type = types.length === 0 ? undefined : request.accepts([...types]) || types[0];
+  if (type === jsonLines && status === 200) {
+    // Prism does not know them.
+    const media = documented(operation.id)
+      .responses.find((one) => one.status === status)
+      ?.content.find((one) => one.mediaType === type);
+    response.setHeader('content-type', type);
+    response.end((media?.examples ?? []).map(({ value }) => `${JSON.stringify(value)}\n`).join(''));
+    return;
+  }
   const found = await prism.answer({
     method: request.method,
     url: request.originalUrl,

@@ -87,6 +87,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   settleTask: [...operated, 404, ...body],
   searchDeliveries: operated,
   resendDelivery: [...operated, 404],
+  // It takes nothing.
+  auditBooks: operated.filter((status) => status !== 400),
+  exportLogs: operated,
+  showFigures: operated,
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
   getHealth: [200, 500],
@@ -107,6 +111,7 @@ export const headers = {
   >,
   optional: {
     downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
+    exportLogs: { 200: ['content-disposition'] },
     getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

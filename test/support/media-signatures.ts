@@ -18,6 +18,7 @@ const signatures: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/jpeg': startsWith('\xff\xd8\xff'),
   'image/png': startsWith('\x89PNG\r\n\x1a\n'),
   'image/webp': (bytes) => startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
+  'text/csv': (bytes) => /^[a-z_]+(,[a-z_]+)+\r\n([^]*\r\n)?$/.test(bytes.toString('utf8')),
   'model/gltf-binary': startsWith('glTF'),
   // What has no other type can begin with anything.
   'application/octet-stream': (bytes) => bytes.length > 0,

@@ -50,7 +50,7 @@ function testExample(
     const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
     expect(checked(answer, operation).status).toBe(status);
     if (example === undefined) expect(answer.headers.get('content-type')).toBe(mediaType);
-    else if (mediaType === 'application/json') expect(jsonOf(answer)).toEqual(example.value);
+    else if (/^application\/jsonl?$/.test(mediaType)) expect(jsonOf(answer)).toEqual(example.value);
     else expect(answer.body.toString('utf8')).toBe(example.value);
   });
 }

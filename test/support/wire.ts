@@ -44,9 +44,17 @@ function bodyProblems(path: string, media: Media, answer: Answer): string[] {
       return [`the body is not JSON: ${excerpt(answer)}`];
     }
   }
+  if (media.mediaType === 'application/jsonl') return lineProblems(media, body.toString('utf8'));
   if (media.mediaType === 'text/event-stream') return streamProblems(path, body.toString('utf8'));
   if (looksLike(media.mediaType, body)) return [];
   return [`the body is not ${media.mediaType}: ${body.toString('hex', 0, 16)}`];
+}
+
+/** Of JSON lines; each is held to the schema. */
+function lineProblems(media: Media, text: string): string[] {
+  const lines = text.split('\n');
+  if (lines.pop() !== '') return ['the last line has no end'];
+  return lines.flatMap((line) => schemaProblems(media, JSON.parse(line)));
 }
 
 export const excerpt = ({ body }: Answer): string => body.toString('utf8', 0, 300);

@@ -1,13 +1,13 @@
 import type { Handler } from '../../http/handler.ts';
 import { readPage } from '../read-page.ts';
-import { runSearch } from '../run-search.ts';
+import { runReport } from '../run-report.ts';
 import { viewTask } from '../task-view.ts';
 
 /** Tasks of all users, the newest first. */
 export const searchTasks: Handler<'searchTasks'> = async (request, reply) => {
   const { query } = request;
   const { since, until, upstream } = query;
-  const { tasks, total } = await runSearch(request, 'searchTasks', {
+  const { tasks, total } = await runReport(request, 'searchTasks', {
     id: query.id,
     userId: query.user_id,
     tokenId: query.token_id,

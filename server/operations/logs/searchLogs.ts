@@ -1,14 +1,14 @@
 import type { Handler, ResponseBody } from '../../http/handler.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { readPage } from '../read-page.ts';
-import { runSearch } from '../run-search.ts';
+import { runReport } from '../run-report.ts';
 
 type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 
 /** The entries of the request log that are about the caller's user, the newest first. */
 export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   const { caller, query } = request;
-  const { entries, total } = await runSearch(request, 'searchLog', {
+  const { entries, total } = await runReport(request, 'searchLog', {
     userId: caller.userId,
     keyword: query.keyword ?? '',
     ...readPage(query),

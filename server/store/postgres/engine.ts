@@ -4,7 +4,7 @@ import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimit } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
 import { migrate } from '../migrate.ts';
-import { type ReportResult, reportNamed } from '../reports.ts';
+import { laneOf, type ReportResult, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
@@ -22,6 +22,8 @@ const sharingLimit = 2_000;
 
 /** Reports must not take the connections of requests. */
 const reportConnections = 3;
+/** One statement of an audit reads all books, and may take so long, in milliseconds. */
+const auditTimeoutMs = 300_000;
 /** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
 const repeatable: ReadonlySet<CommandName> = new Set([
   'beat',
@@ -97,6 +99,15 @@ export async function openPostgresStore(
     }),
   );
   const reportDb = kyselyOver(connect({ ...limits, max: reportConnections }), true);
+  // A transaction, so that nothing of it may be asked twice.
+  const auditDb = kyselyOver(
+    connect({
+      ...limits,
+      statement_timeout: auditTimeoutMs,
+      query_timeout: auditTimeoutMs + silenceMargin,
+      max: 1,
+    }),
+  );
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
   const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
   const probe = new Probe(async () => {
@@ -127,7 +138,10 @@ export async function openPostgresStore(
       result.then(done, done);
       return result as Promise<Result<Name>>;
     },
-    report: (name, args) => reportNamed(name)(reportDb, args) as Promise<ReportResult<typeof name>>,
+    report: (name, args) =>
+      reportNamed(name)(laneOf[name] === 'audits' ? auditDb : reportDb, args) as Promise<
+        ReportResult<typeof name>
+      >,
     check: () => probe.check(),
     // A database that is away comes back.
     failed: new Promise(() => {}),

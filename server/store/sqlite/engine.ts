@@ -2,7 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, sql } from 'kysely';
 import { SettingsError } from '../../settings/configuration.ts';
-import { Availability, Probe } from '../availability.ts';
+import { Availability, Probe, StoreUnavailable } from '../availability.ts';
+import { laneOf, type ReportLane, type ReportName } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { openReader } from './connection.ts';
@@ -22,7 +23,8 @@ export async function openSqliteStore(
     const file = join(dataDir, 'unigate.db');
     const writer = await startWriter(file, new Availability(onAvailability));
     const reader = openReader(file);
-    const reports = new Reader(file);
+    const readers = new Map<ReportLane, Reader>();
+    const readerFor = (name: ReportName) => readers.getOrInsertComputed(laneOf[name], () => new Reader(file));
     const read = new Kysely<Database>({ dialect: nodeSqliteDialect(reader) });
     const probe = new Probe(async () => {
       await sql`select 1`.execute(read);
@@ -35,7 +37,10 @@ export async function openSqliteStore(
       read,
       run: (name, args) =>
         closed === undefined ? writer.run(name, args) : Promise.reject(new Error('the store is closed')),
-      report: (name, args) => reports.run(name, args),
+      report: (name, args) =>
+        closed === undefined
+          ? readerFor(name).run(name, args)
+          : Promise.reject(new StoreUnavailable(new Error('the store is closed'))),
       check: () => probe.check(),
       failed: writer.failed,
       over: over.signal,
@@ -45,7 +50,7 @@ export async function openSqliteStore(
           over.abort();
           // The writer is the last to leave, so that it can fold the write-ahead log into the file.
           reader.close();
-          await reports.close();
+          await Promise.all([...readers.values()].map((one) => one.close()));
           await writer.close().finally(() => lock.release());
         })();
         return closed;

@@ -80,6 +80,8 @@ export const answers: Limits = {
   'TokenCreatedReply.success': { const: true },
   'TokenDeletedReply.success': { const: true },
   'LogSearchReply.success': { const: true },
+  'AuditReply.success': { const: true },
+  'FiguresReply.success': { const: true },
   'ChangeListReply.success': { const: true },
   'VerificationSession.status': { enum: ['pending', 'verified', 'failed', 'expired'] },
   'VerificationSessionReply.success': { const: true },

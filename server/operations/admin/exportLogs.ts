@@ -1,0 +1,47 @@
+import type { Handler, OperationRequest } from '../../http/handler.ts';
+import { csvHeader, type ExportFormat, type ExportRange } from '../../store/queries/log-export.ts';
+import { runReport } from '../run-report.ts';
+
+type Request = OperationRequest<'exportLogs'>;
+
+const mediaTypes = { csv: 'text/csv', jsonl: 'application/jsonl' } as const;
+
+/** The request log as a file, read page by page no faster than the client takes it; between two pages nothing is held. */
+export const exportLogs: Handler<'exportLogs'> = async (request, reply) => {
+  const { query } = request;
+  const format = query.format ?? accepted(request.headers.accept);
+  const range = await runReport(request, 'exportRange', { after: query.after ?? 0 });
+  const lines = pages(request, range, format);
+  // A failure of the first page still has a status.
+  const first = await lines.next();
+  await reply.stream(200, mediaTypes[format], startingWith(first, lines), {
+    'content-disposition': `attachment; filename="requests.${format}"`,
+  });
+};
+
+const accepted = (accept = ''): ExportFormat => (/\btext\/csv\b/i.test(accept) ? 'csv' : 'jsonl');
+
+async function* pages(
+  request: Request,
+  { after, upTo }: ExportRange,
+  format: ExportFormat,
+): AsyncGenerator<Buffer, undefined> {
+  const { user_id: userId, token_id: tokenId, request_id: requestId } = request.query;
+  const { model, channel, operation, status, errors, since, until } = request.query;
+  const filter = { userId, tokenId, requestId, model, channel, operation, status, errors, since, until };
+  let text = format === 'csv' ? csvHeader : '';
+  for (let last = after; last < upTo; ) {
+    const from = last;
+    const page = await runReport(request, 'exportPage', { after: from, upTo, format, filter });
+    ({ last } = page);
+    text += page.text;
+    if (text !== '') yield Buffer.from(text);
+    text = '';
+  }
+  if (text !== '') yield Buffer.from(text);
+}
+
+async function* startingWith<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}

@@ -1,0 +1,131 @@
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Database, RequestLogTable } from '../schema.ts';
+
+/** Which entries of the log are told. */
+export interface ExportFilter {
+  userId?: number | undefined;
+  tokenId?: number | undefined;
+  model?: string | undefined;
+  channel?: string | undefined;
+  operation?: string | undefined;
+  status?: number | undefined;
+  /** Only those of a status from 400 on. */
+  errors?: boolean | undefined;
+  requestId?: string | undefined;
+  /** Unix seconds, from the first up to and without the second. */
+  since?: number | undefined;
+  until?: number | undefined;
+}
+
+export type ExportFormat = 'csv' | 'jsonl';
+
+/** The numbers that an export goes through: those after the first, up to the second. */
+export interface ExportRange {
+  after: number;
+  upTo: number;
+}
+
+export interface ExportPage {
+  /** Whole lines; empty when none of the entries looked at is told. */
+  text: string;
+  /** The number of the last entry that was looked at. */
+  last: number;
+}
+
+const columns = [
+  'id',
+  'request_id',
+  'user_id',
+  'token_id',
+  'token_name',
+  'model_name',
+  'operation',
+  'channel',
+  'status',
+  'error_code',
+  'unit',
+  'units',
+  'prompt_tokens',
+  'completion_tokens',
+  'quota',
+  'duration_ms',
+  'created_at',
+] as const;
+
+type Entry = Omit<RequestLogTable, 'id'> & { id: number };
+
+/** Entries of a page, and those that are looked at for one, so that no query is long. */
+const pageSize = 500;
+const looked = 25_000;
+
+/** What there is to export at the moment: without an end, an export would never come to the entries written meanwhile. */
+export async function exportRange(db: Kysely<Database>, { after }: { after: number }): Promise<ExportRange> {
+  const { rows } = await sql<{ first: number; last: number }>`
+    select coalesce((select min(id) from request_log), 0) as first,
+      coalesce((select max(id) from request_log), 0) as last`.execute(db);
+  const { first = 0, last = 0 } = rows[0] ?? {};
+  return { after: Math.max(after, first - 1), upTo: last };
+}
+
+/**
+ * The next lines of an export. They are made here and not where they are sent from, so that on SQLite the making of
+ * them, too, takes none of the main thread's time.
+ */
+export async function exportPage(
+  db: Kysely<Database>,
+  { after, upTo, format, filter }: ExportRange & { format: ExportFormat; filter: ExportFilter },
+): Promise<ExportPage> {
+  // A request id is looked up, wherever it is.
+  const end = filter.requestId === undefined ? Math.min(upTo, after + looked) : upTo;
+  const found = await db
+    .selectFrom('request_log')
+    .select(columns)
+    .where('id', '>', after)
+    .where('id', '<=', end)
+    .where(sql<SqlBool>`${sql.join(conditions(filter), sql` and `)}`)
+    .orderBy('id')
+    .limit(pageSize)
+    .execute();
+  const line = format === 'csv' ? csvLine : jsonLine;
+  return {
+    text: found.map(line).join(''),
+    last: found.length < pageSize ? end : (found.at(-1)?.id ?? end),
+  };
+}
+
+function conditions(filter: ExportFilter): RawBuilder<SqlBool>[] {
+  const all: RawBuilder<SqlBool>[] = [sql`true`];
+  const equal = (column: string, value: string | number | undefined) => {
+    if (value !== undefined) all.push(sql`${sql.ref(column)} = ${value}`);
+  };
+  equal('user_id', filter.userId);
+  equal('token_id', filter.tokenId);
+  equal('model_name', filter.model);
+  equal('channel', filter.channel);
+  equal('operation', filter.operation);
+  equal('status', filter.status);
+  equal('request_id', filter.requestId);
+  if (filter.errors === true) all.push(sql`status >= 400`);
+  if (filter.since !== undefined) all.push(sql`created_at >= ${filter.since}`);
+  if (filter.until !== undefined) all.push(sql`created_at < ${filter.until}`);
+  return all;
+}
+
+export const csvHeader = `${columns.join(',')}\r\n`;
+
+const csvLine = (entry: Entry) => `${columns.map((name) => csvField(entry[name])).join(',')}\r\n`;
+
+/** What a spreadsheet would calculate, and what begins as what keeps it from that. */
+const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
+
+/**
+ * A field of RFC 4180. Every text is in quotes, so that no other separator divides it, and has an apostrophe before it
+ * where a spreadsheet would take it for a formula.
+ */
+function csvField(value: string | number | null): string {
+  if (typeof value !== 'string') return value === null ? '' : String(value);
+  return `"${formula.test(value) ? "'" : ''}${value.replaceAll('"', '""')}"`;
+}
+
+const jsonLine = (entry: Entry) =>
+  `${JSON.stringify(Object.fromEntries(columns.map((name) => [name, entry[name]])))}\n`;

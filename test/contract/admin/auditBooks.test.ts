@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+
+describeOperation('auditBooks', {
+  carriesOut(call) {
+    test('the sums of books that add up', async () => {
+      const answer = await call();
+      expect(answer.status).toBe(200);
+      const { data } = jsonOf(answer) as { data: Record<string, number> };
+      expect(data).toMatchObject({ problems: [], more: false });
+      const { granted = 0, held = 0, spent = 0, left } = data;
+      expect(left).toBe(granted - held - spent);
+      expect(data.keys).toBeGreaterThan(0);
+    });
+  },
+});

@@ -1,0 +1,82 @@
+import { expect, inject, test } from 'vitest';
+import { type Answer, jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+
+interface Figures {
+  requests: number;
+  errors: number;
+  quota: number;
+  units: Record<string, number>;
+  latency: Record<string, number>;
+}
+interface Data {
+  since: number;
+  until: number;
+  items: (Figures & Record<string, unknown>)[];
+  sum: Figures;
+}
+const dataOf = (answer: Answer) => {
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as { data: Data }).data;
+};
+const speak = (input: string, model = 'alpha3-tts-flash') =>
+  exchange(inject('gateway'), documented('createSpeech'), { body: { model, voice: 'Aria', input } });
+
+describeOperation('showFigures', {
+  invalid: {
+    'a grouping that there is not': { query: { by: 'week' }, names: 'by.0' },
+    'three groupings': { query: { by: ['hour', 'model', 'user'] }, names: 'by', limit: 2 },
+    'a time that is no number': { query: { since: 'yesterday' }, names: 'since' },
+    'a user 0': { query: { user_id: 0 }, names: 'user_id', limit: 1 },
+    'no model': { query: { model: '' }, names: 'model', limit: 1 },
+  },
+  carriesOut(call) {
+    test('a call at once, in all its groups', async () => {
+      const query = { operation: 'createSpeech', model: 'alpha3-tts-flash' };
+      const before = dataOf(await call({ query }));
+      expect((await speak('Nine char')).status).toBe(200);
+      const after = dataOf(await call({ query }));
+      expect(after.items).toHaveLength(1);
+      expect(after.items[0]).toEqual(after.sum);
+      const { requests, quota, units, errors } = after.sum;
+      expect([requests, quota, units.characters, errors]).toEqual([
+        before.sum.requests + 1,
+        before.sum.quota + 9,
+        (before.sum.units.characters ?? 0) + 9,
+        before.sum.errors,
+      ]);
+      const { mean_ms = 0, p50_ms = 0, p95_ms = 0, max_ms = 0 } = after.sum.latency;
+      expect(p50_ms).toBeLessThanOrEqual(p95_ms);
+      expect(p95_ms).toBeLessThanOrEqual(max_ms);
+      expect(mean_ms).toBeLessThanOrEqual(max_ms);
+      const groupings = {
+        hour: expect.any(Number),
+        day: expect.any(Number),
+        model: 'alpha3-tts-flash',
+        channel: expect.any(String),
+        operation: 'createSpeech',
+      };
+      for (const [by, value] of Object.entries(groupings)) {
+        const grouped = dataOf(await call({ query: { ...query, by, user_id: 1 } }));
+        expect(grouped.items.at(-1)).toMatchObject({ [by]: value });
+        expect(grouped.items.reduce((sum, item) => sum + item.requests, 0)).toBe(requests);
+      }
+      const both = dataOf(await call({ query: { ...query, by: ['hour', 'user'] } }));
+      expect(both.items.at(-1)).toMatchObject({ hour: expect.any(Number), user_id: 1 });
+    });
+
+    test('whole hours, of which it tells the bounds', async () => {
+      const odd = dataOf(await call({ query: { since: 1790000001, until: 1790003601 } }));
+      expect([odd.since, odd.until]).toEqual([1789999200, 1790006400]);
+      expect(odd.items).toEqual([]);
+      expect(odd.sum).toMatchObject({ requests: 0, units: {}, latency: { mean_ms: 0, max_ms: 0 } });
+      const { since, until } = dataOf(await call());
+      expect([until - since, until % 3600]).toEqual([86_400, 0]);
+      expect(until).toBeGreaterThanOrEqual(Date.now() / 1000);
+      // Nothing lies between a later and an earlier time.
+      expect(dataOf(await call({ query: { since: 8640000000000, until: 0 } })).items).toEqual([]);
+    });
+  },
+});
