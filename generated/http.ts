@@ -1530,6 +1530,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show people where they have come to.
+         * @description A page with the first call and the way to the documentation. Needs no key.
+         */
+        get: operations["getHomePage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the first page of the documentation.
+         * @description Needs no key.
+         */
+        get: operations["getDocs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the file. */
+                file: components["parameters"]["DocsFileName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Get a file of the documentation.
+         * @description The reference of both documents, which can send requests to this gateway, the guides, the catalogue of errors and
+         *     the list of decisions; the same that `npm run docs` writes into a folder. Needs no key.
+         */
+        get: operations["getDocsFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -6839,16 +6903,10 @@ export interface components {
             };
         };
         /**
-         * HealthReply
-         * @description The state of the gateway.
+         * DocsFile
+         * @description A page of the documentation, or what it needs. A browser asks for nothing of another host.
          */
-        HealthReply: {
-            /**
-             * @description Always `ok` in a 200.
-             * @constant
-             */
-            status: "ok";
-        };
+        DocsFile: string;
         /**
          * ContractDocument
          * @description An OpenAPI or AsyncAPI document.
@@ -6867,6 +6925,17 @@ export interface components {
             };
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * HealthReply
+         * @description The state of the gateway.
+         */
+        HealthReply: {
+            /**
+             * @description Always `ok` in a 200.
+             * @constant
+             */
+            status: "ok";
         };
     };
     responses: {
@@ -7535,6 +7604,8 @@ export interface components {
         OfChannel: string;
         /** @description Only requests of the operation of this name. */
         OfOperation: string;
+        /** @description Name of the file. */
+        DocsFileName: string;
     };
     requestBodies: never;
     headers: {
@@ -7544,6 +7615,8 @@ export interface components {
         RetryAfter: number;
         /** @description The same id as `x-request-id`, under the name that messages clients read. */
         MessagesRequestId: string;
+        /** @description What the page may load and do; nothing of another host. */
+        PagePolicy: string;
     };
     pathItems: never;
 }
@@ -10373,6 +10446,83 @@ export interface operations {
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    getHomePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "content-security-policy": components["headers"]["PagePolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                };
+            };
+            500: components["responses"]["GenericInternalError"];
+        };
+    };
+    getDocs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "content-security-policy": components["headers"]["PagePolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                };
+            };
+            500: components["responses"]["GenericInternalError"];
+        };
+    };
+    getDocsFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the file. */
+                file: components["parameters"]["DocsFileName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "content-security-policy": components["headers"]["PagePolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": components["schemas"]["DocsFile"];
+                    "text/css": components["schemas"]["DocsFile"];
+                    "text/javascript": components["schemas"]["DocsFile"];
+                    "application/json": components["schemas"]["ContractDocument"];
+                };
+            };
+            400: components["responses"]["GenericBadRequest"];
+            404: components["responses"]["GenericNotFound"];
+            500: components["responses"]["GenericInternalError"];
         };
     };
     getHealth: {

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 
 /** Names of the files in `folder` that differ from `expected`, are missing, or should not be there; sorted. */
 export async function drifted(folder: string, expected: ReadonlyMap<string, string>): Promise<string[]> {
-  const present = await readdir(folder).catch(() => [] as string[]);
+  const present = await filesBelow(folder);
   const wrong = present.filter((name) => !expected.has(name));
   for (const [name, text] of expected) {
     const found = await readFile(join(folder, name), 'utf8').catch(() => undefined);
@@ -19,7 +19,18 @@ export async function settle(folder: string, expected: ReadonlyMap<string, strin
   for (const name of changed) {
     const text = expected.get(name);
     if (text === undefined) await rm(join(folder, name));
-    else await writeFile(join(folder, name), text);
+    else {
+      await mkdir(dirname(join(folder, name)), { recursive: true });
+      await writeFile(join(folder, name), text);
+    }
   }
   return changed;
+}
+
+/** Names of all files below a folder, with slashes between their parts. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).replaceAll(sep, '/'));
 }

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { catalogueSource, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
+import { docsSite } from './docs/site.ts';
 import { downConvert } from './down-convert.ts';
 import { errorsPage, errorsSource, readErrors } from './errors.ts';
 import { eventTypesSource } from './event-types.ts';
@@ -30,6 +31,8 @@ export async function outputs(root: string): Promise<Map<string, string>> {
   const forClients = withoutAliases(openapi);
   const events = eventsOf(asyncapi);
   const validators = eventValidatorsSource(events);
+  const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
+  const docs = await docsSite(root, { errors, decisions });
   return new Map([
     ['openapi.json', json(openapi)],
     ['openapi-clients.json', json(forClients)],
@@ -43,7 +46,8 @@ export async function outputs(root: string): Promise<Map<string, string>> {
     ['catalogue.ts', catalogueSource(models)],
     ['errors.ts', errorsSource(errors)],
     ['errors.md', errorsPage(errors)],
-    ['decisions.md', decisionsPage(openapi, asyncapi, (component) => areas.get(component))],
+    ['decisions.md', decisions],
+    ...[...docs].map(([name, text]) => [`docs/${name}`, text] as const),
   ]);
 }
 

@@ -35,8 +35,11 @@ import { submitMusic } from './music/submitMusic.ts';
 import { openInferenceSocket } from './realtime/openInferenceSocket.ts';
 import { openRealtimeSocket } from './realtime/openRealtimeSocket.ts';
 import { getAsyncApiDocument } from './service/getAsyncApiDocument.ts';
+import { getDocs } from './service/getDocs.ts';
+import { getDocsFile } from './service/getDocsFile.ts';
 import { getFile } from './service/getFile.ts';
 import { getHealth } from './service/getHealth.ts';
+import { getHomePage } from './service/getHomePage.ts';
 import { getOpenApiDocument } from './service/getOpenApiDocument.ts';
 import { getReadiness } from './service/getReadiness.ts';
 import { createSpeech } from './speech/createSpeech.ts';
@@ -123,7 +126,10 @@ export const handlers: Handlers = {
   exportLogs,
   showFigures,
   getFile,
+  getDocs,
+  getDocsFile,
   getHealth,
+  getHomePage,
   getReadiness,
   getOpenApiDocument,
   getAsyncApiDocument,

@@ -70,7 +70,10 @@ const methods: Partial<Record<OperationId, Use>> = {
   getAsyncApiDocument: (client) => client.service.asyncApiDocument(),
 };
 
-const all: [string, OperationFacts][] = Object.entries(operations);
+/** Pages, which people open in a browser. */
+const forPeople = ['getHomePage', 'getDocs', 'getDocsFile'];
+
+const all: [string, OperationFacts][] = Object.entries(operations).filter(([id]) => !forPeople.includes(id));
 
 /** A path, or a path template, as the template with nameless parameters. */
 const shape = (path: string) => path.split('/').map((part) => (part.startsWith('{') ? '{}' : part));

@@ -93,6 +93,9 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   showFigures: operated,
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
+  getHomePage: [200, 500],
+  getDocs: [200, 500],
+  getDocsFile: [200, 400, 404, 500],
   getHealth: [200, 500],
   getReadiness: [200, 500, ...away],
   getOpenApiDocument: [200, 500],
@@ -112,6 +115,9 @@ export const headers = {
   optional: {
     downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
     exportLogs: { 200: ['content-disposition'] },
+    getHomePage: { 200: ['content-security-policy'] },
+    getDocs: { 200: ['content-security-policy'] },
+    getDocsFile: { 200: ['content-security-policy'] },
     getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

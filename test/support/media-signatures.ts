@@ -20,6 +20,9 @@ const signatures: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   'image/webp': (bytes) => startsWith('RIFF')(bytes) && bytes.toString('latin1', 8, 12) === 'WEBP',
   'text/csv': (bytes) => /^[a-z_]+(,[a-z_]+)+\r\n([^]*\r\n)?$/.test(bytes.toString('utf8')),
   'model/gltf-binary': startsWith('glTF'),
+  'text/html': startsWith('<!doctype html>'),
+  'text/css': startsWith(':root'),
+  'text/javascript': (bytes) => startsWith("'use strict'")(bytes) || startsWith('(function')(bytes),
   // What has no other type can begin with anything.
   'application/octet-stream': (bytes) => bytes.length > 0,
 };

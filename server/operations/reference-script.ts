@@ -1,0 +1,32 @@
+import { parentPort } from 'node:worker_threads';
+import plugin from '@scalar/fastify-api-reference';
+
+/** A route as the plugin registers it. */
+interface Route {
+  url: string;
+  handler(request: unknown, reply: object): unknown;
+}
+
+const routes: Route[] = [];
+const host = {
+  route: (one: Route) => routes.push(one),
+  hasPlugin: () => false,
+  initialConfig: {},
+  log: console,
+};
+await (plugin as unknown as (host: object, options: object, done: () => void) => unknown)(
+  host,
+  { routePrefix: '/docs', configuration: { url: 'openapi.json' } },
+  () => undefined,
+);
+let script = '';
+const reply = {
+  header: () => reply,
+  send: (body: string) => {
+    script = body;
+    return reply;
+  },
+};
+routes.find(({ url }) => url.endsWith('.js'))?.handler({}, reply);
+if (script === '') throw new Error('the package serves no script of the reference any more');
+parentPort?.postMessage(Buffer.from(script));

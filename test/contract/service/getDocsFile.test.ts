@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { bundle } from '../../support/documented.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+describeOperation('getDocsFile', {
+  invalid: {
+    'a name of 65 characters': { path: { file: 'n'.repeat(65) }, names: 'file', limit: 64 },
+  },
+  carriesOut: (call) => {
+    const open = (file: string, headers = {}) =>
+      call({ path: { file }, headers: { authorization: undefined, ...headers } });
+    test.each([
+      ['index.html', 'text/html; charset=utf-8'],
+      ['site.css', 'text/css; charset=utf-8'],
+      ['scalar.js', 'text/javascript; charset=utf-8'],
+      ['asyncapi.json', 'application/json'],
+    ])('200 %s, without a key, which may load nothing of another host', async (file, mediaType) => {
+      const answer = await open(file);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType]);
+      expect(answer.headers.get('content-security-policy')).toContain("default-src 'self'");
+    });
+    test('200 the contract', async () => {
+      expect(jsonOf(await open('openapi.json'))).toEqual(bundle);
+    });
+    test('200 compressed for those who take it', async () => {
+      const [plain, zipped] = [
+        await open('errors.html'),
+        await open('errors.html', { 'accept-encoding': 'gzip' }),
+      ];
+      expect(zipped.headers.get('content-encoding')).toBe('gzip');
+      expect(zipped.body.equals(plain.body)).toBe(true);
+    });
+    test.each(['nothing.html', 'index', '..%2Fopenapi.json', '%2Fetc%2Fpasswd', '.html', 'index.html%00'])(
+      '404 for %s',
+      async (file) => {
+        const answer = await open(decodeURIComponent(file));
+        if (file.endsWith('%00')) expect(answer.status).toBe(400);
+        else expectRefusal(answer, 404, { code: 'path_not_found', names: 'file' });
+      },
+    );
+  },
+});

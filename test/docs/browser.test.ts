@@ -1,0 +1,117 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { hasChromium, launch } from './chromium.ts';
+import { snippetsOf } from './snippets.ts';
+
+const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
+const schemes = ['light', 'dark'] as const;
+
+describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
+  let target: TestGateway;
+  let browser: Browser;
+  beforeAll(async () => {
+    [target, browser] = await Promise.all([startTestGateway(), launch()]);
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await target?.close();
+  });
+
+  /** Opens a page of the documentation, and remembers what it asks of other hosts. */
+  async function open(path: string, colorScheme: (typeof schemes)[number] = 'light') {
+    const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
+    const outside: string[] = [];
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(target.url))
+        outside.push(request.url());
+    });
+    await page.goto(target.url + path);
+    return { page, outside };
+  }
+
+  test('the home page leads to the documentation', async () => {
+    const { page } = await open('/');
+    await page.getByRole('link', { name: 'The documentation', exact: true }).click();
+    await page.waitForURL('**/docs/index.html');
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Unigate');
+    await page.close();
+  });
+
+  test('the reference shows both documents and asks nothing of another host', async () => {
+    const { page, outside } = await open('/docs/reference.html');
+    await page.getByRole('heading', { level: 1, name: 'Unigate' }).waitFor();
+    await page.getByRole('link', { name: 'speech', exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'HTTP' }).click();
+    await page
+      .getByRole('option', { name: 'Events' })
+      .or(page.getByRole('menuitem', { name: 'Events' }))
+      .click();
+    await page.getByText('AsyncAPI 3.0').first().waitFor();
+    expect(outside).toEqual([]);
+    await page.close();
+  });
+
+  test('the reference sends a request to this gateway', async () => {
+    const { page } = await open('/docs/reference.html');
+    await page.getByRole('link', { name: 'models', exact: true }).first().click();
+    await page.getByRole('button', { name: /Test Request.*\/v1\/models\)/ }).click();
+    const dialog = page.getByRole('dialog');
+    const answered = page.waitForResponse((response) => response.url() === `${target.url}/v1/models`);
+    await dialog.getByPlaceholder('Token').fill(target.key);
+    await dialog.getByRole('button', { name: /^Send Request/ }).click();
+    expect((await answered).status()).toBe(200);
+    await page.close();
+  });
+
+  test.each(schemes)('the pages of our own have nothing that keeps readers out, %s', async (scheme) => {
+    for (const path of ['/', '/docs', '/docs/errors.html', '/docs/first-call.html', '/docs/tasks.html']) {
+      const { page } = await open(path, scheme);
+      expect(await problems(page), path).toEqual([]);
+      await page.close();
+    }
+  });
+
+  test('the first key stroke leads past the menu', async () => {
+    const { page } = await open('/docs/errors.html');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement?.id')).toBe('content');
+    await page.close();
+  });
+
+  test('the page of the browser guide speaks', async () => {
+    const guide = await readFile(new URL('../../openapi/guides/6-browser.md', import.meta.url), 'utf8');
+    const snippet = snippetsOf(guide).find(({ language }) => language === 'html');
+    const html = (snippet?.code ?? '').replace('http://127.0.0.1:8080', target.url);
+    const server = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(html),
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const page = await browser.newPage();
+    await page.addInitScript(`localStorage.setItem('unigate-key', ${JSON.stringify(target.key)})`);
+    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    const output = page.locator('output');
+    await output.filter({ hasText: /\d/ }).waitFor();
+    expect(await output.innerText()).toMatch(snippet?.shows ?? /no pattern/);
+    await page.close();
+    server.close();
+  });
+});
+
+/** What the checker for accessibility finds, in words. */
+async function problems(page: Page): Promise<string[]> {
+  // Not a script of the page's own, so its policy does not forbid it.
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run()')) as {
+    violations: { id: string; nodes: { html: string }[] }[];
+  };
+  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}

@@ -1,0 +1,16 @@
+import { existsSync } from 'node:fs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Where Debian and its kin have it; `CHROMIUM` names another one. */
+const executablePath = process.env.CHROMIUM || '/usr/bin/chromium';
+
+/** Without a browser its tests are left out; in CI they fail. */
+export const hasChromium = process.env.CI === 'true' || existsSync(executablePath);
+
+export function launch(): Promise<Browser> {
+  // Chromium's own sandbox does not work for root, as in most containers.
+  return chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--autoplay-policy=no-user-gesture-required'],
+  });
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readGuides } from '../../openapi/tools/docs/guides.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { run, type Snippet, snippetsOf, workshop } from './snippets.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const secret = 'whsec_c2VjcmV0IG9mIHRoZSBndWlkZXMgc25pcHBldHM=';
+const guides = (await readGuides(root)).map((guide) => ({
+  ...guide,
+  snippets: snippetsOf(guide.markdown).filter(({ language }) => language !== 'html'),
+}));
+
+let target: TestGateway;
+let place: Awaited<ReturnType<typeof workshop>>;
+beforeAll(async () => {
+  target = await startTestGateway({ callbacks: { allowPrivate: true, secret } });
+  place = await workshop();
+});
+afterAll(async () => {
+  await target.close();
+  await place.remove();
+});
+
+const started = (snippet: Snippet) =>
+  run(snippet, place.folder, {
+    UNIGATE_BASE_URL: target.url,
+    UNIGATE_API_KEY: target.key,
+    CALLBACK_SECRET: secret,
+  });
+
+describe.each(guides.filter(({ snippets }) => snippets.length > 0))('$title', ({ snippets }) => {
+  test.each(snippets)(
+    'the $language of line $line does what it says',
+    { timeout: 60_000 },
+    async (snippet) => {
+      const { code, output } = await started(snippet);
+      expect(code, output).toBe(0);
+      if (snippet.prints !== undefined) expect(output).toMatch(snippet.prints);
+      if (snippet.writes === undefined) return;
+      const written = await readFile(join(place.folder, snippet.writes.file));
+      expect(written.length).toBeGreaterThan(1_000);
+      expect(written.subarray(0, 12).toString('latin1')).toContain(snippet.writes.mark);
+    },
+  );
+});
+
+test('every snippet in TypeScript passes the compiler', { timeout: 60_000 }, async () => {
+  const written = guides.flatMap(({ name, snippets }) =>
+    snippets
+      .filter(({ language }) => language === 'ts')
+      .map(({ line, code }) => ({ file: `${name}-${line}.ts`, code })),
+  );
+  expect(written.length).toBeGreaterThan(10);
+  for (const { file, code } of written) await writeFile(join(place.folder, file), code);
+  const options = { strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true };
+  const config = {
+    compilerOptions: {
+      ...options,
+      target: 'esnext',
+      module: 'nodenext',
+      types: ['node'],
+      erasableSyntaxOnly: true,
+      verbatimModuleSyntax: true,
+    },
+    files: written.map(({ file }) => file),
+  };
+  await writeFile(join(place.folder, 'tsconfig.json'), JSON.stringify(config));
+  const tsc = join(root, 'node_modules/.bin/tsc');
+  const { stdout } = await promisify(execFile)(tsc, ['-p', place.folder]).catch(
+    (error: { stdout: string }) => error,
+  );
+  expect(stdout).toBe('');
+});

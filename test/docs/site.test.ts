@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { errors } from '../../generated/errors.ts';
+import { docsFile } from '../../server/operations/docs-site.ts';
+
+const text = async (name: string) => (await docsFile(name, '/'))?.body.toString('utf8') ?? '';
+
+const pages = [...(await text('index.html')).matchAll(/href="([a-z0-9-]+\.html)"/g)].map(
+  ([, file = '']) => file,
+);
+
+test('the first page leads to the reference, the guides, the errors and the decisions', () => {
+  expect(pages).toEqual(
+    expect.arrayContaining([
+      'reference.html',
+      'first-call.html',
+      'callbacks.html',
+      'errors.html',
+      'decisions.html',
+    ]),
+  );
+});
+
+test.each([...new Set(pages), 'docs.html', 'home.html'])(
+  '%s leads nowhere but to what there is',
+  async (page) => {
+    const body = await text(page);
+    expect(body).toMatch(/^<!doctype html>\n<html lang="en">/);
+    const ids = new Set([...body.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
+    for (const [, link = ''] of body.matchAll(/ (?:href|src)="([^"]+)"/g)) {
+      if (link.startsWith('https://') || link === 'data:,') continue;
+      const [file = '', place = ''] = link.replace(/^(\/docs|docs)\//, '').split('#');
+      if (file !== '') expect(await docsFile(file, '/'), `${page}: ${link}`).toBeDefined();
+      else expect(ids, `${page}: ${link}`).toContain(place);
+    }
+  },
+);
+
+test('nothing is loaded from another host', async () => {
+  for (const page of pages)
+    expect(await text(page)).not.toMatch(/<(?:script|img|link|iframe)[^>]+(?:src|href)="(?:https?:)?\/\//);
+});
+
+test('each error code has its place', async () => {
+  const body = await text('errors.html');
+  for (const { code } of errors) expect(body).toContain(`<section id="${code}"`);
+});
+
+test('below a path of a proxy, the pages and the requests of the reference lead there', async () => {
+  const page = (await docsFile('docs.html', '/speech/'))?.body.toString();
+  expect(page).toContain('href="/speech/docs/errors.html"');
+  expect(page).not.toContain('"/docs/');
+  const reference = (await docsFile('reference.html', '/speech/'))?.body.toString();
+  expect(reference).toContain('<div id="reference" data-home="/speech/">');
+});
+
+test('it stands alone in a folder', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'unigate-docs-'));
+  const script = fileURLToPath(new URL('../../server/docs.ts', import.meta.url));
+  await promisify(execFile)(process.execPath, [script, '--out', folder]);
+  const files = await readdir(folder);
+  expect(files).toEqual(expect.arrayContaining([...pages, 'openapi.json', 'asyncapi.json', 'scalar.js']));
+  expect(await readFile(join(folder, 'reference.html'), 'utf8')).not.toContain('data-home');
+  await rm(folder, { recursive: true });
+});

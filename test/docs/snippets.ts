@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A block of a Markdown text that can be carried out, and what the comments after it say that comes of it. */
+export interface Snippet {
+  language: 'sh' | 'ts' | 'html';
+  /** Line of the text on which it begins. */
+  line: number;
+  code: string;
+  /** `prints`: a pattern of what it writes; `writes`: a file, and how its head is known; `shows`: text of a page. */
+  prints: RegExp | undefined;
+  writes: { file: string; mark: string } | undefined;
+  shows: RegExp | undefined;
+}
+
+const block = /^```(sh|ts|html)\n([^]*?)^```\n((?:<!-- .*? -->\n)*)/gm;
+
+/** The snippets of a text, in order. Blocks of other languages only show something. */
+export function snippetsOf(markdown: string): Snippet[] {
+  return [...markdown.matchAll(block)].map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
+    const pattern = (name: string) => {
+      const source = new RegExp(`^<!-- ${name}: (.*) -->$`, 'm').exec(comments)?.[1];
+      return source === undefined ? undefined : new RegExp(source);
+    };
+    const written = /^<!-- writes: (\S+) ?(\S*) -->$/m.exec(comments);
+    return {
+      language: language as Snippet['language'],
+      line: markdown.slice(0, index).split('\n').length,
+      code,
+      prints: pattern('prints'),
+      shows: pattern('shows'),
+      writes: written === null ? undefined : { file: written[1] ?? '', mark: written[2] ?? '' },
+    };
+  });
+}
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** What snippets import, and where it is. */
+const packages = {
+  openai: join(root, 'node_modules/openai'),
+  ws: join(root, 'node_modules/ws'),
+  '@types': join(root, 'node_modules/@types'),
+  '@anthropic-ai/sdk': fileURLToPath(new URL('.', import.meta.resolve('@anthropic-ai/sdk'))),
+};
+
+/**
+ * A folder in which snippets find what they import, as in a project of a user's own; the client is the one of this
+ * repository, under its public name. The function that is given too removes it.
+ */
+export async function workshop(): Promise<{ folder: string; remove(): Promise<void> }> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'unigate-snippets-')));
+  const modules = join(folder, 'node_modules');
+  for (const [name, path] of Object.entries(packages)) {
+    await mkdir(dirname(join(modules, name)), { recursive: true });
+    await symlink(path, join(modules, name));
+  }
+  const client = join(modules, '@unigate/client');
+  await mkdir(client, { recursive: true });
+  const manifest = { name: '@unigate/client', type: 'module', exports: './index.ts' };
+  await writeFile(join(client, 'package.json'), JSON.stringify(manifest));
+  await symlink(join(root, 'client/index.ts'), join(client, 'index.ts'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Carries a shell or TypeScript snippet out; gives everything it wrote, and its exit code. */
+export async function run(
+  { language, code }: Snippet,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ code: number | null; output: string }> {
+  const file = join(folder, `snippet.${language}`);
+  await writeFile(file, language === 'sh' ? `set -euo pipefail\n${code}` : code);
+  const command = language === 'sh' ? 'bash' : process.execPath;
+  const child = spawn(command, [file], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      output += piece;
+    });
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (exit) => resolve({ code: exit, output }));
+  });
+}
