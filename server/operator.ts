@@ -1,6 +1,9 @@
 import type { Gateway } from './gateway.ts';
 import { requireReady } from './operations/service/getReadiness.ts';
 import type { Settings } from './settings/settings.ts';
+import type { OpenWork } from './store/queries/open-work.ts';
+import { Latest } from './telemetry/latest.ts';
+import { channelHealthy, deliveryBacklog, deliveryLag, pollLag, tasksOpen } from './telemetry/metrics.ts';
 import { openOperatorPort } from './telemetry/operator-port.ts';
 import { watchProcess } from './telemetry/process-figures.ts';
 
@@ -8,7 +11,7 @@ import { watchProcess } from './telemetry/process-figures.ts';
 export interface Operator {
   /** Address of `/metrics`, without a slash at the end; undefined: there is none. */
   url: string | undefined;
-  /** From now on the gateway itself says whether it is ready. */
+  /** From now on the gateway itself says whether it is ready, and what it has to do. */
   started(gateway: Gateway): void;
   close(): Promise<void>;
 }
@@ -22,10 +25,10 @@ export async function startOperator({ metrics: place }: Settings): Promise<Opera
   if (place === undefined) return { url: undefined, started() {}, async close() {} };
   const { Metrics } = await import('./telemetry/meter.ts');
   const metrics = new Metrics({ 'service.name': 'unigate' });
-  const stopProcess = watchProcess();
+  const watched = [watchProcess()];
   let gateway: Gateway | undefined;
   const stop = async () => {
-    stopProcess();
+    for (const unwatch of watched) unwatch();
     await metrics.stop();
   };
   try {
@@ -40,6 +43,7 @@ export async function startOperator({ metrics: place }: Settings): Promise<Opera
       url: port.url,
       started(running) {
         gateway = running;
+        watched.push(watchChannels(running), watchOpenWork(running));
       },
       async close() {
         await port.close();
@@ -50,4 +54,42 @@ export async function startOperator({ metrics: place }: Settings): Promise<Opera
     await stop();
     throw error;
   }
+}
+
+function watchChannels({ channels }: Gateway): () => void {
+  return channelHealthy.watch(() =>
+    channels.names.map((name) => [channels.named(name)?.health.healthy ? 1 : 0, { 'unigate.channel': name }]),
+  );
+}
+
+/** A scrape asks for figures of the store that are no older than this, in milliseconds. */
+const workAgeMs = 5_000;
+/** Then it waits so long; while the store does not answer, its figures are left out. */
+const workPatienceMs = 1_000;
+
+function watchOpenWork({ store, timers }: Gateway): () => void {
+  const work = new Latest<OpenWork>({
+    ask: () => store.report('countOpenWork', undefined),
+    ageMs: workAgeMs,
+    patienceMs: workPatienceMs,
+    now: timers.monotonic,
+  });
+  const late = (dueAt: number | null) => (dueAt === null ? 0 : Math.max(0, timers.monotonic() - dueAt) / 1e3);
+  const told = async <Reading>(read: (figures: OpenWork) => Reading[]): Promise<Reading[]> => {
+    const figures = await work.get();
+    return figures === undefined ? [] : read(figures);
+  };
+  const stops = [
+    tasksOpen.watch(() =>
+      told(({ tasks }) =>
+        Object.entries(tasks).map(([state, count]) => [count, { 'unigate.task.state': state }] as const),
+      ),
+    ),
+    pollLag.watch(() => told(({ taskDueAt }) => [[late(taskDueAt)] as const])),
+    deliveryBacklog.watch(() => told(({ deliveries }) => [[deliveries] as const])),
+    deliveryLag.watch(() => told(({ deliveryDueAt }) => [[late(deliveryDueAt)] as const])),
+  ];
+  return () => {
+    for (const stop of stops) stop();
+  };
 }

@@ -4,6 +4,7 @@ import type { FileRelay } from '../files/file-relay.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
+import { UpstreamCalls } from '../telemetry/upstream-calls.ts';
 import { Health } from './health.ts';
 
 export interface UpstreamRequest {
@@ -46,6 +47,8 @@ const standardSlots: ChannelSlots = {
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
+  /** What its provider takes to answer. */
+  readonly calls: UpstreamCalls;
   #pool: Pool | undefined;
   #retired = false;
   readonly #calls: Slots;
@@ -65,7 +68,9 @@ export class Channel {
     this.settings = settings;
     this.#files = files;
     this.health = new Health(clock);
-    this.#basePath = new URL(settings.baseUrl).pathname.replace(/\/$/, '');
+    const base = new URL(settings.baseUrl);
+    this.calls = new UpstreamCalls(settings.name, base);
+    this.#basePath = base.pathname.replace(/\/$/, '');
     this.#calls = new Slots(calls);
     this.#polls = new Slots(polls);
     this.#upstreamNames = new Map(
@@ -143,7 +148,8 @@ export class Channel {
     if (body !== undefined) sent['content-type'] = 'application/json';
     const written = holdsLongText(body) ? await jsonStream(body) : undefined;
     if (written !== undefined) sent['content-length'] = String(written.length);
-    const response = await this.#connections().request({
+    const call = this.calls.begin(method);
+    const answer = this.#connections().request({
       method,
       path: this.#basePath + this.upstreamPath(path),
       headers: sent,
@@ -151,6 +157,8 @@ export class Channel {
       signal,
       ...(silenceMs !== undefined && { headersTimeout: silenceMs }),
     });
+    answer.then(({ statusCode }) => call.answered(statusCode), call.failed);
+    const response = await answer;
     return { status: response.statusCode, headers: response.headers, body: response.body };
   }
 

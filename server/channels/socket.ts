@@ -48,11 +48,15 @@ export async function openSocketInTurn(
   let last: unknown;
   for (const turn of inTurn(channels, asked)) {
     const { channel, attempt } = turn;
+    const call = channel.calls.begin('GET');
     try {
       const socket = await openSocket(channel, request);
+      call.answered(101);
       attempt.succeeded();
       return { channel, attempt, socket };
     } catch (error) {
+      if (error instanceof Refused) call.answered(error.status);
+      else call.failed(error);
       request.signal.throwIfAborted();
       last = error;
       note(turn, error);

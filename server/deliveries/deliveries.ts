@@ -4,6 +4,7 @@ import type { Alarm } from '../runtime/timers.ts';
 import type { DeliveryRecord, DeliveryTry } from '../store/commands/deliveries.ts';
 import { fault } from '../store/fault-points.ts';
 import { persist } from '../store/store.ts';
+import { deliveriesClosed, deliveryDuration } from '../telemetry/metrics.ts';
 import {
   type CallbackRules,
   type DeliveryEnvironment,
@@ -152,7 +153,9 @@ export class Deliveries {
   async #attempt(delivery: DeliveryRecord): Promise<void> {
     const { store, timers, timing, logger } = this.#env;
     const { id, attempt, taskId, host, state } = delivery;
+    const began = performance.now();
     const sent = await this.#sender.send(delivery);
+    deliveryDuration.record((performance.now() - began) / 1e3, { 'unigate.delivery.result': sent.result });
     fault('delivery:answered');
     const now = timers.monotonic();
     const refused = sent.result === 'refused';
@@ -166,7 +169,16 @@ export class Deliveries {
       const reason = typeof answer === 'number' ? `status ${answer}` : answer;
       logger.warn({ task: taskId, host, state, tries, reason }, 'a callback was given up');
     }
-    await persist(store, 'recordDelivery', { id, taskId, attempt, tries, answer, next, now });
+    const recorded = await persist(store, 'recordDelivery', {
+      id,
+      taskId,
+      attempt,
+      tries,
+      answer,
+      next,
+      now,
+    });
+    if (recorded && 'outcome' in next) deliveriesClosed.add(1, { 'unigate.delivery.outcome': next.outcome });
     fault('delivery:recorded');
   }
 }

@@ -1,29 +1,32 @@
 import type { ServerResponse } from 'node:http';
 import type { Attributes } from '@opentelemetry/api';
-import { serverActiveRequests, serverRequestDuration } from '../telemetry/metrics.ts';
+import { firstByteDuration, serverActiveRequests, serverRequestDuration } from '../telemetry/metrics.ts';
 import type { Operation } from './routes.ts';
 
 /** Made once each: by operation, or by method where there is none, then by what came of it. */
 const known = new Map<string, Map<number, Attributes>>();
+const operations = new Map<string, Attributes>();
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
-let active = 0;
-serverActiveRequests.watch(() => [[active]]);
-
-/** Counts a request until the function that it gives is called, with what is known of it by then. */
-export function beginRequest(): (
-  method: string,
-  operation: Operation | undefined,
-  end: ServerResponse,
-) => void {
-  const began = performance.now();
-  active += 1;
+/** Counts a request, and once more when the function that it gives is called with what is known by then. */
+export function beginRequest(
+  began: number,
+): (method: string, operation: Operation | undefined, end: ServerResponse) => void {
+  serverActiveRequests.add(1);
   return (method, operation, { headersSent, statusCode, writableFinished }) => {
-    active -= 1;
+    serverActiveRequests.add(-1);
     // Who leaves before the answer gets none.
     const status = headersSent ? statusCode : 499;
     recordRequest(began, method, operation, status, headersSent && !writableFinished);
   };
+}
+
+/** The first byte of an answer has come from upstream and goes out. `began`: by `performance.now()`. */
+export function recordFirstByte(began: number, { id }: Operation): void {
+  if (!firstByteDuration.read) return;
+  const attributes = operations.get(id) ?? { 'unigate.operation': id };
+  operations.set(id, attributes);
+  firstByteDuration.record((performance.now() - began) / 1e3, attributes);
 }
 
 /** `began`: by `performance.now()`. `broken`: the answer began and did not come to its end. */

@@ -4,9 +4,10 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Handler, Handlers, OperationRequest, Reply } from './handler.ts';
+import { recordFirstByte } from './record-request.ts';
 
-/** The ways to answer over an HTTP response. */
-export function replyOver(response: ServerResponse): Reply<OperationId> {
+/** The ways to answer over an HTTP response. `firstByte`: the first piece of a passed-on body goes out. */
+export function replyOver(response: ServerResponse, firstByte: () => void = () => {}): Reply<OperationId> {
   const start = (
     status: number,
     contentType: string,
@@ -52,6 +53,7 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
       // Listeners and not an iterator: a stream of small pieces would spend its time between promises.
       return new Promise((resolve, reject) => {
         const send = (parts: readonly Buffer[]): boolean => {
+          if (parts.length > 0 && !begun) firstByte();
           if (parts.length > 0) begin();
           // Parts of one tick leave together.
           return parts.map((part) => response.write(part)).at(-1) ?? true;
@@ -85,10 +87,13 @@ export function replyOver(response: ServerResponse): Reply<OperationId> {
     },
     async stream(status, contentType, body, headers) {
       startStream(status, contentType, headers);
+      let begun = false;
       for await (const chunk of body) {
         if (response.destroyed) throw new Error('the client left');
         // The headers are all that a HEAD is after.
         if (response.req.method === 'HEAD') break;
+        if (!begun) firstByte();
+        begun = true;
         if (!response.write(chunk)) await drained(response);
       }
       response.end();
@@ -112,12 +117,13 @@ async function drained(response: ServerResponse): Promise<void> {
 export function dispatch(gateway: Gateway, handlers: Handlers) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const { call } = request;
-    if (call.operation === undefined) {
+    const { operation, began } = call;
+    if (operation === undefined) {
       next();
       return;
     }
     // The registry pairs each id with its own handler; the union of all handlers cannot be called without this.
-    const handler = handlers[call.operation.id] as Handler<OperationId>;
+    const handler = handlers[operation.id] as Handler<OperationId>;
     const operationRequest = {
       gateway,
       requestId: call.requestId,
@@ -136,7 +142,8 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
       signal: call.signal,
     } as unknown as OperationRequest<OperationId>;
     try {
-      Promise.resolve(handler(operationRequest, replyOver(response))).catch(next);
+      const reply = replyOver(response, () => recordFirstByte(began, operation));
+      Promise.resolve(handler(operationRequest, reply)).catch(next);
     } catch (error) {
       next(error);
     }

@@ -5,6 +5,7 @@ import { Failure } from '../failure.ts';
 import type { Usage } from '../models/usage.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Timers } from '../runtime/timers.ts';
+import { recordHold, recordSettlement } from '../telemetry/quota-flow.ts';
 import type { Ledger } from './ledger.ts';
 import type { Prices } from './prices.ts';
 
@@ -72,6 +73,7 @@ export class Metering {
     }
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
+    recordHold(model.id, amount);
     return new Metering(books, call, quota, amount);
   }
 
@@ -88,6 +90,7 @@ export class Metering {
       const outcome = await this.#books.ledger.extend({ requestId, from, to });
       if (outcome === 'insufficient_quota') return false;
       if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
+      recordHold(this.#call.model.id, to - from);
       this.#held = to;
     }
     this.#units = Math.max(this.#units, units);
@@ -113,8 +116,9 @@ export class Metering {
     const log = this.#log(this.#bounded(usage), outcome);
     const { ledger, logger } = this.#books;
     try {
-      if (!(await ledger.settle({ requestId, charged, log })))
-        logger.error({ requestId }, 'the reservation was closed before it was settled');
+      if (await ledger.settle({ requestId, charged, log }))
+        recordSettlement(this.#call.model.id, this.#held, charged);
+      else logger.error({ requestId }, 'the reservation was closed before it was settled');
     } catch (error) {
       logger.error({ requestId, charged, err: error }, 'what was used could not be charged');
       throw error;
@@ -127,6 +131,7 @@ export class Metering {
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
     await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
+    recordSettlement(this.#call.model.id, this.#held, 0);
   }
 
   /** Quota for what a provider reported; a figure that has no price costs all that is held. */

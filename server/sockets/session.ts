@@ -4,6 +4,7 @@ import { Failure } from '../failure.ts';
 import type { Alarm } from '../runtime/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { Connection, LiveSocket } from './connection.ts';
+import { countSocket } from './count-socket.ts';
 import { booksGraceMs, idleLimit } from './limits.ts';
 import { Relay } from './relay.ts';
 
@@ -28,11 +29,13 @@ export abstract class SocketSession implements LiveSocket {
   protected readonly relay: Relay;
   #quiet: Alarm;
   readonly #unwatchKey: () => void;
+  readonly #countEnd: (status: number) => void;
   #ending: Promise<void> | undefined;
   #resolveEnded: () => void = () => {};
 
   constructor(connection: Connection, path: SocketRequest['path'], socket: WebSocket) {
     this.connection = connection;
+    this.#countEnd = countSocket(path);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -94,6 +97,7 @@ export abstract class SocketSession implements LiveSocket {
     const { gateway, requestId, timers } = this.connection;
     this.#quiet.cancel();
     this.#unwatchKey();
+    this.#countEnd(outcome.status);
     const books = this.closeBooks(outcome).catch((error: unknown) => {
       gateway.logger.error({ requestId, err: error }, 'the books of a socket could not be closed');
     });

@@ -5,6 +5,7 @@ import { searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
 import { searchLog } from './queries/log-search.ts';
+import { countOpenWork } from './queries/open-work.ts';
 import { searchTasks } from './queries/task-search.ts';
 import type { Database } from './schema.ts';
 
@@ -17,6 +18,7 @@ export const reports = {
   searchTasks,
   searchDeliveries,
   showFigures,
+  countOpenWork,
   exportRange,
   exportPage,
   auditBooks: (db: Kysely<Database>, _nothing: null) => inOneState(db, auditBooks),
@@ -34,6 +36,7 @@ export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
   searchTasks: 'searches',
   searchDeliveries: 'searches',
   showFigures: 'figures',
+  countOpenWork: 'figures',
   exportRange: 'exports',
   exportPage: 'exports',
   auditBooks: 'audits',

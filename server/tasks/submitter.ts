@@ -7,8 +7,10 @@ import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
+import { recordHold } from '../telemetry/quota-flow.ts';
 import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
+import { heldFor } from './record-end.ts';
 import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
 import { abandon } from './task-step.ts';
 import type { TaskTransitions } from './transitions.ts';
@@ -57,6 +59,7 @@ export class Submitter {
       made = await this.#create(order, first);
     }
     if (made.outcome !== 'created') throw refusal(made.outcome, order);
+    recordHold(order.model.id, heldFor(made.task));
     fault('submit:reserved');
     const { id, nextPollAt } = made.task;
     const result = this.#place(made.task, order, driver);

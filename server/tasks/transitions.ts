@@ -5,9 +5,11 @@ import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
+import { recordSettlement } from '../telemetry/quota-flow.ts';
 import { type Snapshot, type Submission, submissionInterrupted, type TaskUsage } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
+import { heldFor, recordEnd } from './record-end.ts';
 import { jittered, longer, retryPause } from './timing.ts';
 
 type Unfinished = Extract<Snapshot, { state: 'queued' | 'in_progress' }>;
@@ -183,7 +185,10 @@ export class TaskTransitions {
     const { id, attempt, channel } = task;
     const now = this.#env.clock();
     const refused = { id, attempt, channel, status, errorCode: storable(code), now };
-    return persist(this.#env.store, 'dropTask', refused);
+    return persist(this.#env.store, 'dropTask', refused).then((dropped) => {
+      if (dropped) recordSettlement(task.model, heldFor(task), 0);
+      return dropped;
+    });
   }
 
   /** Ends a task whose submission was cut off. One that no upstream was asked for is undone: nobody has its id. */
@@ -211,6 +216,7 @@ export class TaskTransitions {
     fault('settle:after');
     if (finished === undefined) return undefined;
     if (!finished.booked) logger.error({ task: id }, 'the reservation was closed before its task ended');
+    recordEnd(finished.task, end.charge?.quota ?? 0);
     this.#announce(finished.task);
     return finished.task;
   }

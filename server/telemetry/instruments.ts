@@ -111,7 +111,31 @@ export class Gauge {
   }
 }
 
-export type Instrument = Histogram | Counter | Gauge;
+const none: Attributes = {};
+
+/** What goes up and down. It is counted whether or not anybody reads it, so that a reader finds it right. */
+export class Level {
+  readonly kind = 'gauge';
+  readonly described: Described;
+  readonly #levels = new Map<Attributes, number>();
+
+  constructor(described: Described) {
+    this.described = described;
+  }
+
+  /** `attributes`: one object for one level. */
+  add(change: 1 | -1, attributes: Attributes = none): void {
+    this.#levels.set(attributes, (this.#levels.get(attributes) ?? 0) + change);
+  }
+
+  attach(meter: Meter): () => void {
+    const gauge = new Gauge(this.described);
+    gauge.watch(() => [...this.#levels].map(([attributes, level]) => [level, attributes]));
+    return gauge.attach(meter);
+  }
+}
+
+export type Instrument = Histogram | Counter | Gauge | Level;
 
 function join<Sink>(sinks: Sink[], sink: Sink): () => void {
   sinks.push(sink);

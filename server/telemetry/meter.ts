@@ -1,5 +1,10 @@
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  InstrumentType,
+  MeterProvider,
+  MetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { openMetrics } from './exposition.ts';
 import { allMetrics } from './metrics.ts';
 
@@ -9,7 +14,11 @@ const patience = 2_000;
 /** Sums up what is measured from now on. */
 export class Metrics {
   readonly #reader = new ScrapedReader({
-    aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE,
+    // Otherwise the SDK would tell a gauge's last value for ever when there is none any more.
+    aggregationTemporalitySelector: (type) =>
+      type === InstrumentType.OBSERVABLE_GAUGE
+        ? AggregationTemporality.DELTA
+        : AggregationTemporality.CUMULATIVE,
   });
   readonly #provider: MeterProvider;
   readonly #detach: readonly (() => void)[];

@@ -53,8 +53,8 @@ export async function openPostgresStore(
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
   const opened: Connections[] = [];
-  const connect = (config: pg.PoolConfig) => {
-    const connections = openConnections({
+  const connect = (name: string, config: pg.PoolConfig) => {
+    const connections = openConnections(name, {
       connectionString: databaseUrl,
       ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
       keepAlive: true,
@@ -75,7 +75,7 @@ export async function openPostgresStore(
 
   try {
     // A migration takes the time that it takes.
-    await migrate(kyselyOver(connect({ max: 1 })), 'postgres', schema);
+    await migrate(kyselyOver(connect('migration', { max: 1 })), 'postgres', schema);
   } finally {
     await end();
   }
@@ -86,11 +86,11 @@ export async function openPostgresStore(
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     query_timeout: statementTimeoutMs + silenceMargin,
   };
-  const connections = connect({ ...limits, max: postgres.connections });
+  const connections = connect('requests', { ...limits, max: postgres.connections });
   const db = kyselyOver(connections);
-  const pollingDb = kyselyOver(connect({ ...limits, max: pollingConnections }));
+  const pollingDb = kyselyOver(connect('polls', { ...limits, max: pollingConnections }));
   const sharingDb = kyselyOver(
-    connect({
+    connect('sharing', {
       max: 1,
       connectionTimeoutMillis: sharingLimit,
       statement_timeout: sharingLimit,
@@ -98,10 +98,10 @@ export async function openPostgresStore(
       query_timeout: sharingLimit,
     }),
   );
-  const reportDb = kyselyOver(connect({ ...limits, max: reportConnections }), true);
+  const reportDb = kyselyOver(connect('reports', { ...limits, max: reportConnections }), true);
   // A transaction, so that nothing of it may be asked twice.
   const auditDb = kyselyOver(
-    connect({
+    connect('audit', {
       ...limits,
       statement_timeout: auditTimeoutMs,
       query_timeout: auditTimeoutMs + silenceMargin,
@@ -109,7 +109,7 @@ export async function openPostgresStore(
     }),
   );
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
-  const probeDb = kyselyOver(connect({ ...probeLimits, max: 1 }), true);
+  const probeDb = kyselyOver(connect('probe', { ...probeLimits, max: 1 }), true);
   const probe = new Probe(async () => {
     const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');

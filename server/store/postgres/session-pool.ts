@@ -2,6 +2,7 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kyse
 import pg from 'pg';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import { failureKind } from './failures.ts';
+import { watchPool } from './watch-pool.ts';
 
 /** The connection broke, or has to be thrown away. What it was sent last may have been carried out. */
 export class ConnectionLost extends StoreUnavailable {}
@@ -18,9 +19,10 @@ export interface Connections {
   readonly broken: WeakSet<pg.PoolClient>;
 }
 
-/** Makes no connection before one is needed. */
-export function openConnections(config: pg.PoolConfig): Connections {
+/** Makes no connection before one is needed. `name` is for those who watch the pool. */
+export function openConnections(name: string, config: pg.PoolConfig): Connections {
   const pool = new pg.Pool(config);
+  watchPool(name, pool);
   const broken = new WeakSet<pg.PoolClient>();
   // The pool listens only to its idle clients: one that breaks in use would end the process.
   pool.on('connect', (client) => client.on('error', () => broken.add(client)));

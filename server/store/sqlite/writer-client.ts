@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { commitDuration, commitSize } from '../../telemetry/metrics.ts';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import type { Args, CommandName, Result } from '../commands/registry.ts';
 import {
@@ -47,10 +48,12 @@ export async function startWriter(file: string, availability: Availability): Pro
   const send = (message: ToWriter) => worker.postMessage(message);
   // One message a commit: a message costs far more than a command in it, so what comes meanwhile waits together.
   let committing = false;
+  let sentAt = 0;
   const flush = () => {
     const calls = outbox;
     outbox = [];
     committing = calls.length > 0;
+    sentAt = performance.now();
     try {
       if (committing) send(calls);
     } catch {
@@ -82,6 +85,8 @@ export async function startWriter(file: string, availability: Availability): Pro
     else prober?.reject(unpackError(message.probed));
   });
   const take = (outcomes: Outcome[]) => {
+    commitSize.record(outcomes.length);
+    commitDuration.record((performance.now() - sentAt) / 1e3);
     let reason: Error | undefined;
     for (const outcome of outcomes) {
       const caller = callers.get(outcome.id);

@@ -1,0 +1,20 @@
+import type { Attributes } from '@opentelemetry/api';
+import type { SocketRequest } from '../channels/socket.ts';
+import { socketDuration, socketsActive } from '../telemetry/metrics.ts';
+
+const operations: Readonly<Record<SocketRequest['path'], Attributes>> = {
+  '/api-ws/v1/realtime': { 'unigate.operation': 'openRealtimeSocket' },
+  '/api-ws/v1/inference': { 'unigate.operation': 'openInferenceSocket' },
+};
+
+/** Counts a socket as open until the function that it gives is called, with how it ended as an HTTP status. */
+export function countSocket(path: SocketRequest['path']): (status: number) => void {
+  const attributes = operations[path];
+  const began = performance.now();
+  socketsActive.add(1, attributes);
+  return (status) => {
+    socketsActive.add(-1, attributes);
+    const seconds = (performance.now() - began) / 1e3;
+    socketDuration.record(seconds, { ...attributes, 'http.response.status_code': status });
+  };
+}

@@ -1,0 +1,24 @@
+import type { Attributes } from '@opentelemetry/api';
+import type pg from 'pg';
+import type { Gauge } from '../../telemetry/instruments.ts';
+import { connectionCount, connectionMax, connectionsPending } from '../../telemetry/metrics.ts';
+
+/** Has it told how many connections of a pool are in use, until the pool ends. */
+export function watchPool(name: string, pool: pg.Pool): void {
+  const about: Attributes = { 'db.client.connection.pool.name': name };
+  const inState = (state: string) => ({ ...about, 'db.client.connection.state': state });
+  const [used, idle] = [inState('used'), inState('idle')];
+  const watch = (gauge: Gauge, read: () => readonly (readonly [number, Attributes])[]) => {
+    const stop = gauge.watch(() => {
+      if (!pool.ended) return read();
+      stop();
+      return [];
+    });
+  };
+  watch(connectionCount, () => [
+    [pool.totalCount - pool.idleCount, used],
+    [pool.idleCount, idle],
+  ]);
+  watch(connectionMax, () => [[pool.options.max ?? 0, about]]);
+  watch(connectionsPending, () => [[pool.waitingCount, about]]);
+}

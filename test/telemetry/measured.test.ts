@@ -1,0 +1,214 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Latest } from '../../server/telemetry/latest.ts';
+import { allMetrics } from '../../server/telemetry/metrics.ts';
+import { Receiver } from '../deliveries/receiver.ts';
+import { post } from '../server/books.ts';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
+import { type Scrape, scrape } from './scrape.ts';
+
+const speech = { model: 'voxa-v3-flash', voice: 'voxanna', response_format: 'mp3' };
+
+describe.each(engines)('what is measured on %s', (engine) => {
+  let target: TestGateway;
+  let receiver: Receiver;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    target = await startTestGateway(
+      {
+        metrics: { host: '127.0.0.1', port: 0 },
+        callbacks: { allowPrivate: true, secret: undefined },
+      },
+      engine,
+    );
+  });
+  afterAll(async () => {
+    await target.close();
+    await receiver.close();
+  });
+
+  const speak = async (input: string) => {
+    const reply = await post(target.url, target.key, '/v1/audio/speech', { ...speech, input });
+    await reply.arrayBuffer();
+    return reply.status;
+  };
+  /** How much more there is of a value once `what` is done; waits until it is as much as expected. */
+  const grows = async (
+    what: () => Promise<unknown>,
+    expected: readonly (readonly [name: string, labels: Record<string, string>, by: number])[],
+  ) => {
+    const before = await scrape(target.operatorUrl);
+    await what();
+    await vi.waitFor(
+      async () => {
+        const after = await scrape(target.operatorUrl);
+        for (const [name, labels, by] of expected) {
+          const grown = after.sum(name, labels) - before.sum(name, labels);
+          expect([name, labels, grown]).toEqual([name, labels, by]);
+        }
+      },
+      { timeout: 15_000, interval: 50 },
+    );
+  };
+
+  test('a call: its provider, its first byte, its quota and the store', async () => {
+    const operation = { unigate_operation: 'createSpeech' };
+    const model = { unigate_model: 'voxa-v3-flash' };
+    const store = {
+      db_system_name: engine === 'sqlite' ? 'sqlite' : 'postgresql',
+      db_operation_name: 'settle',
+    };
+    await grows(
+      () => speak('Twelve chars'),
+      [
+        ['http_server_request_duration_seconds_count', { ...operation, http_response_status_code: '200' }, 1],
+        ['unigate_response_first_byte_duration_seconds_count', operation, 1],
+        ['http_client_request_duration_seconds_count', { http_response_status_code: '200' }, 1],
+        ['unigate_quota_reserved_total', model, 12],
+        ['unigate_quota_charged_total', model, 12],
+        ['unigate_quota_refunded_total', model, 0],
+        ['db_client_operation_duration_seconds_count', store, 1],
+      ],
+    );
+  });
+
+  test('a failed one: the error of its provider, and the quota that came back', async () => {
+    const model = { unigate_model: 'voxa-v3-flash' };
+    await grows(
+      async () => expect(await speak('[[unavailable]]')).toBeGreaterThanOrEqual(500),
+      [
+        ['unigate_quota_reserved_total', model, 15],
+        ['unigate_quota_charged_total', model, 0],
+        ['unigate_quota_refunded_total', model, 15],
+        ['http_client_request_duration_seconds_count', { error_type: '503' }, 1],
+      ],
+    );
+  });
+
+  test('a task and its callback', { timeout: 30_000 }, async () => {
+    const body = {
+      model: 'epsilon-delta-2-0-fast-260128',
+      content: [{ type: 'text', text: 'A paper boat.' }],
+      resolution: '480p',
+      duration: 4,
+      callback_url: receiver.url('/done'),
+    };
+    const model = { unigate_model: body.model };
+    const before = await scrape(target.operatorUrl);
+    await grows(
+      () => post(target.url, target.key, '/api/v3/contents/generations/tasks', body),
+      [['unigate_task_duration_seconds_count', { unigate_task_state: 'completed' }, 1]],
+    );
+    const open = await scrape(target.operatorUrl);
+    for (const name of ['unigate_task_poll_lag_seconds', 'unigate_delivery_lag_seconds'])
+      expect(open.values(name)).toHaveLength(1);
+    expect(open.values('unigate_task_open').map(({ labels }) => labels.unigate_task_state)).toEqual([
+      'queued',
+      'in_progress',
+    ]);
+    await vi.waitFor(async () => {
+      const after = await scrape(target.operatorUrl);
+      const grown = (name: string, labels = {}) => after.sum(name, labels) - before.sum(name, labels);
+      expect(grown('unigate_delivery_closed_total', { unigate_delivery_outcome: 'delivered' })).toBe(
+        receiver.seen.length,
+      );
+      expect(receiver.told()[receiver.seen[0]?.body.id ?? '']?.at(-1)).toBe('succeeded');
+      expect(grown('unigate_quota_reserved_total', model)).toBe(
+        grown('unigate_quota_charged_total', model) + grown('unigate_quota_refunded_total', model),
+      );
+    });
+  });
+
+  test('a socket, open and over', async () => {
+    const operation = { unigate_operation: 'openRealtimeSocket' };
+    const url = `${target.url}/api-ws/v1/realtime?model=alpha3-tts-flash-realtime`;
+    await grows(async () => {
+      const client = await connect(url, { key: target.key });
+      await client.next(({ type }) => type === 'session.created');
+      expect((await scrape(target.operatorUrl)).sum('unigate_socket_active', operation)).toBe(1);
+      client.socket.close(1000);
+      await client.closed;
+    }, [
+      ['unigate_socket_active', operation, 0],
+      ['unigate_socket_duration_seconds_count', operation, 1],
+      ['http_server_request_duration_seconds_count', { ...operation, http_response_status_code: '101' }, 1],
+    ]);
+  });
+
+  test('models beyond the catalogue share one label, whatever clients call them', async () => {
+    const read = await scrape(target.operatorUrl);
+    const shown = new Set(
+      [...read.families.values()].flatMap(({ samples }) => samples.map(({ labels }) => labels.unigate_model)),
+    );
+    expect(shown).not.toContain('other');
+  });
+
+  test('every metric of this engine has been seen, with labels that it declares', async () => {
+    const { families } = await scrape(target.operatorUrl);
+    const others = engine === 'sqlite' ? ['db.client.connection.'] : ['unigate.store.commit.'];
+    const names = new Map(allMetrics.map(({ described }) => [described.name, described.attributes ?? []]));
+    const seen = (name: string) =>
+      [...families.keys()].find((key) => key.startsWith(name.replaceAll('.', '_')));
+    for (const [name, attributes] of names) {
+      if (others.some((prefix) => name.startsWith(prefix))) continue;
+      const family = families.get(seen(name) ?? '');
+      expect([name, family?.samples.length ?? 0]).not.toEqual([name, 0]);
+      const declared = attributes.map((one) => one.replaceAll('.', '_'));
+      for (const { labels } of family?.samples ?? [])
+        expect(Object.keys(labels).filter((label) => label !== 'le' && !declared.includes(label))).toEqual(
+          [],
+        );
+    }
+  });
+
+  test('the channels that are asked', async () => {
+    const read: Scrape = await scrape(target.operatorUrl);
+    const channels = read.values('unigate_channel_healthy');
+    expect(channels.map(({ labels }) => labels.unigate_channel)).toEqual([...target.gateway.channels.names]);
+  });
+
+  test('a scrape goes on without the store', async () => {
+    const { store } = target.gateway;
+    const { report } = store;
+    store.report = () => Promise.reject(new Error('away'));
+    try {
+      // What the store said last is told for a while; then nothing is.
+      await vi.waitFor(
+        async () => {
+          const read = await scrape(target.operatorUrl);
+          expect(read.values('unigate_task_open')).toEqual([]);
+          expect(read.values('process_uptime_seconds')).toHaveLength(1);
+        },
+        { timeout: 15_000, interval: 250 },
+      );
+    } finally {
+      store.report = report;
+    }
+    expect((await scrape(target.operatorUrl)).values('unigate_task_open')).toHaveLength(2);
+  });
+});
+
+describe('the latest answer', () => {
+  let now = 0;
+  const latest = (ask: () => Promise<number>) =>
+    new Latest({ ask, ageMs: 10, patienceMs: 5, now: () => now });
+
+  test('is asked for once, by however many', async () => {
+    const ask = vi.fn(async () => 7);
+    const one = latest(ask);
+    expect(await Promise.all([one.get(), one.get(), one.get()])).toEqual([7, 7, 7]);
+    now += 10;
+    expect(await one.get()).toBe(7);
+    expect(ask).toHaveBeenCalledTimes(1);
+    now += 1;
+    await one.get();
+    expect(ask).toHaveBeenCalledTimes(2);
+  });
+
+  test('is none when it fails or does not come in time', async () => {
+    expect(await latest(() => Promise.reject(new Error('no'))).get()).toBeUndefined();
+    const never = latest(() => new Promise(() => {}));
+    expect(await never.get()).toBeUndefined();
+  });
+});
