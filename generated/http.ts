@@ -1351,6 +1351,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/reload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Have a changed configuration file take effect.
+         * @description The gateway that is asked reads its own configuration file, the key files and the certificate again, as SIGHUP has it do; of several gateways each is asked. Nothing that runs is dropped: a channel whose settings are the same keeps its connections and health, requests, streams and sockets on one that was changed or removed end as they began, and calls keep the price at which they began. Settings that only a start reads are named in `needs_restart`, and stay as they are. When anything is wrong, nothing changes, and the message names file, line and what it is. Reloads that are asked for at once run one after the other. Tasks of a channel that is removed wait; they go on when another reload brings a channel of its name back, and when their time is over before that they fail and cost nothing.
+         */
+        post: operations["reloadConfiguration"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/tasks": {
         parameters: {
             query?: never;
@@ -6377,6 +6397,47 @@ export interface components {
             };
         };
         /**
+         * ConfigurationChanges
+         * @description Channels or groups by name, prices by model pattern: what the file has now against what was in force. The channels of the embedded sandbox are not of the file.
+         */
+        ConfigurationChanges: {
+            /** @description Not there before. */
+            added: string[];
+            /** @description There before with other settings. */
+            changed: string[];
+            /** @description Not there any more. */
+            removed: string[];
+            /** @description The same as before. */
+            unchanged: string[];
+        };
+        /**
+         * ReloadReply
+         * @description What a reload has changed, or would change.
+         */
+        ReloadReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The changes against what was in force. */
+            data: {
+                /** @description The configuration file, as `CONFIG` names it; null: there is none. */
+                file: string | null;
+                /** @description False: it was a dry run. */
+                applied: boolean;
+                channels: components["schemas"]["ConfigurationChanges"];
+                groups: components["schemas"]["ConfigurationChanges"];
+                prices: components["schemas"]["ConfigurationChanges"];
+                /** @description Other settings of the file that take effect at once and have changed. */
+                settings: string[];
+                /** @description What differs from what the gateway was started with, and takes effect at its next start only. */
+                needs_restart: string[];
+            };
+        };
+        /**
          * AdminTaskError
          * @description Why a task failed.
          */
@@ -10120,6 +10181,45 @@ export interface operations {
                 };
             };
             400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    reloadConfiguration: {
+        parameters: {
+            query?: {
+                /** @description Only tell what would change. */
+                dry_run?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file is good, and in force unless `dry_run` was set. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReloadReply"];
+                };
+            };
+            /** @description Something is wrong with the configuration file or what it names. The message has a line for each fault, with file, line and what is wrong; all stays as it was. Or the request breaks the contract. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManagementError"];
+                };
+            };
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
             429: components["responses"]["ManagementTooManyRequests"];

@@ -4,6 +4,7 @@ import { auditBooks } from './admin/auditBooks.ts';
 import { cancelTask } from './admin/cancelTask.ts';
 import { exportLogs } from './admin/exportLogs.ts';
 import { listChanges } from './admin/listChanges.ts';
+import { reloadConfiguration } from './admin/reloadConfiguration.ts';
 import { resendDelivery } from './admin/resendDelivery.ts';
 import { searchDeliveries } from './admin/searchDeliveries.ts';
 import { searchTasks } from './admin/searchTasks.ts';
@@ -117,6 +118,7 @@ export const handlers: Handlers = {
   listModels,
   getModel,
   listChanges,
+  reloadConfiguration,
   searchTasks,
   cancelTask,
   settleTask,

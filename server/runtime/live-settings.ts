@@ -42,6 +42,11 @@ export class LiveSettings {
     return turn;
   }
 
+  /** What a reload would change. @throws SettingsError when something is wrong with the settings */
+  async compare(): Promise<SettingsChanges> {
+    return changesBetween(this.#current, this.#parts.read(), this.#parts.started);
+  }
+
   async #reload(note: NoteReload): Promise<SettingsChanges> {
     const { started, apply, logger } = this.#parts;
     const read = this.#read();

@@ -35,6 +35,7 @@ const live = [
 
 /** What the operator calls those that only a start reads: a new field of the settings stands here or above. */
 const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | 'tls'>, string>> = {
+  file: 'CONFIG',
   host: 'HOST',
   port: 'PORT',
   dataDir: 'DATA_DIR',

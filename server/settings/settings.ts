@@ -34,6 +34,8 @@ export interface ChannelSettings {
 }
 
 export interface Settings {
+  /** The configuration file; undefined: there is none. */
+  file: string | undefined;
   host: string;
   port: number;
   dataDir: string;
@@ -89,6 +91,7 @@ export function readSettings(environment: Environment): Settings {
     path === undefined ? { sandbox: true } : parseConfiguration(path, readText(path, 'CONFIG'), environment);
   const metricsPort = set('METRICS_PORT');
   return {
+    file: path,
     host: set('HOST') ?? '127.0.0.1',
     port: port('PORT', set('PORT') ?? '8080'),
     databaseUrl: undefined,

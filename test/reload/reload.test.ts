@@ -209,6 +209,60 @@ describe('a file that is wrong changes nothing', () => {
   });
 });
 
+describe('the operation', () => {
+  const ask = async (key: string, query = '') => {
+    const reply = await post(target.url, key, `/api/admin/reload${query}`, '');
+    return {
+      status: reply.status,
+      body: (await reply.json()) as { message: string; data: Record<string, unknown> },
+    };
+  };
+  const lastChange = () =>
+    target.gateway.store.read.selectFrom('changes').selectAll().orderBy('id', 'desc').executeTakeFirst();
+
+  test('tells what has changed and records it, without what is the same', async () => {
+    await target.write({ ...settings(eu(), eu({ name: 'us' })), sandbox: true });
+    const dry = await ask(target.key, '?dry_run=true');
+    expect(dry.body.data).toMatchObject({ applied: false, channels: { added: ['us'], unchanged: ['eu'] } });
+    expect(target.gateway.channels.names).toEqual(['eu']);
+    const { status, body } = await ask(target.key);
+    expect([status, body.data]).toEqual([200, { ...dry.body.data, applied: true, file: target.file }]);
+    expect(body.data).toMatchObject({ needs_restart: ['sandbox'] });
+    expect(target.gateway.channels.names).toEqual(['eu', 'us']);
+    const change = await lastChange();
+    expect(change).toMatchObject({ action: 'reloadConfiguration', subject: 'configuration', user_id: 1 });
+    expect(JSON.parse(change?.details ?? '')).toMatchObject({
+      channels: { added: ['us'], changed: [], removed: [] },
+      needs_restart: ['sandbox'],
+    });
+  });
+
+  test('refuses a file that is wrong, with its lines, and records nothing', async () => {
+    const before = await lastChange();
+    await target.write('channels: []\nprizes: {}\ngroup: {}\n');
+    for (const query of ['', '?dry_run=true']) {
+      const { status, body } = await ask(target.key, query);
+      const lines = [
+        `${target.file}:2: prizes is not a known setting.`,
+        `${target.file}:3: group is not a known setting.`,
+      ];
+      expect([status, body]).toEqual([400, { success: false, message: lines.join('\n') }]);
+    }
+    expect(await lastChange()).toEqual(before);
+    expect(target.gateway.channels.names).toEqual(['eu']);
+  });
+
+  test('is for admins', async () => {
+    await target.write(settings());
+    const { userId } = await target.gateway.store
+      .run('createUser', { name: 'someone', group: 'default', now: 1 })
+      .then(({ id }) => ({ userId: id }));
+    const { key } = await makeKey(target, { quota: 10, userId });
+    expect((await ask(key)).status).toBe(403);
+    expect(target.gateway.channels.names).toEqual(['eu']);
+  });
+});
+
 test('one reload after the other, however many ask', async () => {
   const noted: string[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -82,6 +82,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getModel: kept,
 
   listChanges: operated,
+  reloadConfiguration: operated,
   searchTasks: operated,
   cancelTask: [200, ...keyed, 403, 404, ...provider],
   settleTask: [...operated, 404, ...body],

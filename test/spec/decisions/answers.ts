@@ -83,6 +83,7 @@ export const answers: Limits = {
   'AuditReply.success': { const: true },
   'FiguresReply.success': { const: true },
   'ChangeListReply.success': { const: true },
+  'ReloadReply.success': { const: true },
   'VerificationSession.status': { enum: ['pending', 'verified', 'failed', 'expired'] },
   'VerificationSessionReply.success': { const: true },
   'Model.object': { const: 'model' },

@@ -1,0 +1,37 @@
+import { Failure } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
+import { SettingsError } from '../../settings/configuration.ts';
+import { newChange } from '../new-change.ts';
+
+/** Has this gateway read its configuration again: what differs, and takes effect, before anything is told. */
+export const reloadConfiguration: Handler<'reloadConfiguration'> = async (request, reply) => {
+  const { gateway, query } = request;
+  const { liveSettings, store } = gateway;
+  const dryRun = query.dry_run === true;
+  const reading = dryRun
+    ? liveSettings.compare()
+    : liveSettings.reload(async (changes) => {
+        const details = changedOnly(changes);
+        const change = { action: 'reloadConfiguration', subject: 'configuration', details };
+        await store.run('noteChange', newChange(request, change));
+      });
+  const { needsRestart, ...changes } = await reading.catch((error: unknown) => {
+    throw error instanceof SettingsError ? wrong(error) : error;
+  });
+  const data = {
+    file: gateway.settings.file ?? null,
+    applied: !dryRun,
+    ...changes,
+    needs_restart: needsRestart,
+  };
+  reply.json(200, { success: true, message: '', data });
+};
+
+function changedOnly({ channels, groups, prices, settings, needsRestart }: SettingsChanges) {
+  const changed = ({ added, changed, removed }: ChangedNames) => ({ added, changed, removed });
+  const named = { channels: changed(channels), groups: changed(groups), prices: changed(prices) };
+  return { ...named, settings, needs_restart: needsRestart };
+}
+
+const wrong = (cause: SettingsError) => new Failure(400, 'invalid_configuration', cause.message, { cause });

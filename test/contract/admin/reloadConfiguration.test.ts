@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import type { components } from '../../../generated/http.ts';
+import { changesOf, dataOf } from '../../support/admin.ts';
+import { describeOperation } from '../../support/contract.ts';
+
+type Reload = components['schemas']['ReloadReply']['data'];
+
+describeOperation('reloadConfiguration', {
+  invalid: { 'a dry run that is no truth value': { query: { dry_run: 'perhaps' }, names: 'dry_run' } },
+  carriesOut(call) {
+    test('nothing without a configuration file, which is recorded', async () => {
+      const before = await changesOf('configuration');
+      const expected = {
+        file: null,
+        channels: { added: [], changed: [], removed: [], unchanged: [] },
+        groups: { added: [], changed: [], removed: [], unchanged: ['default'] },
+        prices: { added: [], changed: [], removed: [], unchanged: ['*'] },
+        settings: [],
+        needs_restart: [],
+      };
+      const { applied, ...changes } = dataOf<Reload>(await call());
+      expect({ applied, ...changes }).toEqual({ applied: true, ...expected });
+      const [change, ...earlier] = await changesOf('configuration');
+      expect(earlier).toHaveLength(before.length);
+      expect(change).toMatchObject({ action: 'reloadConfiguration', details: { settings: [] } });
+      const dry = dataOf<Reload>(await call({ query: { dry_run: 'true' } }));
+      expect(dry).toEqual({ applied: false, ...expected });
+      expect(await changesOf('configuration')).toHaveLength(before.length + 1);
+    });
+  },
+});
