@@ -10,6 +10,7 @@ import { KeyRing } from './accounts/key-ring.ts';
 import { KeyWatch } from './accounts/key-watch.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
 import { SharedRequests } from './accounts/shared-requests.ts';
+import { SharedSockets } from './accounts/shared-sockets.ts';
 import { SocketLimit } from './accounts/socket-limit.ts';
 import { createApp } from './app.ts';
 import { Channels } from './channels/channels.ts';
@@ -169,9 +170,17 @@ export async function serve(
     const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
     const liveSettings = new LiveSettings({ started: settings, read, apply, logger });
     const limits = () => liveSettings.current.limits;
-    const shared = store.engine === 'sqlite' ? undefined : new SharedRequests({ store, timers, logger });
-    opened.unshift(async () => shared?.stop());
-    shared?.start();
+    const shared =
+      store.engine === 'sqlite'
+        ? undefined
+        : {
+            requests: new SharedRequests({ store, timers, logger }),
+            sockets: new SharedSockets({ store, gateway: id, timers, logger }),
+          };
+    for (const one of Object.values(shared ?? {})) {
+      opened.unshift(() => one.stop());
+      one.start();
+    }
     const gateway: Gateway = {
       get settings() {
         return liveSettings.current;
@@ -197,8 +206,8 @@ export async function serve(
         audits: new Slots({ ...reportTurns.audits, timers }),
       },
       verificationChecks: new Map(),
-      rateLimit: new RateLimit({ limits, timers, shared }),
-      socketLimit: new SocketLimit(limits),
+      rateLimit: new RateLimit({ limits, timers, shared: shared?.requests }),
+      socketLimit: new SocketLimit({ limits, shared: shared?.sockets }),
       logger,
       clock,
       timers,

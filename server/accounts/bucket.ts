@@ -1,9 +1,10 @@
 import type { Limit } from './allowances.ts';
+import type { Answer, Shared } from './exchange.ts';
 
 const minute = 60_000;
 
 /** What is left of an allowance of requests: it fills evenly over the minute, so that a burst may use what was left unused. */
-export class Bucket {
+export class Bucket implements Shared {
   readonly tokenId: number;
   /** Requests a minute. */
   max: number;
@@ -13,10 +14,8 @@ export class Bucket {
   at: number;
   /** Requests that have passed and that the other gateways were not told of yet. */
   untold = 0;
-  /** Requests that wait until the other gateways have been asked. */
-  waiting: ((given: boolean) => void)[] = [];
-  /** Those of which they are being asked. */
-  asked: ((given: boolean) => void)[] = [];
+  waiting: Answer[] = [];
+  asked: Answer[] = [];
 
   constructor({ tokenId, max }: Limit, now: number) {
     this.tokenId = tokenId;

@@ -1,9 +1,9 @@
-import { ClaimLoop } from '../runtime/claim-loop.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Alarm, Timers } from '../runtime/timers.ts';
+import type { Timers } from '../runtime/timers.ts';
 import type { Drawn } from '../store/commands/allowances.ts';
 import type { Store } from '../store/store.ts';
 import type { Bucket } from './bucket.ts';
+import { Exchange } from './exchange.ts';
 
 export interface SharedRequestsParts {
   store: Pick<Store, 'run'>;
@@ -17,12 +17,6 @@ export interface SharedRequestsParts {
 const untoldPart = 0.04;
 /** What has passed is told so soon, in milliseconds. */
 const tellAfter = 250;
-/** Least milliseconds between two exchanges, however many requests wait for one. */
-const gapMs = 25;
-/** So long a request waits for an exchange, in milliseconds. */
-const patience = 500;
-/** So many allowances are exchanged at a time. */
-const batchSize = 1_000;
 const sweepEvery = 60_000;
 
 /**
@@ -33,112 +27,73 @@ const sweepEvery = 60_000;
  */
 export class SharedRequests {
   readonly #parts: SharedRequestsParts;
-  readonly #loop: ClaimLoop;
-  /** Those to be exchanged, and those that are being. */
-  readonly #changed = new Set<Bucket>();
-  #batch: readonly Bucket[] = [];
-  /** Undefined before the first exchange. */
-  #gateways: number | undefined;
-  #away = false;
-  #failing = false;
-  #patience: Alarm | undefined;
-  #sweptAt: number;
+  readonly #exchange: Exchange<Bucket>;
 
   constructor(parts: SharedRequestsParts) {
+    const { store, timers, logger } = parts;
     this.#parts = parts;
-    this.#sweptAt = parts.timers.monotonic();
-    this.#loop = new ClaimLoop({
-      timers: parts.timers,
-      gapMs,
-      idleMs: sweepEvery,
-      claim: () => this.#exchange(),
-      failed: (error) => {
-        if (!this.#failing) parts.logger.error({ err: error }, 'limits could not be shared among gateways');
-        this.#failing = true;
-      },
+    this.#exchange = new Exchange({
+      timers,
+      logger,
+      tell: (batch) => this.#tell(batch),
+      decide: (bucket, answer) => answer(this.#passAlone(bucket)),
+      tidy: () => store.run('sweepAllowances', { now: this.#now() }),
+      tidyEveryMs: sweepEvery,
     });
   }
 
   start(): void {
-    this.#loop.start();
+    this.#exchange.start();
   }
 
-  async stop(): Promise<void> {
-    this.#goAlone();
-    await this.#loop.stop();
+  stop(): Promise<void> {
+    return this.#exchange.stop();
   }
 
   /** So many parts an allowance has, of which one is for this gateway. */
   get parts(): number {
-    return this.#away ? (this.#gateways ?? 1) : 1;
+    const { away, gateways = 1 } = this.#exchange;
+    return away ? gateways : 1;
   }
 
   /** Whether a request may pass without asking. */
   covers({ untold, max }: Bucket): boolean {
-    if (this.#away) return true;
-    return this.#gateways !== undefined && untold + 1 <= (max * untoldPart) / this.#gateways;
+    const { away, gateways } = this.#exchange;
+    return away || (gateways !== undefined && untold + 1 <= (max * untoldPart) / gateways);
   }
 
   passed(bucket: Bucket): void {
     bucket.untold += 1;
-    this.#plan(bucket, tellAfter);
+    this.#exchange.plan(bucket, tellAfter);
   }
 
   /** A request that was to pass did not. */
   giveBack(bucket: Bucket): void {
     bucket.left += 1;
     bucket.untold -= 1;
-    this.#plan(bucket, tellAfter);
+    this.#exchange.plan(bucket, tellAfter);
   }
 
   /** Waits until it is known whether one more request may pass. */
   ask(bucket: Bucket): Promise<boolean> {
-    return new Promise((resolve) => {
-      bucket.waiting.push(resolve);
-      this.#patience ??= this.#parts.timers.alarm(patience, () => this.#goAlone());
-      this.#plan(bucket, 0);
-    });
+    return this.#exchange.ask(bucket);
   }
 
-  #plan(bucket: Bucket, ms: number): void {
-    this.#changed.add(bucket);
-    this.#loop.wake(this.#parts.timers.monotonic() + ms);
+  #now(): number | null {
+    return this.#parts.clock?.() ?? null;
   }
 
-  /** Gives the time of the next exchange. */
-  async #exchange(): Promise<number> {
-    const { store, timers, clock } = this.#parts;
+  async #tell(batch: readonly Bucket[]): Promise<number> {
+    const { store, timers } = this.#parts;
     const startedAt = timers.monotonic();
-    const now = clock?.() ?? null;
-    const batch = [...this.#changed].slice(0, batchSize);
-    if (batch.length > 0) {
-      const draws = batch.map((bucket) => {
-        this.#changed.delete(bucket);
-        bucket.asked = bucket.waiting.splice(0);
-        const { tokenId, max, untold, asked } = bucket;
-        return { tokenId, max, used: untold, wanted: asked.length };
-      });
-      this.#batch = batch;
-      try {
-        const { drawn, gateways } = await store.run('drawRequests', { draws, now });
-        this.#gateways = gateways;
-        const results = new Map(drawn.map((one) => [one.tokenId, one]));
-        for (const [index, bucket] of batch.entries())
-          this.#learn(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
-      } catch (error) {
-        for (const bucket of batch) this.#changed.add(bucket);
-        this.#goAlone();
-        throw error;
-      } finally {
-        this.#batch = [];
-      }
-      this.#comeBack();
-    }
-    if (startedAt - this.#sweptAt >= sweepEvery) {
-      await store.run('sweepAllowances', { now });
-      this.#sweptAt = startedAt;
-    }
-    return batch.length === batchSize ? startedAt : Number.POSITIVE_INFINITY;
+    const draws = batch.map(({ tokenId, max, untold, asked }) => {
+      return { tokenId, max, used: untold, wanted: asked.length };
+    });
+    const { drawn, gateways } = await store.run('drawRequests', { draws, now: this.#now() });
+    const results = new Map(drawn.map((one) => [one.tokenId, one]));
+    for (const [index, bucket] of batch.entries())
+      this.#learn(bucket, draws[index]?.used ?? 0, results.get(bucket.tokenId), startedAt);
+    return gateways;
   }
 
   #learn(bucket: Bucket, used: number, drawn: Drawn | undefined, startedAt: number): void {
@@ -149,35 +104,15 @@ export class SharedRequests {
     bucket.untold -= used + spare;
     bucket.left = remaining - bucket.untold;
     bucket.at = startedAt;
-    if (bucket.untold !== 0) this.#plan(bucket, tellAfter);
-    for (const [index, resolve] of asked.entries()) resolve(index < given);
+    if (bucket.untold !== 0) this.#exchange.plan(bucket, tellAfter);
+    for (const [index, answer] of asked.entries()) answer(index < given);
   }
 
-  /** Lets nobody wait any more: what passes is decided here, until the store answers again. */
-  #goAlone(): void {
-    this.#away = true;
-    this.#patience?.cancel();
-    this.#patience = undefined;
-    const now = this.#parts.timers.monotonic();
-    for (const bucket of new Set([...this.#batch, ...this.#changed])) {
-      const waiting = [...bucket.asked.splice(0), ...bucket.waiting.splice(0)];
-      if (waiting.length > 0) bucket.fill(now, this.parts);
-      for (const resolve of waiting) {
-        const passes = bucket.left >= 1;
-        if (passes) {
-          bucket.left -= 1;
-          this.passed(bucket);
-        }
-        resolve(passes);
-      }
-    }
-  }
-
-  #comeBack(): void {
-    this.#away = false;
-    this.#failing = false;
-    this.#patience?.cancel();
-    const waits = [...this.#changed].some(({ waiting }) => waiting.length > 0);
-    this.#patience = waits ? this.#parts.timers.alarm(patience, () => this.#goAlone()) : undefined;
+  #passAlone(bucket: Bucket): boolean {
+    bucket.fill(this.#parts.timers.monotonic(), this.parts);
+    if (bucket.left < 1) return false;
+    bucket.left -= 1;
+    this.passed(bucket);
+    return true;
   }
 }

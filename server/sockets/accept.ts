@@ -75,12 +75,12 @@ export function acceptSockets(
     const ignore = () => {};
     socket.on('error', ignore);
     admit(gateway, request)
-      .then((admission) => {
-        if (gateway.draining) throw aboutToStop();
-        const leave = gateway.socketLimit.take(admission.caller);
+      .then(async (admission) => {
+        const leave = await gateway.socketLimit.take(admission.caller);
         let ended = Promise.resolve();
-        socket.off('error', ignore);
         try {
+          if (gateway.draining) throw aboutToStop();
+          socket.off('error', ignore);
           // Where the client has left, or speaks another version of the protocol, nothing is opened.
           switcher.handleUpgrade(request, socket, head, (opened) => {
             record(101);

@@ -3,7 +3,7 @@ import { migrations } from './migrations/all.ts';
 import { type Engine, migrationContext } from './migrations/migration.ts';
 import type { Database } from './schema.ts';
 
-/** Any fixed number: advisory locks are per database, and nothing else of ours takes one. */
+/** Any fixed number: advisory locks are per database, and nothing else of ours takes one of this kind. */
 const migrationLock = 7_236_548_104;
 
 /**

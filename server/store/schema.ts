@@ -10,6 +10,7 @@ export interface Database {
   users: UsersTable;
   tokens: TokensTable;
   allowances: AllowancesTable;
+  socket_places: SocketPlacesTable;
   grants: GrantsTable;
   ledger: LedgerTable;
   swept_totals: SweptTotalsTable;
@@ -98,6 +99,13 @@ export interface AllowancesTable {
   remaining: number;
   /** By the database's clock. */
   filled_at: number;
+}
+
+/** How many of the sockets that a key may have open are a gateway's, on PostgreSQL; those of a gateway that is gone do not count. */
+export interface SocketPlacesTable {
+  token_id: number;
+  gateway: string;
+  places: number;
 }
 
 /** 1 enabled, 2 disabled, 3 expired, 4 quota exhausted. */

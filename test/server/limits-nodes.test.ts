@@ -1,23 +1,32 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { realtimeScript } from '../realtime/realtime-script.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
+import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { channelTo } from '../support/upstream.ts';
 import { makeKey } from './books.ts';
 
 const perMinute = 120;
 
+let upstream: SocketUpstream;
 let nodes: TestGateway[] = [];
 
 beforeAll(async () => {
   if (!engines.includes('postgres')) return;
   const limits = { bodyMb: 1, requestsPerMinute: perMinute, socketsPerKey: 2 };
-  const first = await startTestGateway({ limits, sandbox: false }, 'postgres');
+  upstream = await startSocketUpstream(realtimeScript());
+  const channels = [channelTo(upstream.url, { models: [{ id: 'alpha*', upstream: undefined }] })];
+  const common = { limits, channels, sandbox: false };
+  const first = await startTestGateway(common, 'postgres');
   const { databaseUrl, bootstrapKey } = first.gateway.settings;
-  const more = () => startTestGateway({ limits, sandbox: false, databaseUrl, bootstrapKey });
+  const more = () => startTestGateway({ ...common, databaseUrl, bootstrapKey });
   nodes = [await more(), await more(), first];
 });
 // The one that drops the schema is the last to close.
 afterAll(async () => {
   for (const node of nodes) await node.close();
+  await upstream?.close();
 });
 
 test.runIf(engines.includes('postgres'))(
@@ -41,5 +50,25 @@ test.runIf(engines.includes('postgres'))(
     expect(statuses.filter((status) => status !== 200 && status !== 429)).toEqual([]);
     expect(passed).toBeGreaterThanOrEqual(Math.min(perMinute, statuses.length));
     expect(passed).toBeLessThanOrEqual(perMinute * (1.05 + minutes));
+  },
+);
+
+test.runIf(engines.includes('postgres'))(
+  'a key has as many sockets open on three gateways as on one, and those of one that is closed are free',
+  async () => {
+    const [one, two, three] = nodes as [TestGateway, TestGateway, TestGateway];
+    const { key } = await makeKey(one, { quota: 1_000 });
+    const open = ({ url }: TestGateway) =>
+      connect(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, { key });
+    const clients = await Promise.all([open(one), open(two)]);
+    for (const node of nodes) await expect(open(node)).rejects.toMatchObject({ status: 429 });
+    clients[0].socket.terminate();
+    await clients[0].closed;
+    clients.push(await vi.waitFor(() => open(three), { timeout: 10_000, interval: 100 }));
+    await expect(open(one)).rejects.toMatchObject({ status: 429 });
+    for (const { socket, closed } of clients) {
+      socket.terminate();
+      await closed;
+    }
   },
 );

@@ -3,40 +3,26 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RateLimit } from '../../server/accounts/rate-limit.ts';
 import { SharedRequests } from '../../server/accounts/shared-requests.ts';
-import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { Store } from '../../server/store/store.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { WatchedStore } from '../support/watched-store.ts';
 import { TestClock } from '../tasks/test-clock.ts';
 
 const minute = 60_000;
 
-/** How the store behaves towards a gateway. */
-type Manner = 'well' | 'away' | 'silent';
-
 /** A gateway as far as its limits go, with a clock of its own. */
 class Node {
   readonly limit: RateLimit;
+  readonly store: WatchedStore;
   readonly #shared: SharedRequests;
   readonly #time: TestClock;
-  readonly #busy = new Set<Promise<unknown>>();
-  manner: Manner = 'well';
-  draws = 0;
 
   /** `ahead`: so much its clock differs from the database's. */
   constructor(store: Store, clock: () => number, requestsPerMinute: number, ahead: number) {
     this.#time = new TestClock(clock() + ahead);
-    const run: Store['run'] = (name, args) => {
-      if (name === 'drawRequests') this.draws += 1;
-      if (this.manner === 'silent') return new Promise(() => {});
-      const away = new StoreUnavailable(new Error('away'));
-      const result = this.manner === 'away' ? Promise.reject(away) : store.run(name, args);
-      this.#busy.add(result);
-      const done = () => void this.#busy.delete(result);
-      result.then(done, done);
-      return result;
-    };
+    this.store = new WatchedStore(store);
     const logger = pino({ level: 'silent' });
-    this.#shared = new SharedRequests({ store: { run }, timers: this.#time, logger, clock });
+    this.#shared = new SharedRequests({ store: this.store, timers: this.#time, logger, clock });
     this.#shared.start();
     const limits = () => ({ requestsPerMinute, socketsPerKey: 0 });
     this.limit = new RateLimit({ limits, timers: this.#time, shared: this.#shared });
@@ -51,19 +37,11 @@ class Node {
   }
 
   live(ms: number): Promise<void> {
-    return this.#time.advance(ms, async () => {
-      for (let quiet = 0; quiet < 3; quiet += 1) {
-        if (this.#busy.size > 0) quiet = 0;
-        await Promise.allSettled(this.#busy);
-        await new Promise((resolve) => {
-          setImmediate(resolve);
-        });
-      }
-    });
+    return this.store.pass(this.#time, ms);
   }
 
   stop(): Promise<void> {
-    this.manner = 'away';
+    this.store.manner = 'away';
     return this.#shared.stop();
   }
 }
@@ -143,17 +121,17 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     const key = startNodes(60_000);
     await send(key, [1, 1, 1]);
     await pass(1_000);
-    const before = nodes.map(({ draws }) => draws);
+    const before = nodes.map(({ store: { sent } }) => sent);
     for (let turn = 0; turn < 8; turn += 1) {
       await Promise.all(nodes.map((node) => node.send(key, 100)));
       await pass(250);
     }
-    const spent = nodes.map(({ draws }, index) => draws - (before[index] ?? 0));
+    const spent = nodes.map(({ store: { sent } }, index) => sent - (before[index] ?? 0));
     expect(Math.max(...spent)).toBeLessThanOrEqual(9);
     await pass(10_000);
-    const after = nodes.map(({ draws }) => draws);
+    const after = nodes.map(({ store: { sent } }) => sent);
     await pass(10_000);
-    expect(nodes.map(({ draws }) => draws)).toEqual(after);
+    expect(nodes.map(({ store: { sent } }) => sent)).toEqual(after);
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
@@ -161,9 +139,9 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     const key = startNodes(2);
     await send(key, [2, 1, 1]);
     await pass(1_000);
-    const before = nodes.map(({ draws }) => draws);
+    const before = nodes.map(({ store: { sent } }) => sent);
     expect(await send(key, [1_000, 1_000, 1_000])).toBe(0);
-    expect(nodes.map(({ draws }) => draws)).toEqual(before);
+    expect(nodes.map(({ store: { sent } }) => sent)).toEqual(before);
     await Promise.all(nodes.map((node) => node.stop()));
   });
 
@@ -173,14 +151,14 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
       const key = startNodes(60);
       expect(await send(key, [1, 1, 1])).toBe(3);
       await pass(minute);
-      for (const node of nodes) node.manner = manner;
+      for (const node of nodes) node.store.manner = manner;
       const sent = Promise.all(nodes.map((node) => node.send(key, 50)));
       await pass(600);
       expect(await sent).toEqual([20, 20, 20]);
       await pass(3_000);
       expect(await Promise.all(nodes.map((node) => node.send(key, 50)))).toEqual([1, 1, 1]);
       if (manner === 'silent') return;
-      for (const node of nodes) node.manner = 'well';
+      for (const node of nodes) node.store.manner = 'well';
       await pass(1_250);
       expect(await send(key, [50, 50, 50])).toBeLessThanOrEqual(2);
       await Promise.all(nodes.map((node) => node.stop()));

@@ -83,10 +83,56 @@ async function open(trx: Kysely<Database>, { draws, now }: Draws): Promise<void>
     on conflict (token_id) do nothing`.execute(trx);
 }
 
-/** Forgets allowances that nobody has used for so long that they are full, whatever they were. PostgreSQL only. */
+/** What a gateway has of the sockets of an allowance, and what it wants. */
+export interface SocketClaim {
+  tokenId: number;
+  /** All that the gateways may have together. */
+  max: number;
+  /** It has so many open. */
+  open: number;
+  /** It wants so many places; never less than are open. */
+  wanted: number;
+}
+
+/**
+ * Sets how many places a gateway has of sockets that all gateways share, and says how many gateways there are. It gets
+ * what the others have left, and what is open in any case. PostgreSQL only.
+ */
+export const claimSockets: Command<
+  { gateway: string; claims: readonly SocketClaim[] },
+  { places: { tokenId: number; places: number }[]; gateways: number }
+> = async (trx, { gateway, claims }) => {
+  const claimed = sql`
+    json_to_recordset(${JSON.stringify(claims)}::json) as claim("tokenId" bigint, max bigint, open bigint, wanted bigint)`;
+  // Who comes later sees what the one before has taken. All lock in the same order.
+  await sql`
+    select pg_advisory_xact_lock(${placesLock}, key)
+    from (select distinct ("tokenId" % 2147483647)::int as key from ${claimed} order by 1) keys`.execute(trx);
+  const { rows } = await sql<{ tokenId: number; places: number; gateways: number }>`
+    insert into socket_places as mine (token_id, gateway, places)
+    select "tokenId", ${gateway}, greatest(open, least(wanted, max - coalesce((
+        select sum(p.places) from socket_places p join gateways g on g.id = p.gateway
+        where p.token_id = "tokenId" and p.gateway <> ${gateway}), 0)))
+    from ${claimed}
+    on conflict (token_id, gateway) do update set places = excluded.places
+    returning token_id as "tokenId", places, (select count(*) from gateways) as gateways`.execute(trx);
+  if (rows.some(({ places }) => places === 0))
+    await sql`delete from socket_places where gateway = ${gateway} and places = 0`.execute(trx);
+  const gateways = rows[0]?.gateways ?? 1;
+  return { places: rows.map(({ gateways: _, ...row }) => row), gateways };
+};
+
+/** First part of the locks that hold the places of a key together; any fixed number. */
+const placesLock = 1_181_204_557;
+
+/**
+ * Forgets allowances that nobody has used for so long that they are full, whatever they were, and places of gateways
+ * that are gone. PostgreSQL only.
+ */
 export const sweepAllowances: Command<Pick<Draws, 'now'>, void> = async (trx, { now }) => {
   await sql`
     delete from allowances where token_id in (
       select token_id from allowances where filled_at < ${clock(now)} - 180000
       limit 10000 for update skip locked)`.execute(trx);
+  await sql`delete from socket_places where gateway not in (select id from gateways)`.execute(trx);
 };

@@ -1,5 +1,5 @@
 import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
-import { drawRequests, sweepAllowances } from './allowances.ts';
+import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import { noteChange } from './changes.ts';
 import type { Command } from './command.ts';
@@ -45,6 +45,7 @@ export const commands = {
   ensureSecret,
   noteChange,
   drawRequests,
+  claimSockets,
   sweepAllowances,
   reserve,
   extend,

@@ -17,7 +17,7 @@ const polling: ReadonlySet<CommandName> = new Set(['beat', 'claimTasks', 'claimT
 const pollingConnections = 3;
 
 /** Requests wait for these at times, so they wait for nothing else, and not for long. In milliseconds. */
-const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'sweepAllowances']);
+const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'claimSockets', 'sweepAllowances']);
 const sharingLimit = 2_000;
 
 /** Reports must not take the connections of requests. */
@@ -30,6 +30,7 @@ const repeatable: ReadonlySet<CommandName> = new Set([
   'freeOrphans',
   // Twice, it takes too much, which the next minute fills up.
   'drawRequests',
+  'claimSockets',
   'sweepAllowances',
   'claimTasks',
   'recordPolls',

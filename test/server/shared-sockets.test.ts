@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SharedSockets } from '../../server/accounts/shared-sockets.ts';
+import { SocketLimit } from '../../server/accounts/socket-limit.ts';
+import type { Store } from '../../server/store/store.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { WatchedStore } from '../support/watched-store.ts';
+import { TestClock } from '../tasks/test-clock.ts';
+
+/** A gateway as far as its sockets go, with a clock of its own. */
+class Node {
+  readonly id: string;
+  readonly limit: SocketLimit;
+  readonly open: (() => void)[] = [];
+  readonly shared: SharedSockets;
+  readonly store: WatchedStore;
+  readonly #time: TestClock;
+
+  constructor(id: string, store: Store, socketsPerKey: number, ahead: number) {
+    this.id = id;
+    this.#time = new TestClock(1_795_000_000_000 + ahead);
+    this.store = new WatchedStore(store);
+    const logger = pino({ level: 'silent' });
+    this.shared = new SharedSockets({ store: this.store, gateway: id, timers: this.#time, logger });
+    this.shared.start();
+    this.limit = new SocketLimit({
+      limits: () => ({ requestsPerMinute: 0, socketsPerKey }),
+      shared: this.shared,
+    });
+  }
+
+  /** How many of so many sockets are opened, all at once. */
+  async connect(tokenId: number, count: number): Promise<number> {
+    const taken = Array.from({ length: count }, async () => {
+      this.open.push(await this.limit.take({ tokenId }));
+    });
+    return (await Promise.allSettled(taken)).filter(({ status }) => status === 'fulfilled').length;
+  }
+
+  hangUp(count: number): void {
+    for (const leave of this.open.splice(0, count)) leave();
+  }
+
+  live(ms: number): Promise<void> {
+    return this.store.pass(this.#time, ms);
+  }
+
+  stop(): Promise<void> {
+    this.store.manner = 'away';
+    return this.shared.stop();
+  }
+}
+
+describe.runIf(engines.includes('postgres'))('one limit of sockets over several gateways', () => {
+  let testStore: TestStore;
+  let store: Store;
+  let keys = 0;
+  let nodes: Node[] = [];
+  beforeAll(async () => {
+    testStore = await TestStore.make('postgres');
+    store = await testStore.open();
+  });
+  afterAll(() => testStore.remove());
+
+  const startNodes = async (max: number) => {
+    keys += 1;
+    nodes = [0, 7_200_000, -86_400_000].map(
+      (ahead, index) => new Node(`${keys}.${index}`, store, max, ahead),
+    );
+    for (const { id } of nodes) await store.run('beat', { id, beat: 0 });
+    return keys;
+  };
+  const stopNodes = async () => {
+    for (const node of nodes) {
+      await node.stop();
+      await store.run('removeGateway', { id: node.id, beat: null });
+    }
+  };
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 250)
+      await Promise.all(nodes.map((node) => node.live(Math.min(250, left))));
+  };
+  const connect = async (tokenId: number, counts: readonly number[]) => {
+    const tried = Promise.all(nodes.map((node, index) => node.connect(tokenId, counts[index] ?? 0)));
+    for (let turn = 0; turn < 4; turn += 1) await pass(25);
+    return (await tried).reduce((sum, opened) => sum + opened, 0);
+  };
+  const open = () => nodes.reduce((sum, node) => sum + node.open.length, 0);
+
+  test('never has more open than one gateway would, and opens what there is', async () => {
+    const three = (most: number) => fc.tuple(fc.nat(most), fc.nat(most), fc.nat(most));
+    const step = fc.record({ connects: three(6), ends: three(6), pause: fc.nat(600) });
+    const scenario = fc.record({
+      max: fc.integer({ min: 1, max: 12 }),
+      steps: fc.array(step, { minLength: 5, maxLength: 12 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ max, steps }) => {
+        const key = await startNodes(max);
+        for (const { connects, ends, pause } of steps) {
+          await connect(key, connects);
+          expect(open()).toBeLessThanOrEqual(max);
+          for (const [index, node] of nodes.entries()) node.hangUp(ends[index] ?? 0);
+          await pass(pause);
+        }
+        // A quarter of a second after a socket has ended, its place is free on every gateway.
+        await pass(600);
+        await connect(key, [max, 0, 0]);
+        expect(open()).toBe(max);
+        await stopNodes();
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+  });
+
+  test('the sockets of a gateway that is gone cease to count, and one that was missed by mistake gets its own back', async () => {
+    const key = await startNodes(4);
+    expect(await connect(key, [3, 0, 0])).toBe(3);
+    const [gone] = nodes as [Node];
+    await store.run('removeGateway', { id: gone.id, beat: null });
+    await pass(300);
+    expect(await connect(key, [0, 9, 0])).toBe(4);
+    await store.run('sweepAllowances', { now: null });
+    expect(await connect(key, [0, 0, 9])).toBe(0);
+    // It is there after all: its sockets stay, and no more are opened before as many have ended.
+    await store.run('beat', { id: gone.id, beat: 9 });
+    await pass(5_500);
+    expect(open()).toBe(7);
+    for (const node of nodes) node.hangUp(2);
+    await pass(600);
+    expect(open()).toBe(3);
+    expect(await connect(key, [0, 0, 9])).toBe(1);
+    await stopNodes();
+  });
+
+  test('a key that has all its sockets open is refused without asking each time', async () => {
+    const key = await startNodes(2);
+    expect(await connect(key, [2, 1, 1])).toBe(2);
+    const before = nodes.map(({ store: { sent } }) => sent);
+    expect(await connect(key, [500, 500, 500])).toBe(0);
+    expect(nodes.map(({ store: { sent } }) => sent)).toEqual(before);
+    await stopNodes();
+  });
+
+  test('while the store is away, each gateway opens its share', async () => {
+    const key = await startNodes(6);
+    expect(await connect(key, [1, 1, 1])).toBe(3);
+    for (const node of nodes) node.store.manner = 'away';
+    const tried = Promise.all(nodes.map((node) => node.connect(key, 9)));
+    await pass(600);
+    expect(await tried).toEqual([1, 1, 1]);
+    expect(await connect(key, [9, 9, 9])).toBe(0);
+    for (const node of nodes) node.store.manner = 'well';
+    await pass(5_500);
+    for (const node of nodes) node.hangUp(2);
+    await pass(600);
+    expect(await connect(key, [9, 0, 0])).toBe(6);
+    for (const node of nodes) node.hangUp(9);
+    await pass(11_000);
+    expect(nodes.map(({ shared }) => shared.seats.size)).toEqual([0, 0, 0]);
+    const rows = store.read.selectFrom('socket_places').selectAll().where('token_id', '=', key);
+    expect(await rows.execute()).toEqual([]);
+    await stopNodes();
+  });
+});
