@@ -1,0 +1,209 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { engines } from '../store/engines.ts';
+import { now, TaskHarness } from '../tasks/harness.ts';
+import { done, Outbox } from './outbox.ts';
+import { Receiver } from './receiver.ts';
+
+describe.each(engines)('deliveries sent again on %s', (engine) => {
+  let outbox: Outbox;
+  let receiver: Receiver;
+  TaskHarness.eachTest(engine, (rig) => {
+    outbox = new Outbox(rig);
+  });
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+  afterEach(async () => {
+    await outbox.close();
+    await receiver.close();
+  });
+
+  const running = { state: 'in_progress', progress: 40 } as const;
+  const resend = (id: number) =>
+    outbox.rig.store.run('resendDelivery', {
+      id,
+      now: outbox.rig.clock.monotonic(),
+      change: {
+        userId: 1,
+        tokenId: 2,
+        action: 'resendDelivery',
+        subject: `delivery ${id}`,
+        details: {},
+        now,
+      },
+    });
+  const recorded = async (id: number) =>
+    (
+      await outbox.rig.store.read
+        .selectFrom('changes')
+        .select('id')
+        .where('subject', '=', `delivery ${id}`)
+        .execute()
+    ).length;
+  const shown = async () =>
+    (await outbox.rows()).map(({ state, outcome, next_try_at: due }) => [
+      state,
+      outcome,
+      due === null ? null : due - outbox.rig.clock.monotonic(),
+    ]);
+  const statuses = () => receiver.seen.map(({ body }) => body.status);
+  const idOf = async (state: string) =>
+    (await outbox.rows()).find((row) => row.state === state)?.id ?? Number.NaN;
+
+  /** A task of which all three changes are delivered. */
+  const told = async () => {
+    const task = await outbox.submit(receiver.url());
+    await outbox.reach(running);
+    await outbox.reach(done);
+    for (let turn = 0; turn < 3; turn += 1) await outbox.deliver();
+    expect(statuses()).toEqual(['queued', 'running', 'succeeded']);
+    return task;
+  };
+
+  test('one that was delivered, as it was then and under its id', async () => {
+    await told();
+    const id = await idOf('in_progress');
+    outbox.rig.clock.jump(1_000);
+    expect(await resend(id)).toBe('resent');
+    expect(await outbox.deliver()).toBe(1);
+    expect(statuses()).toEqual(['queued', 'running', 'succeeded', 'running']);
+    expect(receiver.seen[3]?.id).toBe(receiver.seen[1]?.id);
+    expect(receiver.seen[3]?.body).toEqual(receiver.seen[1]?.body);
+    expect(await recorded(id)).toBe(1);
+    expect(await outbox.deliver(100_000_000)).toBe(0);
+  });
+
+  test('one that was given up, by its schedule from the start', async () => {
+    receiver.answer = 503;
+    await outbox.submit(receiver.url());
+    for (let day = 0; day < 40; day += 1) await outbox.deliver(3_600_000);
+    const id = await idOf('queued');
+    expect(await outbox.rows()).toMatchObject([{ outcome: 'given_up', last_status: 503, last_error: null }]);
+    expect(await resend(id)).toBe('resent');
+    expect(await outbox.deliver()).toBe(1);
+    expect(await outbox.rows()).toMatchObject([
+      { outcome: null, tries: 1, last_status: 503, last_try_at: outbox.rig.clock.monotonic() },
+    ]);
+    expect(await shown()).toEqual([['queued', null, 10_000]]);
+    receiver.answer = 204;
+    await outbox.deliver(10_000);
+    expect(await outbox.rows()).toMatchObject([{ outcome: 'delivered', tries: 1, last_status: 204 }]);
+  });
+
+  test('an open one ahead of its time, and what came of the last try is told', async () => {
+    const gone = receiver.url();
+    await receiver.close();
+    const task = await outbox.submit(gone);
+    await outbox.deliver();
+    const id = await idOf('queued');
+    expect(await outbox.rows()).toMatchObject([
+      { task_id: task.id, tries: 1, last_status: null, last_error: 'ECONNREFUSED' },
+    ]);
+    expect(await outbox.deliver(1_000)).toBe(0);
+    expect(await resend(id)).toBe('resent');
+    expect(await outbox.deliver()).toBe(1);
+    // What was waited for already counts on.
+    expect(await outbox.rows()).toMatchObject([{ tries: 2 }]);
+    receiver = await Receiver.start();
+  });
+
+  test('the earlier open one first, when a later one is asked for', async () => {
+    receiver.answer = 503;
+    await outbox.submit(receiver.url());
+    await outbox.deliver();
+    outbox.rig.driver.onPoll = () => running;
+    await outbox.rig.step(1_000);
+    receiver.answer = 200;
+    expect(await outbox.deliver()).toBe(0);
+    expect(await resend(await idOf('in_progress'))).toBe('resent');
+    expect(await outbox.deliver()).toBe(1);
+    expect(await outbox.deliver()).toBe(1);
+    expect(statuses()).toEqual(['queued', 'queued', 'running']);
+  });
+
+  test('in their order, however they are asked for', async () => {
+    await told();
+    receiver.seen.length = 0;
+    for (const state of ['completed', 'queued', 'in_progress']) await resend(await idOf(state));
+    expect((await shown()).map(([, , due]) => due)).toEqual([0, null, null]);
+    for (let turn = 0; turn < 3; turn += 1) expect(await outbox.deliver()).toBe(1);
+    expect(statuses()).toEqual(['queued', 'running', 'succeeded']);
+    expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(Array(3).fill('delivered'));
+  });
+
+  test.each([200, 503])('after a later one that is under way and gets %i', async (status) => {
+    await outbox.submit(receiver.url());
+    await outbox.deliver();
+    await outbox.reach(running);
+    let answer = () => {};
+    receiver.answer = (_delivery, response) => {
+      answer = () => void response.writeHead(status).end();
+    };
+    const first = outbox.deliver();
+    await vi.waitFor(() => expect(receiver.seen).toHaveLength(2), 10_000);
+    expect(await resend(await idOf('queued'))).toBe('resent');
+    expect((await shown())[0]).toEqual(['queued', null, null]);
+    expect(await outbox.deliver()).toBe(0);
+    receiver.answer = 200;
+    answer();
+    await first;
+    for (let turn = 0; turn < 3; turn += 1) await outbox.deliver();
+    const again = status === 200 ? [] : ['running'];
+    expect(statuses()).toEqual(['queued', 'running', 'queued', ...again]);
+    expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
+  });
+
+  test('never two of a task side by side, while several ask and two gateways deliver', async () => {
+    await told();
+    const other = outbox.another();
+    const ids = (await outbox.rows()).map(({ id }) => id);
+    let atOnce = 0;
+    let most = 0;
+    receiver.answer = (_delivery, response) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      setImmediate(() => {
+        atOnce -= 1;
+        response.writeHead(atOnce % 2 === 0 ? 200 : 503).end();
+      });
+    };
+    for (let turn = 0; turn < 15; turn += 1) {
+      const [one = 0, two = 0, three = 0] = ids;
+      await Promise.all([
+        resend(three),
+        outbox.deliver(),
+        resend(one),
+        other.runDue(),
+        resend(two),
+        resend(one),
+        outbox.deliveries.runDue(),
+      ]);
+    }
+    expect(most).toBe(1);
+    receiver.answer = 200;
+    for (let turn = 0; turn < 4; turn += 1) await outbox.deliver(3_600_000);
+    expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(Array(3).fill('delivered'));
+  });
+
+  test('not when there is none of that id, or its task is gone', async () => {
+    const { id, userId, format } = { ...(await told()), format: 'official' as const };
+    expect(await resend(4_711)).toBe('not_found');
+    expect(await recorded(4_711)).toBe(0);
+    const delivery = await idOf('queued');
+    await outbox.rig.store.run('removeTask', { id, userId, format });
+    expect(await resend(delivery)).toBe('not_found');
+    expect(await recorded(delivery)).toBe(0);
+    expect(await outbox.deliver(1_000)).toBe(0);
+  });
+
+  test('is not swept, however long ago it was closed', async () => {
+    await told();
+    outbox.rig.clock.jump(90_000_000);
+    const id = await idOf('completed');
+    await Promise.all([resend(id), outbox.deliveries.runHousekeeping()]);
+    const left = (await outbox.rows()).map((row) => row.id);
+    // Either came first: swept whole, or open and kept.
+    if ((await recorded(id)) === 1) expect(left).toEqual([id]);
+    else expect(left).toEqual([]);
+  });
+});
