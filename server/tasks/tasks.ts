@@ -180,19 +180,21 @@ export class Tasks {
   }
 
   /**
-   * Ends a task of whatever owner by an operator's word, since its provider will never tell its end. `decide` says how,
-   * or throws; it is asked again when the task has changed meanwhile. Undefined when there is no such task.
+   * Ends a task of whatever owner by an operator's word, since its provider will never tell its end. `decide` says how, or
+   * throws; it is asked again when a provider has taken the task meanwhile. `settled` is false when the task has ended
+   * before. Undefined when there is no such task.
    */
   async settle(
     id: string,
     decide: (task: TaskRecord) => { end: ManualEnd; change: NewChange },
-  ): Promise<TaskRecord | undefined> {
+  ): Promise<{ settled: boolean; task: TaskRecord } | undefined> {
     for (;;) {
       const task = await findTaskById(this.#env.store.read, id);
       if (task === undefined) return undefined;
+      if (task.completedAt !== null) return { settled: false, task };
       const { end, change } = decide(task);
       const settled = await this.#changes.settle(task, end, change);
-      if (settled !== undefined) return settled;
+      if (settled !== undefined) return { settled: true, task: settled };
     }
   }
 

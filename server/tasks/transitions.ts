@@ -146,10 +146,12 @@ export class TaskTransitions {
     {
       result,
       overrule = false,
+      keepKey = code === submissionInterrupted.code,
       change,
     }: {
       result?: Readonly<Record<string, unknown>>;
       overrule?: boolean;
+      keepKey?: boolean;
       change?: NewChange | undefined;
     } = {},
   ): Promise<TaskRecord | undefined> {
@@ -158,7 +160,7 @@ export class TaskTransitions {
       onlyUnaccepted: task.upstreamId === null,
       result: result === undefined ? null : JSON.stringify(result),
       error: { code: storable(code), message: storable(message) },
-      keepKey: code === submissionInterrupted.code,
+      keepKey,
       charge: null,
       change,
     });
@@ -169,7 +171,10 @@ export class TaskTransitions {
    * it is final, or an upstream has taken it since.
    */
   settle(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
-    if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
+    if (end.outcome === 'failed') {
+      const keepKey = task.askedAt !== null;
+      return this.fail(task, end.error, { overrule: true, keepKey, change });
+    }
     const { units, result } = end;
     return this.#finish(task, {
       attempt: null,

@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { hashKey } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { StoreOptions } from '../../server/store/store.ts';
-import { type NodeOptions, openNode } from './node.ts';
+import { byHand, changeOf, type NodeOptions, openNode } from './node.ts';
 
 export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   store: StoreOptions;
@@ -11,6 +11,8 @@ export interface ChildOptions extends Omit<NodeOptions, 'token'> {
   quota: number;
   /** Tasks to submit, all at once. */
   prompts: string[];
+  /** An operator ends by hand what does not end, and cancels what waits. */
+  operated?: boolean;
 }
 
 // A gateway of its own process. It says on stdout what it was told is done, and ends only by being killed.
@@ -29,6 +31,12 @@ await Promise.all(
   options.prompts.map(async (prompt) => {
     const { task } = await tasks.submit(order(prompt));
     tell('submitted', task.id);
+    if (options.operated === true) {
+      if (prompt === 'hold') await tasks.cancelAny(task.id, changeOf(task.id));
+      else await tasks.settle(task.id, () => ({ end: byHand, change: changeOf(task.id) }));
+      tell('operated', task.id);
+      return;
+    }
     if (prompt !== 'hold') return;
     await tasks.cancel({ id: task.id, userId: token.userId, format: 'videos' });
     tell('canceled', task.id);

@@ -4,10 +4,12 @@ import { Channels } from '../../server/channels/channels.ts';
 import { Deliveries } from '../../server/deliveries/deliveries.ts';
 import { Heartbeat, type HeartbeatOptions } from '../../server/runtime/heartbeat.ts';
 import { systemTimers } from '../../server/runtime/timers.ts';
+import type { NewChange } from '../../server/store/commands/changes.ts';
 import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
+import type { ManualEnd } from '../../server/tasks/transitions.ts';
 import { channelTo } from '../support/upstream.ts';
 import { httpDriver } from './http-driver.ts';
 
@@ -24,6 +26,17 @@ export interface NodeOptions {
 
 /** Quota per second. */
 export const rate = 10;
+
+/** How an operator ends a task, and what is recorded of it. */
+export const byHand: ManualEnd = { outcome: 'failed', error: { code: 'task_lost', message: 'Lost.' } };
+export const changeOf = (id: string): NewChange => ({
+  userId: 1,
+  tokenId: 1,
+  action: 'settleTask',
+  subject: `task ${id}`,
+  details: {},
+  now: 1,
+});
 
 /** A gateway as far as tasks go, on a real clock with short pauses. */
 export function openNode(store: Store, options: NodeOptions) {

@@ -11,15 +11,15 @@ export const settleTask: Handler<'settleTask'> = async (request, reply) => {
   const { gateway, path, body } = request;
   const { id } = path;
   const { reason } = body;
-  const settled = await gateway.tasks.settle(id, (task) => {
-    if (task.completedAt !== null) throw invalid('id', `the task has ended as ${task.state}.`);
+  const result = await gateway.tasks.settle(id, (task) => {
     const details = { reason, from: task.state, outcome: body.outcome, ...told(body) };
     return {
       end: endOf(task, body),
       change: newChange(request, { action: 'settleTask', subject: `task ${id}`, details }),
     };
   });
-  if (settled === undefined) throw noTask(id);
+  if (result === undefined) throw noTask(id);
+  if (!result.settled) throw invalid('id', `the task has ended as ${result.task.state}.`);
   reply.json(200, { success: true, message: '', data: await shownTask(gateway, id) });
 };
 

@@ -1,0 +1,129 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { TaskSearch } from '../../server/store/queries/task-search.ts';
+import type { TaskFormat, TaskState } from '../../server/store/schema.ts';
+import type { Store } from '../../server/store/store.ts';
+import { engines, TestStore } from './engines.ts';
+import { insertRows } from './raw-rows.ts';
+
+const start = 1_800_000_000_000;
+const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
+
+/** Tasks of all kinds, some of them of the same millisecond. */
+const rows = Array.from({ length: 240 }, (_, index) => {
+  const state = pick<TaskState>(['completed', 'queued', 'failed', 'in_progress'], index);
+  const open = state === 'queued' || state === 'in_progress';
+  return {
+    id: `task_${String((index * 7) % 240).padStart(3, '0')}`,
+    request_id: `req_${index}`,
+    user_id: pick([1, 2, 3], index >> 2),
+    token_id: pick([10, 20, 30, 40], index >> 1),
+    operation: 'createVideo',
+    format: pick<TaskFormat>(['videos', 'native', 'music'], index >> 3),
+    driver: pick(['native_video', 'sigma'], index),
+    model: pick(['a model', "an 'odd%_' model"], index >> 4),
+    unit: 'seconds',
+    channel: pick(['one', 'two', 'three'], index),
+    upstream_id: index % 5 === 0 ? null : `up-${index}`,
+    state,
+    progress: 0,
+    facts: '{"prompt":"a secret"}',
+    result: null,
+    error_code: state === 'failed' ? pick(['task_lost', 'task_expired'], index >> 2) : null,
+    error_message: state === 'failed' ? 'No.' : null,
+    expected_units: 5,
+    rate: 1,
+    created_at: start + Math.floor(index / 3) * 1_000,
+    updated_at: start,
+    completed_at: open ? null : start,
+    deadline_at: start,
+    next_poll_at: open ? start : null,
+    poll_interval: 1_000,
+    failures: 0,
+    attempt: 1,
+  };
+});
+
+type Filter = Omit<TaskSearch, 'offset' | 'limit'>;
+const filters: readonly Filter[] = [
+  {},
+  { id: 'task_007' },
+  { id: 'task_007', userId: 99 },
+  { id: "task' or 1=1 --" },
+  { userId: 2 },
+  { tokenId: 20 },
+  { userId: 1, tokenId: 30, state: 'failed' },
+  { state: 'queued' },
+  { state: 'in_progress', channel: 'two' },
+  { model: "an 'odd%_' model" },
+  { model: '%' },
+  { format: 'native', driver: 'sigma' },
+  { errorCode: 'task_lost' },
+  { upstream: false },
+  { upstream: true, state: 'completed' },
+  { createdFrom: start + 20_000, createdBefore: start + 30_000 },
+  { createdFrom: start + 20_000, createdBefore: start + 20_000 },
+];
+
+const isFound = (row: (typeof rows)[number], filter: Filter): boolean =>
+  (filter.id === undefined || row.id === filter.id) &&
+  (filter.userId === undefined || row.user_id === filter.userId) &&
+  (filter.tokenId === undefined || row.token_id === filter.tokenId) &&
+  (filter.state === undefined || row.state === filter.state) &&
+  (filter.model === undefined || row.model === filter.model) &&
+  (filter.channel === undefined || row.channel === filter.channel) &&
+  (filter.format === undefined || row.format === filter.format) &&
+  (filter.driver === undefined || row.driver === filter.driver) &&
+  (filter.errorCode === undefined || row.error_code === filter.errorCode) &&
+  (filter.upstream === undefined || (row.upstream_id !== null) === filter.upstream) &&
+  (filter.createdFrom === undefined || row.created_at >= filter.createdFrom) &&
+  (filter.createdBefore === undefined || row.created_at < filter.createdBefore);
+
+const newestFirst = rows.toSorted(
+  (left, right) => right.created_at - left.created_at || (left.id < right.id ? 1 : -1),
+);
+
+describe.each(engines)('the search of tasks on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    await insertRows(testStore, 'tasks', rows);
+  });
+  afterAll(() => testStore.remove());
+
+  test.each(filters.map((filter) => [JSON.stringify(filter), filter] as const))(
+    'finds page by page what matches %s',
+    async (_, filter) => {
+      const expected = newestFirst.filter((row) => isFound(row, filter)).map(({ id }) => id);
+      const limit = 50;
+      for (let offset = 0; offset <= expected.length; offset += limit) {
+        const { tasks, total } = await store.report('searchTasks', { ...filter, offset, limit });
+        expect(tasks.map(({ id }) => id)).toEqual(expected.slice(offset, offset + limit));
+        expect(total).toBe(expected.length);
+      }
+    },
+  );
+
+  test('shows nothing of the request', async () => {
+    const { tasks } = await store.report('searchTasks', { offset: 0, limit: 1000 });
+    expect(JSON.stringify(tasks)).not.toContain('secret');
+  });
+
+  test.runIf(engine === 'sqlite')('reads no row of the table to find and count them', () => {
+    const file = new DatabaseSync(join(testStore.options.dataDir, 'unigate.db'), { readOnly: true });
+    const plan = (query: string) =>
+      file
+        .prepare(`explain query plan ${query}`)
+        .all()
+        .map(({ detail }) => detail);
+    const where = `where state = 'failed' and channel = 'one' and +user_id = 1 and upstream_id is null`;
+    const covered = expect.stringContaining('COVERING INDEX tasks_search');
+    expect(plan(`select count(*) from tasks ${where}`)).toEqual([covered]);
+    const page = `select id from tasks ${where} and created_at >= 5 order by created_at desc, id desc limit 5`;
+    expect(plan(page)).toEqual([covered]);
+    file.close();
+  });
+});
