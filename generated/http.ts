@@ -1371,6 +1371,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the channels with their health and figures.
+         * @description In the order of the configuration. Health and figures are those of the gateway that answers, since its start; whether a channel is disabled is the same on all. Keys and whole addresses are never shown.
+         */
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/channels/{name}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a channel with a small real call.
+         * @description Speaks two letters, embeds one, or counts the tokens of one, where the protocol has such a call and the channel a model for it; where every call would make work, it asks for something that does not exist, which shows that the address and the key are good. Takes 15 seconds at the most, is charged to nobody, and goes to a disabled channel too. How it ends counts for the channel's health.
+         */
+        post: operations["testChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/channels/{name}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send work to a channel again.
+         * @description Holds on every gateway within a second. The gateway that answers forgets what went wrong with the channel before; others try it out as after any rest. A channel that is not disabled stays as it is, apart from that.
+         */
+        post: operations["enableChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/channels/{name}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send no new work to a channel.
+         * @description Holds on every gateway within a second, and over restarts, until the channel is enabled. Calls and sockets that are under way end as they began; tasks that the channel has are polled to their end, and its files are served. A channel that is disabled already has the new reason then.
+         */
+        post: operations["disableChannel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/tasks": {
         parameters: {
             query?: never;
@@ -6438,6 +6518,193 @@ export interface components {
             };
         };
         /**
+         * ChannelFailure
+         * @description How a request to a channel failed: no connection, no answer in time, a connection that broke, a 5xx, an answer that makes no sense, a 429, a refused key or account, or no free connection in time. The first five speak against its health.
+         * @enum {string}
+         */
+        ChannelFailure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy";
+        /**
+         * ChannelFigures
+         * @description What has become of the requests to a channel, on the gateway that answers, since it knows the channel.
+         */
+        ChannelFigures: {
+            /**
+             * Format: int64
+             * @description When the counting began. Unix time in seconds.
+             */
+            since: number;
+            /** @description Requests and sockets, polls included. */
+            requests: number;
+            /** @description Requests whose answer has not ended, and open sockets. */
+            in_flight: number;
+            /** @description Requests that wait for a free connection. */
+            waiting: number;
+            /** @description Failures by their kind. */
+            failures: {
+                /** @description No connection was made. */
+                unreachable: number;
+                /** @description No answer came in time. */
+                timeout: number;
+                /** @description The connection broke before the end. */
+                broken_off: number;
+                /** @description The provider answered with a 5xx. */
+                server_error: number;
+                /** @description The answer made no sense. */
+                bad_answer: number;
+                /** @description The provider answered with 429. */
+                throttled: number;
+                /** @description The provider refused the account's key, or the account. */
+                key_refused: number;
+                /** @description No connection became free in time. */
+                busy: number;
+            };
+            /** @description Milliseconds until half of the last thousand answers had begun; null before the first. */
+            latency_p50_ms: number | null;
+            /** @description The same for 95 of a hundred. */
+            latency_p95_ms: number | null;
+            /** @description The last failure; null when there was none. */
+            last_failure: {
+                kind: components["schemas"]["ChannelFailure"];
+                /**
+                 * Format: int64
+                 * @description When. Unix time in seconds.
+                 */
+                at: number;
+            } | null;
+        };
+        /**
+         * Channel
+         * @description An account at a provider, as it stands.
+         */
+        Channel: {
+            /**
+             * @description Its name in the configuration.
+             * @example native-eu
+             */
+            name: string;
+            /**
+             * @description What is spoken with it.
+             * @enum {string}
+             */
+            protocol: "native" | "official" | "eta" | "sigma" | "imgjob" | "messages" | "embeddings" | "verification";
+            /** @description Host of its address, with the port where that is unusual. */
+            host: string;
+            /** @description Ids and patterns of the models it serves. */
+            models: string[];
+            /** @description Groups it serves; null for all. */
+            groups: string[] | null;
+            /** @description Higher ones are asked first. */
+            priority: number;
+            /** @description Its share among those of the same priority. */
+            weight: number;
+            /**
+             * @description `resting`: others are asked first until `resting_until`, since it failed again and again; `probing`: one request at a time tries whether it is back; `disabled`: an admin has taken it out.
+             * @enum {string}
+             */
+            state: "healthy" | "resting" | "probing" | "disabled";
+            /**
+             * Format: int64
+             * @description Until when it rests. Unix time in seconds.
+             */
+            resting_until: number | null;
+            /** @description Who has disabled it, when and why; null when nobody has. */
+            disabled: {
+                /** @description Why. */
+                reason: string;
+                /**
+                 * Format: int64
+                 * @description Number of the user who did it.
+                 */
+                user_id: number;
+                /** @description That user's name as it is now. */
+                user_name: string;
+                /**
+                 * Format: int64
+                 * @description When. Unix time in seconds.
+                 */
+                at: number;
+            } | null;
+            figures: components["schemas"]["ChannelFigures"];
+        };
+        /**
+         * ChannelListReply
+         * @description One page of the channels.
+         */
+        ChannelListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The channels, in the order of the configuration. */
+                items: components["schemas"]["Channel"][];
+                /** @description Channels on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * ChannelTestReply
+         * @description How a channel took a small call.
+         */
+        ChannelTestReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The call and its end. */
+            data: {
+                /** @description Whether the channel answered as it should. */
+                ok: boolean;
+                /**
+                 * @description What was asked for: `speech` of two letters, `embeddings` of one, `count_tokens` of one, or a `query` for something that does not exist, to which any refusal but one of the key is a good answer.
+                 * @enum {string}
+                 */
+                request: "speech" | "embeddings" | "count_tokens" | "query";
+                /** @description Model that was asked for; null for a query. */
+                model: string | null;
+                /** @description Status that the provider answered with; null when none came. */
+                status: number | null;
+                /** @description Milliseconds until the end of the answer or the failure. */
+                duration_ms: number;
+                /**
+                 * @description Kind of the failure as in the figures; null when nothing failed, or the provider refused this very request.
+                 * @enum {string|null}
+                 */
+                failure: "unreachable" | "timeout" | "broken_off" | "server_error" | "bad_answer" | "throttled" | "key_refused" | "busy" | null;
+                /** @description What went wrong in a sentence; empty when nothing did. */
+                problem: string;
+            };
+        };
+        /**
+         * ChannelReply
+         * @description A channel as it is now.
+         */
+        ChannelReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Channel"];
+        };
+        /**
+         * DisableChannelRequest
+         * @description Why a channel is disabled.
+         */
+        DisableChannelRequest: {
+            /** @description Why, for the list of channels and the list of changes. */
+            reason: string;
+        };
+        /**
          * AdminTaskError
          * @description Why a task failed.
          */
@@ -7651,6 +7918,8 @@ export interface components {
         Since: number;
         /** @description Only what came before this time. Unix time in seconds. */
         Until: number;
+        /** @description Name of the channel, as the configuration has it. */
+        ChannelName: string;
         /** @description Number of the key that it was made with; all keys when left out. */
         OfToken: number;
         /** @description The public id of a task, whoever owns it. */
@@ -10222,6 +10491,138 @@ export interface operations {
             };
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    testChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the channel, as the configuration has it. */
+                name: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How the call ended, well or not. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTestReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    enableChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the channel, as the configuration has it. */
+                name: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channel as it is now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    disableChannel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Name of the channel, as the configuration has it. */
+                name: components["parameters"]["ChannelName"];
+            };
+            cookie?: never;
+        };
+        /** @description Why. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DisableChannelRequest"];
+            };
+        };
+        responses: {
+            /** @description The channel as it is now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

@@ -3,6 +3,7 @@ import type { KeyRing } from './accounts/key-ring.ts';
 import type { KeyWatch } from './accounts/key-watch.ts';
 import type { RateLimit } from './accounts/rate-limit.ts';
 import type { SocketLimit } from './accounts/socket-limit.ts';
+import type { ChannelStates } from './channels/channel-states.ts';
 import type { Channels } from './channels/channels.ts';
 import type { FileRelay } from './files/file-relay.ts';
 import type { Ledger } from './ledger/ledger.ts';
@@ -33,6 +34,8 @@ export interface Gateway {
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;
+  /** Which of them are disabled, on every gateway. */
+  readonly channelStates: ChannelStates;
   readonly files: FileRelay;
   readonly tasks: Tasks;
   /** Callbacks: to be woken when one may be due. */

@@ -13,6 +13,7 @@ import { SharedRequests } from './accounts/shared-requests.ts';
 import { SharedSockets } from './accounts/shared-sockets.ts';
 import { SocketLimit } from './accounts/socket-limit.ts';
 import { createApp } from './app.ts';
+import { ChannelStates } from './channels/channel-states.ts';
 import { Channels } from './channels/channels.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
 import { FileRelay } from './files/file-relay.ts';
@@ -138,6 +139,9 @@ export async function serve(
     });
     const channels = new Channels(accounts, timers.monotonic, undefined, files);
     opened.unshift(() => channels.close());
+    const channelStates = new ChannelStates({ store, channels, timers, logger });
+    opened.unshift(() => channelStates.stop());
+    await channelStates.start();
     const prices = new Prices(settings.prices, settings.groups);
     const deliveries = new Deliveries({
       store,
@@ -194,6 +198,7 @@ export async function serve(
       access,
       prices,
       channels,
+      channelStates,
       files,
       tasks,
       deliveries,

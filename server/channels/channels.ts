@@ -3,6 +3,7 @@ import type { FileRelay } from '../files/file-relay.ts';
 import { matcher } from '../models/access.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
+import type { ChannelState } from '../store/queries/channel-states.ts';
 import { Channel } from './channel.ts';
 
 interface Entry {
@@ -20,6 +21,7 @@ export class Channels {
   readonly #clock: () => number;
   readonly #random: () => number;
   readonly #files: FileRelay | undefined;
+  #disabled: ReadonlyMap<string, ChannelState> = new Map();
 
   /** `clock` is the monotonic one; `random` gives numbers from 0 up to 1, for the choice by weight. */
   constructor(
@@ -60,16 +62,33 @@ export class Channels {
     };
   }
 
+  /** In the order of the configuration. */
+  get all(): readonly Channel[] {
+    return this.#entries.map(({ channel }) => channel);
+  }
+
+  /** From now on these get no new work; whatever they have goes on. */
+  disable(states: readonly ChannelState[]): void {
+    this.#disabled = new Map(states.map((state) => [state.channel, state]));
+  }
+
+  /** Who has disabled a channel, when and why; undefined: nobody has. */
+  disabled(name: string): ChannelState | undefined {
+    return this.#disabled.get(name);
+  }
+
   get names(): readonly string[] {
     return this.#entries.map(({ channel }) => channel.name);
   }
 
-  /** The channels that serve a model to a group, in no order. */
+  /** The channels that serve a model to a group, in no order, without the disabled ones. */
   serving(protocol: ChannelProtocol, modelId: string, group: string): Channel[] {
     return this.#entries
       .filter(({ channel: { settings }, serves }) => {
         const open = settings.groups === undefined || settings.groups.includes(group);
-        return settings.protocol === protocol && open && serves(modelId);
+        return (
+          settings.protocol === protocol && open && serves(modelId) && !this.#disabled.has(settings.name)
+        );
       })
       .map(({ channel }) => channel);
   }
@@ -93,7 +112,9 @@ export class Channels {
   serves(modelId: string, group: string): boolean {
     return this.#entries.some(
       ({ channel: { settings }, serves }) =>
-        serves(modelId) && (settings.groups === undefined || settings.groups.includes(group)),
+        serves(modelId) &&
+        (settings.groups === undefined || settings.groups.includes(group)) &&
+        !this.#disabled.has(settings.name),
     );
   }
 

@@ -2,14 +2,18 @@ import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { auditBooks } from './admin/auditBooks.ts';
 import { cancelTask } from './admin/cancelTask.ts';
+import { disableChannel } from './admin/disableChannel.ts';
+import { enableChannel } from './admin/enableChannel.ts';
 import { exportLogs } from './admin/exportLogs.ts';
 import { listChanges } from './admin/listChanges.ts';
+import { listChannels } from './admin/listChannels.ts';
 import { reloadConfiguration } from './admin/reloadConfiguration.ts';
 import { resendDelivery } from './admin/resendDelivery.ts';
 import { searchDeliveries } from './admin/searchDeliveries.ts';
 import { searchTasks } from './admin/searchTasks.ts';
 import { settleTask } from './admin/settleTask.ts';
 import { showFigures } from './admin/showFigures.ts';
+import { testChannel } from './admin/testChannel.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { createEmbedding } from './embeddings/createEmbedding.ts';
@@ -127,6 +131,10 @@ export const handlers: Handlers = {
   auditBooks,
   exportLogs,
   showFigures,
+  listChannels,
+  testChannel,
+  enableChannel,
+  disableChannel,
   getFile,
   getDocs,
   getDocsFile,

@@ -106,7 +106,7 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
 }
 
 /** The code, the class and the words of an error body, whether they stand at the top or under `error`. */
-function errorIn(bytes: Buffer): Record<'code' | 'type' | 'message', string | undefined> {
+export function errorIn(bytes: Buffer): Record<'code' | 'type' | 'message', string | undefined> {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     const error = field(parsed, 'error') ?? parsed;

@@ -25,6 +25,7 @@ export interface Database {
   assets: AssetsTable;
   verification_sessions: VerificationSessionsTable;
   changes: ChangesTable;
+  channel_states: ChannelStatesTable;
 }
 
 /** Secrets that all gateways of the store share, made by the first one that needs them. */
@@ -431,4 +432,14 @@ export interface DeliveriesTable {
   last_status: number | null;
   /** What came in the place of an answer: a code that holds nothing of the address. */
   last_error: string | null;
+}
+
+/** The channels that an admin has taken out. */
+export interface ChannelStatesTable {
+  /** Name of the channel. */
+  channel: string;
+  /** Who. */
+  user_id: number;
+  reason: string;
+  disabled_at: number;
 }

@@ -92,6 +92,10 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   auditBooks: operated.filter((status) => status !== 400),
   exportLogs: operated,
   showFigures: operated,
+  listChannels: operated,
+  testChannel: [...operated, 404],
+  enableChannel: [...operated, 404],
+  disableChannel: [...operated, 404, ...body],
   // The link is the key.
   getFile: [200, 206, 400, 404, 500, ...provider],
   getHomePage: [200, 500],

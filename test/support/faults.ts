@@ -55,6 +55,9 @@ function plainRequest({ id }: DocumentedOperation): Variation {
 
 /** A request about something that must be there first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
+  testChannel: async () => ({ path: { name: 'native' } }),
+  enableChannel: async () => ({ path: { name: 'native' } }),
+  disableChannel: async () => ({ path: { name: 'native' }, body: { reason: 'Out of order' } }),
   cancelNativeTask: async () => {
     const made = await make('createNativeVideo');
     return { path: { task_id: (jsonOf(made) as { output: { task_id: string } }).output.task_id } };

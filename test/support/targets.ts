@@ -4,6 +4,7 @@ import { startMock } from '../mock/server.ts';
 import type { Target } from './answer.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
+import { channelTo } from './upstream.ts';
 
 /** Keys of the gateway that may do less than its own. */
 export interface LesserKeys {
@@ -27,9 +28,16 @@ declare module 'vitest' {
   }
 }
 
+/** The channel of the documented requests. It serves nobody, so it can be disabled beside other tests; nobody listens there. */
+const spare = channelTo('http://127.0.0.1:9', { name: 'native-eu', protocol: 'eta', groups: [] });
+
 /** Starts the targets of the contract tests once, for all of their files. */
 export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
-  const [mock, gateway, faulty] = await Promise.all([startMock(), startTestGateway(), startFaultyGateway()]);
+  const [mock, gateway, faulty] = await Promise.all([
+    startMock(),
+    startTestGateway({ channels: [spare] }),
+    startFaultyGateway(),
+  ]);
   provide('mock', { url: mock.url, key: 'sk-any' });
   provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
   provide('faulty', { target: faulty.target, control: faulty.control });

@@ -2,6 +2,7 @@ import { createToken, createUser, disableToken, ensureBootstrap } from './accoun
 import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import { noteChange } from './changes.ts';
+import { disableChannel, enableChannel } from './channel-states.ts';
 import type { Command } from './command.ts';
 import {
   claimDeliveries,
@@ -47,6 +48,8 @@ export const commands = {
   drawRequests,
   claimSockets,
   sweepAllowances,
+  disableChannel,
+  enableChannel,
   reserve,
   extend,
   settle,

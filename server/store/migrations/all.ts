@@ -18,6 +18,7 @@ import { migration as adminArea } from './0017-admin-area.ts';
 import { migration as keyLimits } from './0018-key-limits.ts';
 import { migration as figures } from './0019-figures.ts';
 import { migration as operatorsTasks } from './0020-operators-tasks.ts';
+import { migration as channelStates } from './0021-channel-states.ts';
 import { migration as socketPlaces } from './0024-socket-places.ts';
 import type { Migration } from './migration.ts';
 
@@ -44,4 +45,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0019-figures', run: figures },
   { name: '0020-operators-tasks', run: operatorsTasks },
   { name: '0024-socket-places', run: socketPlaces },
+  { name: '0021-channel-states', run: channelStates },
 ];

@@ -1,5 +1,16 @@
 import type { Limits } from '../../support/limits.ts';
 
+const channelFailures = [
+  'unreachable',
+  'timeout',
+  'broken_off',
+  'server_error',
+  'bad_answer',
+  'throttled',
+  'key_refused',
+  'busy',
+];
+
 /** What answers say of themselves, and the states of what is shown, where the interface leaves them open. */
 export const answers: Limits = {
   'downloadVideoContent 200/headers/accept-ranges/schema': { const: 'bytes' },
@@ -84,6 +95,16 @@ export const answers: Limits = {
   'FiguresReply.success': { const: true },
   'ChangeListReply.success': { const: true },
   'ReloadReply.success': { const: true },
+  'ChannelListReply.success': { const: true },
+  'ChannelReply.success': { const: true },
+  'ChannelTestReply.success': { const: true },
+  'ChannelTestReply.data.request': { enum: ['speech', 'embeddings', 'count_tokens', 'query'] },
+  'ChannelTestReply.data.failure': { enum: [...channelFailures, null] },
+  'Channel.protocol': {
+    enum: ['native', 'official', 'eta', 'sigma', 'imgjob', 'messages', 'embeddings', 'verification'],
+  },
+  'Channel.state': { enum: ['healthy', 'resting', 'probing', 'disabled'] },
+  ChannelFailure: { enum: channelFailures },
   'VerificationSession.status': { enum: ['pending', 'verified', 'failed', 'expired'] },
   'VerificationSessionReply.success': { const: true },
   'Model.object': { const: 'model' },

@@ -34,6 +34,7 @@ export const parameters: Limits = {
   'parameters/LogKeyword': { maxLength: 128 },
   'parameters/VerificationSessionId': { maxLength: 128, minLength: 1 },
   'parameters/VerificationResultCode': { maximum: 2147483647, minimum: 0 },
+  'parameters/ChannelName': { maxLength: 64, minLength: 1, pattern: '^[A-Za-z0-9_.-]+$' },
   'parameters/ChangeAction': { maxLength: 64, minLength: 1 },
   'parameters/ChangeSubject': { maxLength: 200, minLength: 1 },
   'parameters/OfUser': { maximum: 9007199254740991, minimum: 1 },

@@ -1,0 +1,23 @@
+import type { Handler } from '../../http/handler.ts';
+import { channelNamed, shownChannel } from '../channel-view.ts';
+
+/** Takes a channel out of the selection, here at once, on other gateways within a second. */
+export const disableChannel: Handler<'disableChannel'> = async ({ gateway, caller, path, body }, reply) => {
+  const { name } = channelNamed(gateway, path.name);
+  const { reason } = body;
+  const change = {
+    userId: caller.userId,
+    tokenId: caller.tokenId,
+    action: 'disableChannel',
+    subject: `channel ${name}`,
+    details: { reason },
+    now: gateway.clock(),
+  };
+  await gateway.store.run('disableChannel', { channel: name, reason, change });
+  await gateway.channelStates.look();
+  reply.json(200, {
+    success: true,
+    message: '',
+    data: shownChannel(gateway, channelNamed(gateway, name)),
+  });
+};

@@ -1,0 +1,13 @@
+import type { Handler } from '../../http/handler.ts';
+import { shownChannel } from '../channel-view.ts';
+import { readPage } from '../read-page.ts';
+
+/** The channels in the order of the configuration. */
+export const listChannels: Handler<'listChannels'> = async ({ gateway, query }, reply) => {
+  // As it is on every gateway now, and not half a second ago.
+  await gateway.channelStates.look();
+  const { offset, limit } = readPage(query);
+  const all = gateway.channels.all;
+  const items = all.slice(offset, offset + limit).map((channel) => shownChannel(gateway, channel));
+  reply.json(200, { success: true, message: '', data: { items, total: all.length } });
+};

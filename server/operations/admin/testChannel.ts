@@ -1,0 +1,27 @@
+import type { Handler } from '../../http/handler.ts';
+import { tryChannel } from '../../providers/channel-test.ts';
+import { channelNamed } from '../channel-view.ts';
+
+/** Longest that the call may take, in milliseconds. */
+const limitMs = 15_000;
+
+/** Tries a channel with a small real call. It is recorded before it goes out. */
+export const testChannel: Handler<'testChannel'> = async ({ gateway, caller, path, signal }, reply) => {
+  const channel = channelNamed(gateway, path.name);
+  const { timers } = gateway;
+  await gateway.store.run('noteChange', {
+    userId: caller.userId,
+    tokenId: caller.tokenId,
+    action: 'testChannel',
+    subject: `channel ${channel.name}`,
+    details: {},
+    now: gateway.clock(),
+  });
+  const from = timers.monotonic();
+  const verdict = await tryChannel(channel, { timers, limitMs, signal });
+  reply.json(200, {
+    success: true,
+    message: '',
+    data: { ...verdict, duration_ms: timers.monotonic() - from },
+  });
+};

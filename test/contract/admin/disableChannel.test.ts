@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+describeOperation('disableChannel', {
+  invalid: {
+    'a name with a blank': { path: { name: 'a b' }, names: 'name' },
+    'no reason': { body: {}, names: 'reason' },
+    'an empty reason': { body: { reason: '' }, names: 'reason' },
+    'a reason of 501 characters': { body: { reason: 'a'.repeat(501) }, names: 'reason', limit: 500 },
+  },
+  carriesOut(call) {
+    test('disables a channel, with the last reason', async () => {
+      for (const reason of ['first', 'Ümzug, 2. Teil']) {
+        const answer = await call({ path: { name: 'native-eu' }, body: { reason } });
+        expect(answer.status, answer.body.toString()).toBe(200);
+        expect(jsonOf(answer)).toMatchObject({
+          data: { name: 'native-eu', state: 'disabled', disabled: { reason, user_id: 1, user_name: 'root' } },
+        });
+      }
+    });
+
+    test('404 for a name that no channel has', async () => {
+      const answer = await call({ path: { name: 'nowhere' }, body: { reason: 'None' } });
+      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'name', says: ['nowhere'] });
+    });
+  },
+});

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+
+describeOperation('testChannel', {
+  invalid: { 'a name with a blank': { path: { name: 'a b' }, names: 'name' } },
+  carriesOut(call) {
+    const tried = async (name: string) => {
+      const answer = await call({ path: { name } });
+      expect(answer.status, answer.body.toString()).toBe(200);
+      return (jsonOf(answer) as { data: object }).data;
+    };
+    const good = { ok: true, failure: null, problem: '' };
+
+    test.each([
+      ['sandbox', 'speech', 'alpha-audio-3.0-tts-plus', 200],
+      ['sandbox-embeddings', 'embeddings', 'theta-embedding-1', 200],
+      ['sandbox-messages', 'count_tokens', 'iota-chat-1', 200],
+      ['sandbox-official', 'query', null, 404],
+      ['sandbox-eta', 'query', null, 404],
+      ['sandbox-sigma', 'query', null, expect.any(Number)],
+      ['sandbox-imgjob', 'query', null, expect.any(Number)],
+      ['sandbox-verification', 'query', null, 404],
+    ])('%s answers a small call: %s', async (name, request, model, status) => {
+      expect(await tried(name)).toMatchObject({ ...good, request, model, status });
+    });
+
+    test('one that nobody listens at is told as such', async () => {
+      expect(await tried('native-eu')).toMatchObject({
+        ok: false,
+        status: null,
+        failure: 'unreachable',
+        problem: 'No connection was made (ECONNREFUSED).',
+      });
+    });
+
+    test('404 for a name that no channel has', async () => {
+      const answer = await call({ path: { name: 'nowhere' } });
+      expectRefusal(answer, 404, { code: 'resource_not_found', names: 'name', says: ['nowhere'] });
+    });
+  },
+});
