@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
+import type { RolledUp } from '../../server/store/commands/figures.ts';
 import { openStore } from '../../server/store/open-store.ts';
+import { type FiguresQuery, readLogEnd } from '../../server/store/queries/figures.ts';
+import type { ExportFormat } from '../../server/store/queries/log-export.ts';
 import type { LogSearch } from '../../server/store/queries/log-search.ts';
 import type { Store } from '../../server/store/store.ts';
 import { table } from './report.ts';
@@ -31,9 +34,22 @@ const searches: readonly { title: string; search: Omit<LogSearch, 'userId'> }[] 
   { title: 'nothing', search: { keyword: 'no such thing', offset: 0, limit: 20 } },
 ];
 
+const start = 1_700_000_000;
+const span = 90 * 86_400;
+const until = start + span;
+
+/** What is added up for a dashboard; times are the log's own. */
+const figures: readonly { title: string; query: FiguresQuery }[] = [
+  { title: 'figures of a day by hour', query: { by: ['hour'], since: until - 86_400, until } },
+  { title: 'figures of 90 days by day', query: { by: ['day'], since: start, until } },
+  { title: 'figures of 90 days by hour', query: { by: ['hour'], since: start, until } },
+  { title: 'figures of 90 days by model', query: { by: ['model', 'channel'], since: start, until } },
+];
+
 export interface LogSearchResult {
   engine: Store['engine'];
   title: string;
+  /** Entries found, or groups. */
   total: number;
   p50Ms: number;
   p95Ms: number;
@@ -41,16 +57,38 @@ export interface LogSearchResult {
   stallMs: number;
 }
 
-/** Searches a log of a million entries, on SQLite, and on PostgreSQL when `DATABASE_URL` names one. */
-export async function measureLogSearch({ rounds }: { rounds: number }): Promise<LogSearchResult[]> {
-  const results = await withSqlite((store) => measure(store, rounds));
-  const databaseUrl = process.env.DATABASE_URL;
-  if (databaseUrl === undefined) return results;
-  return [...results, ...(await withPostgres(databaseUrl, (store) => measure(store, rounds)))];
+export interface LogResults {
+  searches: LogSearchResult[];
+  exports: LogExportResult[];
 }
 
-export function logSearchMarkdown(results: readonly LogSearchResult[]): string {
-  return table(
+/** Searches, adds up and exports a log of a million entries, on SQLite, and on PostgreSQL when `DATABASE_URL` names one. */
+export async function measureLogSearch({ rounds }: { rounds: number }): Promise<LogResults> {
+  const measureAll = async (store: Store): Promise<LogResults> => ({
+    searches: await measure(store, rounds),
+    exports: await measureExport(store),
+  });
+  const sqlite = await withSqlite(measureAll);
+  const databaseUrl = process.env.DATABASE_URL;
+  if (databaseUrl === undefined) return sqlite;
+  const postgres = await withPostgres(databaseUrl, measureAll);
+  return {
+    searches: [...sqlite.searches, ...postgres.searches],
+    exports: [...sqlite.exports, ...postgres.exports],
+  };
+}
+
+export function logSearchMarkdown({ searches: results, exports }: LogResults): string {
+  const exported = table(
+    ['log export', 'engine', 'entries a second', 'stall ms'],
+    exports.map(({ engine, format, rowsPerSecond, stallMs }) => [
+      format,
+      engine,
+      String(Math.round(rowsPerSecond)),
+      stallMs.toFixed(1),
+    ]),
+  );
+  const searched = table(
     [`log search, ${rows} entries`, 'engine', 'found', 'p50 ms', 'p95 ms', 'stall ms'],
     results.map(({ title, engine, total, p50Ms, p95Ms, stallMs }) => [
       title,
@@ -61,29 +99,80 @@ export function logSearchMarkdown(results: readonly LogSearchResult[]): string {
       stallMs.toFixed(1),
     ]),
   );
+  return `${searched}\n\n${exported}`;
 }
 
 async function measure(store: Store, rounds: number): Promise<LogSearchResult[]> {
   const results: LogSearchResult[] = [];
-  for (const { title, search } of searches) {
-    const times: number[] = [];
-    let total = 0;
-    let stallMs = 0;
-    // The first ones warm up caches and compilers.
-    for (let round = -3; round < rounds * 5; round += 1) {
-      const watch = watchStalls();
-      const begun = performance.now();
-      const page = await store.report('searchLog', { userId: 2, ...search });
-      const took = performance.now() - begun;
-      const stall = watch();
-      total = page.total;
-      if (round < 0) continue;
-      times.push(took);
-      stallMs = Math.max(stallMs, stall);
-    }
-    const sorted = times.toSorted((left, right) => left - right);
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
-    results.push({ engine: store.engine, title, total, p50Ms: at(0.5), p95Ms: at(0.95), stallMs });
+  for (const { title, search } of searches)
+    results.push(
+      await measureOne(store, title, rounds, async () => {
+        const { total } = await store.report('searchLog', { userId: 2, ...search });
+        return total;
+      }),
+    );
+  await rollUp(store);
+  for (const { title, query } of figures)
+    results.push(
+      await measureOne(store, title, rounds, async () => {
+        const { groups } = await store.report('showFigures', query);
+        return groups.length;
+      }),
+    );
+  return results;
+}
+
+/** `ask` says how much it found. */
+async function measureOne(
+  { engine }: Store,
+  title: string,
+  rounds: number,
+  ask: () => Promise<number>,
+): Promise<LogSearchResult> {
+  const times: number[] = [];
+  let total = 0;
+  let stallMs = 0;
+  // The first ones warm up caches and compilers.
+  for (let round = -3; round < rounds * 5; round += 1) {
+    const watch = watchStalls();
+    const begun = performance.now();
+    total = await ask();
+    const took = performance.now() - begun;
+    const stall = watch();
+    if (round < 0) continue;
+    times.push(took);
+    stallMs = Math.max(stallMs, stall);
+  }
+  const sorted = times.toSorted((left, right) => left - right);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return { engine, title, total, p50Ms: at(0.5), p95Ms: at(0.95), stallMs };
+}
+
+/** Adds the log up, but for its latest entries, as between two rounds of a gateway. */
+async function rollUp(store: Store): Promise<void> {
+  const { id, below } = await readLogEnd(store.read);
+  const end = { id: id - 5_000, below };
+  for (let rolled: RolledUp = 1; rolled !== 0; ) rolled = await store.run('rollUpLog', { end, limit: 1_000 });
+}
+
+export interface LogExportResult {
+  engine: Store['engine'];
+  format: ExportFormat;
+  rowsPerSecond: number;
+  /** Longest time that the asking thread stood still meanwhile. */
+  stallMs: number;
+}
+
+async function measureExport(store: Store): Promise<LogExportResult[]> {
+  const results: LogExportResult[] = [];
+  for (const format of ['csv', 'jsonl'] as const) {
+    const watch = watchStalls();
+    const begun = performance.now();
+    const { after, upTo } = await store.report('exportRange', { after: 0 });
+    for (let last = after; last < upTo; )
+      ({ last } = await store.report('exportPage', { after: last, upTo, format, filter: {} }));
+    const seconds = (performance.now() - begun) / 1_000;
+    results.push({ engine: store.engine, format, rowsPerSecond: rows / seconds, stallMs: watch() });
   }
   return results;
 }
@@ -166,7 +255,7 @@ function filling(series: string, engine: 'printf' | 'format'): string[] {
       select i, 'req_019a' || ${hex}, case when i % 10 = 0 and i % 5000 <> 0 then 3 else 2 end,
         case when i % 10 = 0 and i % 5000 <> 0 then ${keys + 2} else ${key} end,
         'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 900,
-        1700000000 + i / 100 from ${series} as entries`,
+        ${start} + cast(i as bigint) * ${span} / ${rows + 1} from ${series} as entries`,
     `insert into log_counts (user_id, bucket, token_id, model_name, entries)
       select user_id, id >> 14, token_id, model_name, count(*) from request_log
       group by user_id, id >> 14, token_id, model_name`,

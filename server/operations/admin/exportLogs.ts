@@ -1,5 +1,7 @@
+import { keyRefused, usable } from '../../accounts/key-ring.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { csvHeader, type ExportFormat, type ExportRange } from '../../store/queries/log-export.ts';
+import { findToken } from '../../store/queries/tokens.ts';
 import { runReport } from '../run-report.ts';
 
 type Request = OperationRequest<'exportLogs'>;
@@ -32,6 +34,7 @@ async function* pages(
   let text = format === 'csv' ? csvHeader : '';
   for (let last = after; last < upTo; ) {
     const from = last;
+    await requireStillAdmin(request);
     const page = await runReport(request, 'exportPage', { after: from, upTo, format, filter });
     ({ last } = page);
     text += page.text;
@@ -39,6 +42,12 @@ async function* pages(
     text = '';
   }
   if (text !== '') yield Buffer.from(text);
+}
+
+/** What goes on for long ends with its key. @throws Failure 401 */
+async function requireStillAdmin({ gateway, caller }: Request): Promise<void> {
+  const token = await findToken(gateway.store.read, caller.tokenId);
+  if (token === undefined || token.role !== 'admin' || !usable(token, gateway.clock())) throw keyRefused();
 }
 
 async function* startingWith<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {

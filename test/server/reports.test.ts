@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { yieldToEventLoop } from '../../server/runtime/timers.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
+import { generateKey, hashKey } from '../../server/store/keys.ts';
+import type { ReportArgs, ReportName } from '../../server/store/reports.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { TestStore } from '../store/engines.ts';
+import { insertRows, runStatement } from '../store/raw-rows.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+
+const exportPath = '/api/admin/logs/export';
+const wide = 'x'.repeat(2_000);
+
+let target: TestGateway;
+let timers: ManualTimers;
+let report: Store['report'];
+const asked: ReportName[] = [];
+/** What a report does in place of itself. */
+let instead: <Name extends ReportName>(name: Name, args: ReportArgs<Name>) => Promise<unknown> | undefined;
+
+beforeAll(async () => {
+  timers = new ManualTimers();
+  target = await startTestGateway({ sandbox: false, channels: [] }, 'sqlite', Date.now, undefined, timers);
+  const { store } = target.gateway;
+  report = store.report.bind(store);
+  Object.assign(store, {
+    report: ((name, args) => {
+      asked.push(name);
+      return instead(name, args) ?? report(name, args);
+    }) as Store['report'],
+  });
+});
+beforeEach(() => {
+  asked.length = 0;
+  instead = () => undefined;
+});
+afterAll(() => target.close());
+
+const get = (path: string, key = target.key) =>
+  fetch(target.url + path, { headers: { authorization: `Bearer ${key}` } });
+const pages = () => asked.filter((name) => name === 'exportPage').length;
+
+/** Entries of some kilobytes, so that a few pages fill what lies between a gateway and its client. */
+async function fill(count: number) {
+  await runStatement(books(), 'delete from request_log');
+  await write(count, 1);
+}
+
+const books = () =>
+  ({ engine: 'sqlite', options: { dataDir: target.gateway.settings.dataDir } }) as TestStore;
+
+async function write(count: number, from: number) {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    id: from + index,
+    request_id: `r${from + index}`,
+    user_id: 1,
+    token_id: 1,
+    token_name: wide,
+    model_name: 'm',
+    operation: 'o',
+    channel: 'c',
+    status: 200,
+    unit: 'tokens',
+    units: 1,
+    prompt_tokens: 1,
+    completion_tokens: 1,
+    quota: 1,
+    duration_ms: 1,
+    created_at: 1_795_000_000,
+  }));
+  await insertRows(books(), 'request_log', rows);
+}
+
+/** A client that reads nothing of its answer until it is told to. */
+async function unread(path: string) {
+  const { hostname, port } = new URL(target.url);
+  const socket = connect(Number(port), hostname);
+  socket.pause();
+  await once(socket, 'connect');
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${target.key}\r\nconnection: close\r\n\r\n`,
+  );
+  return socket;
+}
+
+/** Resolves when no more pages have been read for some turns. */
+async function settled() {
+  await vi.waitFor(() => expect(pages()).toBeGreaterThan(1), 10_000);
+  let before = -1;
+  await vi.waitFor(
+    () => {
+      const now = pages();
+      const same = now === before;
+      before = now;
+      expect(same).toBe(true);
+    },
+    { timeout: 10_000, interval: 100 },
+  );
+  return before;
+}
+
+describe('an export', () => {
+  test('is complete and ends, while entries are written', async () => {
+    await fill(1_700);
+    let later = 100_000;
+    instead = (name, args) => {
+      if (name !== 'exportPage') return undefined;
+      later += 1;
+      return write(1, later).then(() => report(name, args));
+    };
+    const lines = (await (await get(exportPath)).text()).split('\n').slice(0, -1);
+    expect(lines.map((line) => (JSON.parse(line) as { id: number }).id)).toEqual(
+      Array.from({ length: 1_700 }, (_, index) => index + 1),
+    );
+    expect(later).toBeGreaterThan(100_003);
+  });
+
+  test('is read no faster than its client reads, and holds up nobody meanwhile', async () => {
+    await fill(12_000);
+    const socket = await unread(exportPath);
+    expect(await settled()).toBeLessThan(24);
+    expect((await get(`${exportPath}?request_id=r7`)).status).toBe(200);
+    expect((await get('/api/log/search?keyword=m')).status).toBe(200);
+    let bytes = 0;
+    socket.on('data', (piece: Buffer) => {
+      bytes += piece.length;
+    });
+    socket.resume();
+    await once(socket, 'close');
+    expect(bytes).toBeGreaterThan(12_000 * wide.length);
+  });
+
+  test('ends when its client leaves', async () => {
+    await fill(12_000);
+    const socket = await unread(exportPath);
+    const read = await settled();
+    socket.destroy();
+    await vi.waitFor(() => expect(target.gateway.reports.exports.idle).toBe(true));
+    expect(await settled()).toBeLessThanOrEqual(read + 1);
+  });
+
+  test('that fails before its first line has a status', async () => {
+    await fill(1);
+    instead = (name) =>
+      name === 'exportPage' ? Promise.reject(new StoreUnavailable(new Error('away'))) : undefined;
+    const answer = await get(`${exportPath}?format=csv`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      503,
+      'application/json; charset=utf-8',
+    ]);
+    expect(answer.headers.get('content-disposition')).toBeNull();
+  });
+
+  test.each(['csv', 'jsonl'])('that fails later does not look complete: %s', async (format) => {
+    await fill(1_700);
+    instead = (name) =>
+      name === 'exportPage' && pages() > 2
+        ? Promise.reject(new StoreUnavailable(new Error('away')))
+        : undefined;
+    const answer = await get(`${exportPath}?format=${format}`);
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  test('ends with its key', async () => {
+    await fill(1_700);
+    const { store } = target.gateway;
+    const key = generateKey();
+    const token = { userId: 1, name: 'short-lived', keyHash: hashKey(key), keyHint: '', now: 1 };
+    const { id } = await store.run('createToken', token);
+    instead = (name, args) =>
+      name === 'exportPage' && pages() === 2
+        ? store.run('disableToken', { id, userId: 1 }).then(() => report(name, args))
+        : undefined;
+    await expect((await get(exportPath, key)).text()).rejects.toThrow();
+    expect(pages()).toBe(2);
+  });
+});
+
+test('there is one audit at a time, and who waits too long may come again', async () => {
+  const audit = Promise.withResolvers<unknown>();
+  instead = (name) => (name === 'auditBooks' ? audit.promise : undefined);
+  const first = get('/api/admin/audit');
+  await vi.waitFor(() => expect(asked).toEqual(['auditBooks']));
+  const second = get('/api/admin/audit');
+  let refused: Response | undefined;
+  await vi.waitFor(async () => {
+    timers.advance(6_000);
+    refused ??= await Promise.race([second, yieldToEventLoop().then(() => undefined)]);
+    expect(refused).toBeDefined();
+  }, 10_000);
+  expect([refused?.status, refused?.headers.get('retry-after')]).toEqual([503, '1']);
+  // Others wait for no audit.
+  expect((await get('/api/admin/figures')).status).toBe(200);
+  audit.resolve(await report('auditBooks', null));
+  expect((await first).status).toBe(200);
+  instead = () => undefined;
+  expect((await get('/api/admin/audit')).status).toBe(200);
+});
