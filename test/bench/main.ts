@@ -15,8 +15,8 @@ const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase, logs
 
 const usage = `npm run bench -- [options]
 Measures the gateway against a proxy that checks nothing, and both against the upstream itself; the case logs, which runs
-only when it is named, searches, adds up and exports a log of a million entries, on
-PostgreSQL too when DATABASE_URL names one.
+only when it is named, searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names
+one.
 
   --case NAME          only this case (repeatable): ${caseNames.join(', ')}
   --rounds N           interleaved rounds, default 6
