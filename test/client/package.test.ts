@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../generated/operations.ts';
 
@@ -36,6 +38,34 @@ describe('the published form', () => {
     const program = join(folder, 'bin/unigate.js');
     const plain = ['--no-experimental-strip-types', program, '--version'];
     expect((await run(process.execPath, plain)).stdout).toBe(`${version}\n`);
+  });
+
+  test('has nothing that publint objects to', async () => {
+    const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
+    expect(messages).toEqual([]);
+  });
+
+  test('has types that every way of importing an ES module finds', async () => {
+    const { stdout } = await run(
+      'npm',
+      ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
+      {
+        cwd: folder,
+      },
+    );
+    const [packed] = Object.values(JSON.parse(stdout) as { filename: string }[]);
+    const file = await readFile(join(folder, packed?.filename ?? ''));
+    const tarball = createPackageFromTarballData(new Uint8Array(file));
+    const analysis = await checkPackage(tarball);
+    // Only an import can load it: `require` and the resolution of before 2022 are not meant to.
+    const problems = analysis.types ? analysis.problems : ['no types'];
+    const meant = problems.filter(
+      (problem) =>
+        typeof problem === 'string' ||
+        !('resolutionKind' in problem) ||
+        !['node10', 'node16-cjs'].includes(problem.resolutionKind),
+    );
+    expect(meant).toEqual([]);
   });
 
   test('is imported by its name and typed', async () => {

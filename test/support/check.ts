@@ -28,6 +28,10 @@ const staticSteps: readonly Step[] = [
   { title: 'event document', command: ['node', 'openapi/tools/check-asyncapi.ts'] },
   { title: 'code lint', command: ['oxlint', '--type-aware'] },
   { title: 'format', command: ['biome', 'check', '.'] },
+  {
+    title: 'unused files and packages',
+    command: ['knip', '--no-progress', '--include', 'files,dependencies,unlisted,unresolved'],
+  },
 ];
 
 /** So many at once as the smallest usual machine has cores. */
