@@ -1,7 +1,21 @@
 export type * as events from '../generated/events.ts';
 export type { components, operations, paths } from '../generated/http.ts';
 export { type OperationId, operations as operationTable } from '../generated/operations.ts';
-export type { Admin } from './admin/admin.ts';
+export type { Admin, Audit, Figures, FiguresQuery, Reload, ReloadQuery } from './admin/admin.ts';
+export type {
+  AdminDeliveries,
+  AdminDelivery,
+  AdminDeliveryPage,
+  AdminDeliveryQuery,
+} from './admin/admin-deliveries.ts';
+export type { AdminLogs, ExportedEntry, LogExportQuery } from './admin/admin-logs.ts';
+export type {
+  AdminTask,
+  AdminTaskPage,
+  AdminTaskQuery,
+  AdminTasks,
+  TaskSettlement,
+} from './admin/admin-tasks.ts';
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { ByteAnswer } from './byte-answer.ts';

@@ -1,11 +1,48 @@
-import type { Caller } from '../call.ts';
+import type { components, operations } from '../../generated/http.ts';
+import type { Caller, CallOptions } from '../call.ts';
+import { AdminDeliveries } from './admin-deliveries.ts';
+import { AdminLogs } from './admin-logs.ts';
+import { AdminTasks } from './admin-tasks.ts';
 import { Changes } from './changes.ts';
+
+type Schemas = components['schemas'];
+export type Audit = Schemas['AuditReply']['data'];
+export type Figures = Schemas['FiguresReply']['data'];
+export type Reload = Schemas['ReloadReply']['data'];
+export type ReloadQuery = NonNullable<operations['reloadConfiguration']['parameters']['query']>;
+export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['query']>;
 
 /** What the operator does; asks for the key of an admin, others get PermissionDeniedError. */
 export class Admin {
+  readonly tasks: AdminTasks;
+  readonly deliveries: AdminDeliveries;
+  readonly logs: AdminLogs;
   readonly changes: Changes;
+  readonly #caller: Caller;
 
   constructor(caller: Caller) {
+    this.#caller = caller;
+    this.tasks = new AdminTasks(caller);
+    this.deliveries = new AdminDeliveries(caller);
+    this.logs = new AdminLogs(caller);
     this.changes = new Changes(caller);
+  }
+
+  /** Proves the books; `problems` is empty when they add up. `GET /api/admin/audit` */
+  async audit(options: CallOptions = {}): Promise<Audit> {
+    return (await this.#caller.call('auditBooks', options)).data;
+  }
+
+  /** What requests came to, by hour, model, channel and so on. `GET /api/admin/figures` */
+  async figures(query: FiguresQuery = {}, options: CallOptions = {}): Promise<Figures> {
+    return (await this.#caller.call('showFigures', { ...options, params: { query } })).data;
+  }
+
+  /**
+   * Has a changed configuration file take effect on the gateway that is asked; tells what has changed.
+   * `POST /api/admin/reload`
+   */
+  async reload(query: ReloadQuery = {}, options: CallOptions = {}): Promise<Reload> {
+    return (await this.#caller.call('reloadConfiguration', { ...options, params: { query } })).data;
   }
 }

@@ -21,6 +21,16 @@ describe('a command line that is wrong', () => {
     [['keys', 'create', ' '], 'keys create takes one NAME.'],
     [['keys', 'create', 'n', '--quota', 'much'], '--quota: not a whole number.'],
     [['keys', 'create', 'n', '--ends', 'soon'], '--ends: a date such as 2026-11-22, or a span such as 24h.'],
+    [['tasks', 'settle', 't', '--reason', 'r'], 'tasks settle: give --outcome.'],
+    [
+      ['tasks', 'settle', 't', '--reason', 'r', '--outcome', 'completed'],
+      'give --units with --outcome completed.',
+    ],
+    [
+      ['tasks', 'settle', 't', '--reason', 'r', '--outcome', 'failed', '--units', '5'],
+      '--units and --url are for --outcome completed.',
+    ],
+    [['deliveries', 'list', '--state', 'queued'], '--state: one of open, delivered, given_up.'],
     [['keys', 'list', '--quota', '1'], 'keys list has no option --quota.'],
     [['keys', 'list', '--loud'], 'No option --loud.'],
     [['keys', 'list', '--json=yes'], '--json takes no value.'],

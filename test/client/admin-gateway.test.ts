@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Unigate } from '../../client/index.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -84,6 +87,32 @@ describe('keys', () => {
   });
 });
 
+test('tasks and deliveries', async () => {
+  const prompt = 'A paper boat. [[slow]]';
+  const { id } = await client.videos.create({ model: 'gamma3.0-video-prime', prompt });
+  const { items } = await dataOf<{ items: { id: string }[] }>(
+    'AdminTaskListReply',
+    'tasks',
+    'list',
+    '--id',
+    id,
+  );
+  expect(items).toMatchObject([{ id, model: 'gamma3.0-video-prime' }]);
+  const failed = ['--outcome', 'failed', '--reason', 'lost', '--message', 'It is lost.'];
+  expect(await printed('tasks', 'settle', id, ...failed)).toMatch(
+    new RegExp(`^id .*\\n${id} .* failed .* task_lost\\n$`),
+  );
+  expect(await admin('tasks', 'cancel', id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('(400)'),
+  });
+  await dataOf('DeliveryListReply', 'deliveries', 'list', '--state', 'open');
+  expect(await admin('deliveries', 'resend', '4711')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('(404)'),
+  });
+});
+
 test('the log', async () => {
   await client.embeddings.create({ model: 'theta-embedding-1', input: 'Hi.' });
   const { items } = await dataOf<Page>('LogSearchReply', 'logs', 'search', '--keyword', 'theta');
@@ -93,6 +122,54 @@ test('the log', async () => {
     code: 0,
     stderr: 'There are none.\n',
   });
+});
+
+describe('the books', () => {
+  const embed = () => client.embeddings.create({ model: 'theta-embedding-1', input: 'Hi.' });
+
+  test('are proved', async () => {
+    await embed();
+    expect(await dataOf('AuditReply', 'audit')).toMatchObject({ problems: [], more: false });
+    expect(await printed('audit')).toMatch(/^keys +\d+\ngranted /);
+  });
+
+  test('have figures', async () => {
+    await embed();
+    await dataOf('FiguresReply', 'figures', '--by', 'model,hour', '--since', '7d');
+    expect(await printed('figures', '--by', 'model', '--model', 'theta-embedding-1')).toMatch(
+      /^model +requests .*\ntheta-embedding-1 +\d+ /,
+    );
+  });
+
+  test('are exported to standard output and to a file', async () => {
+    await embed();
+    const lines = (await printed('logs', 'export', '--model', 'theta-embedding-1')).trimEnd().split('\n');
+    for (const line of lines) {
+      const entry: unknown = JSON.parse(line);
+      expect(schemaProblems({ pointer: '#/components/schemas/ExportedEntry', schema: {} }, entry)).toEqual(
+        [],
+      );
+    }
+    const folder = await mkdtemp(join(tmpdir(), 'unigate-export-'));
+    try {
+      const file = join(folder, 'log.csv');
+      expect(await printed('logs', 'export', '--model', 'theta-embedding-1', '-o', file)).toBe('');
+      const csv = (await readFile(file, 'utf8')).trimEnd().split('\r\n');
+      expect(csv[0]).toMatch(/^id,request_id,/);
+      expect(csv).toHaveLength(lines.length + 1);
+      expect(await admin('logs', 'export', '--user', '0', '-o', join(folder, 'none.csv'))).toMatchObject({
+        code: 1,
+      });
+      expect(await readdir(folder)).toEqual(['log.csv']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+});
+
+test('a reload', async () => {
+  expect(await dataOf('ReloadReply', 'reload', '--dry-run')).toMatchObject({ applied: false });
+  expect(await printed('reload')).toMatch(/^file +\S+\napplied +yes\n/);
 });
 
 test('changes', async () => {

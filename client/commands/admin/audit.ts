@@ -1,6 +1,6 @@
 import { UnigateError } from '../../errors.ts';
 import { UsageError } from '../check-options.ts';
-import { command } from './command.ts';
+import { type AdminCall, command } from './command.ts';
 
 /** `audit`: proves the books. Fails when they do not add up. */
 export const auditCommand = command({
@@ -10,12 +10,11 @@ export const auditCommand = command({
       does: 'read the database that DATA_DIR or DATABASE_URL names, beside a running gateway or without one',
     },
   },
-  examples: ['audit --offline', 'audit --offline --json'],
-  async run({ options, output, auditOffline }) {
-    if (!auditOffline)
-      throw new UsageError('--offline: only where the gateway is installed, as npm run admin.');
-    if (!options.offline) throw new UsageError('audit: give --offline.');
-    const audit = await auditOffline();
+  examples: ['audit', 'audit --json', 'audit --offline'],
+  async run(call) {
+    // The client is asked for only where it is needed, since it needs a key.
+    const { options, output, signal } = call;
+    const audit = options.offline ? await readOffline(call) : await call.client.admin.audit({ signal });
     const { keys, open, closed, granted, held, spent, left, problems, more } = audit;
     output.facts({ keys, granted, held, spent, left, open, closed }, audit);
     output.below(problems, { subject: (found) => found.subject, problem: (found) => found.problem });
@@ -23,3 +22,8 @@ export const auditCommand = command({
     if (problems.length > 0) throw new UnigateError('The books do not add up.');
   },
 });
+
+function readOffline({ auditOffline }: Pick<AdminCall, 'auditOffline'>) {
+  if (auditOffline) return auditOffline();
+  throw new UsageError('--offline: only where the gateway is installed, as npm run admin.');
+}

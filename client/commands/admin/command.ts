@@ -1,3 +1,4 @@
+import type { Audit } from '../../admin/admin.ts';
 import type { Unigate } from '../../unigate.ts';
 import type { Terminal } from '../terminal.ts';
 import type { AdminOptions, Values } from './options.ts';
@@ -19,20 +20,6 @@ export interface AdminCall<Options = object> {
 
 /** Reads books without a gateway. */
 export type OfflineAudit = () => Promise<Audit>;
-
-/** What an audit finds. */
-export interface Audit {
-  keys: number;
-  open: number;
-  closed: number;
-  granted: number;
-  held: number;
-  spent: number;
-  left: number;
-  problems: readonly { subject: string; problem: string }[];
-  /** Whether there are more problems than are told. */
-  more: boolean;
-}
 
 export interface AdminCommand {
   /** What stands after its name, in capitals. */

@@ -1,13 +1,21 @@
 import { auditCommand } from './audit.ts';
 import { changesCommand } from './changes.ts';
 import type { AdminCommand } from './command.ts';
+import { deliveryCommands } from './deliveries.ts';
+import { figuresCommand } from './figures.ts';
 import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
+import { reloadCommand } from './reload.ts';
+import { taskCommands } from './tasks.ts';
 
 /** Every command of the operator by its name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...keyCommands,
+  ...taskCommands,
+  ...deliveryCommands,
   ...logCommands,
+  figures: figuresCommand,
   changes: changesCommand,
   audit: auditCommand,
+  reload: reloadCommand,
 };

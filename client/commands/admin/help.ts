@@ -34,9 +34,9 @@ function calledAs(name: string, takes: string | undefined): string {
 
 function optionText({ options }: AdminCommand): string {
   return table(
-    Object.entries(options).map(([name, { takes, short, does }]) => {
+    Object.entries(options).map(([name, { takes, short, does, required }]) => {
       const both = `${short ? `-${short}, ` : '    '}--${name}`;
-      return [takes === undefined ? both : `${both} ${takes}`, does];
+      return [takes === undefined ? both : `${both} ${takes}`, required ? `${does} (must be given)` : does];
     }),
   );
 }

@@ -121,5 +121,9 @@ function readOptions(given: [string, unknown][], name: string, { options }: Admi
     if (!known) throw new UsageError(`${name} has no option --${option}.`);
     return [option, known.read && typeof value === 'string' ? known.read(value, `--${option}`) : value];
   });
+  const missing = Object.entries(options).find(
+    ([option, { required }]) => required && !read.some(([other]) => other === option),
+  );
+  if (missing) throw new UsageError(`${name}: give --${missing[0]}.`);
   return Object.fromEntries(read) as object;
 }

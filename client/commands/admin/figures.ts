@@ -1,0 +1,63 @@
+import type { Figures } from '../../admin/admin.ts';
+import { UsageError } from '../check-options.ts';
+import { command } from './command.ts';
+import { moment, whole } from './options.ts';
+import { type Columns, time } from './output.ts';
+
+const groupings = ['hour', 'day', 'model', 'channel', 'operation', 'user'] as const;
+type Grouping = (typeof groupings)[number];
+type Group = Figures['items'][number];
+
+const groupColumns: Readonly<Record<Grouping, (group: Group) => string | number | undefined>> = {
+  hour: ({ hour }) => time(hour),
+  day: ({ day }) => time(day).slice(0, 10),
+  model: ({ model }) => model,
+  channel: ({ channel }) => channel,
+  operation: ({ operation }) => operation,
+  user: ({ user_id }) => user_id,
+};
+
+const columns: Columns<Group> = {
+  requests: ({ requests }) => requests,
+  errors: ({ errors }) => errors,
+  quota: ({ quota }) => quota,
+  units: ({ units }) =>
+    Object.entries(units)
+      .map(([unit, count]) => `${count} ${unit}`)
+      .join(', '),
+  'mean ms': ({ latency }) => latency.mean_ms,
+  'p95 ms': ({ latency }) => latency.p95_ms,
+  'max ms': ({ latency }) => latency.max_ms,
+};
+
+function readGroupings(text: string, name: string): Grouping[] {
+  return text.split(',').map((word) => {
+    const found = groupings.find((grouping) => grouping === word.trim());
+    if (found === undefined) throw new UsageError(`${name}: one or two of ${groupings.join(', ')}.`);
+    return found;
+  });
+}
+
+const by = { takes: 'WHAT', does: `one or two of ${groupings.join(', ')}`, read: readGroupings } as const;
+
+/** `figures`: what requests came to. */
+export const figuresCommand = command({
+  does: 'show requests, errors, latency and quota of whole hours; by default of the last 24',
+  options: {
+    by,
+    since: { takes: 'TIME', does: 'a date, or how long ago, such as 7d', read: moment },
+    until: { takes: 'TIME', does: 'and not later', read: moment },
+    user: { takes: 'ID', does: 'only requests of this user', read: whole },
+    model: { takes: 'MODEL', does: 'only requests of this model' },
+    channel: { takes: 'CHANNEL', does: 'only requests that this channel served' },
+    operation: { takes: 'OPERATION', does: 'only requests of this operation' },
+  },
+  examples: ['figures', 'figures --by model', 'figures --by hour,channel --since 7d --json'],
+  async run({ client, options, output, signal }) {
+    const { by = [], user: user_id, ...others } = options;
+    const figures = await client.admin.figures({ by, user_id, ...others }, { signal });
+    const heads = Object.fromEntries(by.map((grouping) => [grouping, groupColumns[grouping]]));
+    output.table(figures.items, { ...heads, ...columns }, figures);
+    output.tell(`${time(figures.since)} to ${time(figures.until)}: ${figures.sum.requests} requests`);
+  },
+});
