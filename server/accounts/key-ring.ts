@@ -39,6 +39,8 @@ export function keyRefused(): Failure {
 export class KeyRing {
   readonly #parts: KeyRingParts;
   readonly #known: LRUCache<string, Known>;
+  /** Those under way, and until when they may be joined. */
+  readonly #lookUps = new Map<string, { known: Promise<Known>; until: number }>();
 
   constructor(parts: KeyRingParts, max: number = maxCached) {
     this.#parts = parts;
@@ -56,9 +58,26 @@ export class KeyRing {
 
   /** @throws Failure 401 when the key is unknown, disabled or expired, or not for use from the address. */
   async check(key: string, address: string): Promise<Caller> {
-    const hash = hashKey(key);
-    const { store, clock, timers } = this.#parts;
-    const until = timers.monotonic() + cacheTtlMs;
+    const { caller, allows } = await this.#lookUp(hashKey(key));
+    if (allows?.(address) === false) throw keyRefused();
+    return caller;
+  }
+
+  /** A key that sends many requests at once is looked up once for all of them. */
+  #lookUp(hash: string): Promise<Known> {
+    const now = this.#parts.timers.monotonic();
+    const running = this.#lookUps.get(hash);
+    if (running !== undefined && now < running.until) return running.known;
+    const until = now + cacheTtlMs;
+    const known = this.#find(hash, until).finally(() => {
+      if (this.#lookUps.get(hash)?.known === known) this.#lookUps.delete(hash);
+    });
+    this.#lookUps.set(hash, { known, until });
+    return known;
+  }
+
+  async #find(hash: string, until: number): Promise<Known> {
+    const { store, clock } = this.#parts;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
       this.#known.delete(hash);
@@ -75,18 +94,21 @@ export class KeyRing {
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    this.#known.set(hash, { caller, allows, until, expires });
-    if (allows?.(address) === false) throw keyRefused();
-    return caller;
+    const known = { caller, allows, until, expires };
+    this.#known.set(hash, known);
+    return known;
   }
 
   /** Believes nothing of a key any more that it knew before, by its hash. */
   drop(hash: string): void {
     this.#known.delete(hash);
+    this.#lookUps.delete(hash);
   }
 
   /** Believes nothing of a token any more that it knew before. */
   forget(tokenId: number): void {
+    // Whose they are is not known yet.
+    this.#lookUps.clear();
     for (const [hash, { caller }] of this.#known.entries())
       if (caller.tokenId === tokenId) this.#known.delete(hash);
   }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -67,4 +67,21 @@ test('only so many keys are kept at hand: the one used longest ago makes room', 
   ring.recall(first, address);
   await ring.check(third, address);
   expect(known()).toEqual([true, false, true]);
+});
+
+test('a key that is checked many times at once is looked up once, and anew after it was dropped', async () => {
+  const reads = vi.spyOn(store.read, 'executeQuery');
+  const { ring, first } = await makeRing([undefined]);
+  await Promise.all(Array.from({ length: 50 }, () => ring.check(first, address)));
+  expect(reads).toHaveBeenCalledTimes(1);
+  const before = ring.check(first, address);
+  ring.drop(hashKey(first));
+  await Promise.all([before, ring.check(first, address)]);
+  expect(reads).toHaveBeenCalledTimes(3);
+  reads.mockRestore();
+  await expect(
+    Promise.all([ring.check('sk-none', address), ring.check('sk-none', address)]),
+  ).rejects.toMatchObject({
+    status: 401,
+  });
 });
