@@ -55,6 +55,8 @@ export class Retention {
     const now = Math.min(clock(), timers.monotonic());
     const closedBefore = now - this.#keepMs;
     const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
+    const ended = { endedBefore: closedBefore, limit: batch };
+    await this.#inBatches(() => store.run('sweepVerificationSessions', ended));
     await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
     return swept;
   }

@@ -59,6 +59,25 @@ describe.each(engines)('verification sessions on %s', (engine) => {
     expect(await find()).toEqual(ended);
   });
 
+  test('are swept some time after their end, but for those of verified persons', async () => {
+    const times = { created_at: 1_000, updated_at: 1_000, expires_at: 5_000 };
+    const rows: [string, Partial<VerificationSessionsTable>][] = [
+      ['verified', { status: 'verified', group_id: 'ours', upstream_group_id: 'theirs' }],
+      ['without a group', { status: 'verified' }],
+      ['failed', { status: 'failed' }],
+      ['just failed', { status: 'failed', updated_at: 9_000 }],
+      ['expired', { status: 'expired', updated_at: 5_500 }],
+      ['never asked about', {}],
+      ['open', { expires_at: 9_000 }],
+    ];
+    for (const [session_id, change] of rows)
+      await store.run('saveVerificationSession', { ...session, ...times, session_id, ...change });
+    const sweep = (limit: number) => store.run('sweepVerificationSessions', { endedBefore: 6_000, limit });
+    expect([await sweep(3), await sweep(3), await sweep(3)]).toEqual([3, 1, 0]);
+    const left = await store.read.selectFrom('verification_sessions').select('session_id').execute();
+    expect(left.map((row) => row.session_id).toSorted()).toEqual(['just failed', 'open', 'verified']);
+  });
+
   test('of several ends at a time one is taken', async () => {
     await store.run('saveVerificationSession', session);
     const ends = await Promise.all([

@@ -28,7 +28,11 @@ import {
 } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
 import { deleteToken, makeToken, returnLeftovers } from './tokens.ts';
-import { saveVerificationSession, settleVerificationSession } from './verification-sessions.ts';
+import {
+  saveVerificationSession,
+  settleVerificationSession,
+  sweepVerificationSessions,
+} from './verification-sessions.ts';
 import { forgetVoice, saveVoice, touchVoice } from './voices.ts';
 
 /** Every command of the store. Adding one here is all it takes for both engines to run it. */
@@ -64,6 +68,7 @@ export const commands = {
   renewAssetUrl,
   saveVerificationSession,
   settleVerificationSession,
+  sweepVerificationSessions,
   createTask,
   markAsked,
   acceptTask,

@@ -36,3 +36,29 @@ export const settleVerificationSession: Command<
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 };
+
+/**
+ * Forgets at the most `limit` sessions that have ended before a time, and says how many. A verified person's stays, since
+ * uploads name its group.
+ */
+export const sweepVerificationSessions: Command<{ endedBefore: number; limit: number }, number> = async (
+  trx,
+  { endedBefore, limit },
+) => {
+  const { numDeletedRows } = await trx
+    .deleteFrom('verification_sessions')
+    .where('session_id', 'in', (db) =>
+      db
+        .selectFrom('verification_sessions')
+        .select('session_id')
+        .where('group_id', 'is', null)
+        .where('updated_at', '<', endedBefore)
+        // One whose end nobody has asked about is over by then.
+        .where('expires_at', '<', endedBefore)
+        .limit(limit),
+    )
+    // It may be verified at this moment.
+    .where('group_id', 'is', null)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+};

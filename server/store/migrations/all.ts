@@ -20,6 +20,7 @@ import { migration as figures } from './0019-figures.ts';
 import { migration as operatorsTasks } from './0020-operators-tasks.ts';
 import { migration as channelStates } from './0021-channel-states.ts';
 import { migration as socketPlaces } from './0024-socket-places.ts';
+import { migration as verificationRetention } from './0025-verification-retention.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -46,4 +47,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0020-operators-tasks', run: operatorsTasks },
   { name: '0024-socket-places', run: socketPlaces },
   { name: '0021-channel-states', run: channelStates },
+  { name: '0025-verification-retention', run: verificationRetention },
 ];
