@@ -1,7 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { type AdminTask, changesOf, dataOf, shownTask } from '../../support/admin.ts';
+import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { expectRefusal } from '../../support/expectations.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { checked, expectRefusal } from '../../support/expectations.ts';
 import { startMusic } from '../../support/start-music.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
@@ -50,6 +53,27 @@ describeOperation('settleTask', {
         progress: 100,
         video_url: expect.stringContaining('http'),
       });
+    });
+
+    test.each([
+      ['createNativeVideo', 'getNativeTask', { model: 'gamma3.0-video', input: slow }],
+      ['createGenericVideo', 'getGenericVideo', { model: 'gamma3.0-video', ...slow }],
+      ['createGenericVideo', 'getGenericVideo', { model: 'epsilon-delta-2-0-260128', ...slow }],
+      [
+        'createOfficialVideo',
+        'getOfficialVideo',
+        { model: 'epsilon-delta-2-0-260128', content: [{ type: 'text', text: slow.prompt }] },
+      ],
+    ] as const)('a task of %s as completed, as %s documents it', async (create, read, body) => {
+      const target = inject('gateway');
+      const made = await exchange(target, documented(create), { body: JSON.stringify(body) });
+      const { id, output } = jsonOf(made) as { id?: string; output?: { task_id: string } };
+      const task_id = id ?? output?.task_id ?? '';
+      dataOf(await call({ example: 'completed', path: { id: task_id } }));
+      const operation = documented(read);
+      const shown = checked(await exchange(target, operation, { path: { task_id } }), operation);
+      expect(shown.body.toString()).toMatch(/completed|SUCCE/i);
+      expect(shown.body.toString()).toContain('http');
     });
 
     test('400 what is more than was reserved, or has no result', async () => {
