@@ -24,6 +24,8 @@ interface ImageOrder {
   facts: ImageFacts;
   notifyHook: string | undefined;
   source?: TaskSource;
+  /** The client's own body, where the source may be gone when it comes again. */
+  asked?: object;
 }
 
 /** Makes an image job, which costs one action. @throws Failure as `startTask` does */

@@ -4,7 +4,7 @@ import type { OperationRequest } from '../http/handler.ts';
 import { sigmaMusic } from '../providers/sigma/music-request.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { findTaskModel } from '../tasks/task-model.ts';
-import { startTask, type TaskPlan } from './start-task.ts';
+import { earlierTask, startTask, type TaskPlan } from './start-task.ts';
 
 interface MusicOrder extends Pick<TaskPlan, 'callbackUrl' | 'callbackField'> {
   request: components['schemas']['SubmitMusicRequest'];
@@ -20,8 +20,17 @@ export async function startMusic(
 ): Promise<TaskRecord> {
   const model = findTaskModel(request.gateway, request.caller, 'sigma_music', ['sigma']);
   const { body, ...plan } = sigmaMusic(asked);
-  const resolved = await resolveClips(request, body, prefix);
-  return startTask(request, operation, { model, format: 'music', ...plan, ...resolved, ...callback });
+  const made = { model, format: 'music' } as const;
+  let resolved: Awaited<ReturnType<typeof resolveClips>>;
+  try {
+    resolved = await resolveClips(request, body, prefix);
+  } catch (error) {
+    const earlier = await earlierTask(request, operation, made);
+    if (earlier === undefined) throw error;
+    return earlier;
+  }
+  const own = resolved.source === undefined ? {} : { asked: request.body };
+  return startTask(request, operation, { ...made, ...plan, ...resolved, ...own, ...callback });
 }
 
 /** Whether the answer is to be in format A, which the prefix says. */

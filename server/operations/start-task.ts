@@ -32,6 +32,8 @@ export interface TaskPlan {
   source?: TaskSource;
   /** What the client calls each item of the body's `content`. */
   fields?: readonly string[];
+  /** The client's own body, by which `earlierTask` finds the task when its source is gone. */
+  asked?: object;
 }
 
 /** Something of the caller's that a request goes on from. */
@@ -90,6 +92,20 @@ export async function startTask(
       ? failureWithPublicIds(error, routed.publicIds)
       : error;
   }
+}
+
+/**
+ * The task that the caller has made of the very same request before, under the same idempotency key: for one that goes on
+ * from something that is gone since. Its plan had the client's body as `asked`.
+ */
+export async function earlierTask(
+  { gateway, caller, headers, body }: OperationRequest<'submitMusic' | 'createMusic' | 'submitImageAction'>,
+  operation: OperationId,
+  { model, format }: Pick<TaskPlan, 'model' | 'format'>,
+): Promise<TaskRecord | undefined> {
+  const idempotencyKey = headers['idempotency-key'];
+  if (typeof idempotencyKey !== 'string') return undefined;
+  return gateway.tasks.repeated({ caller, operation, model, format, idempotencyKey, asked: body });
 }
 
 /** Of the channels the one that has what a request goes on from. */

@@ -5,13 +5,19 @@ import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
-import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordHold } from '../telemetry/quota-flow.ts';
 import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
 import { heldFor } from './record-end.ts';
-import { newTask, type SubmittedTask, type TaskCreation } from './task-creation.ts';
+import {
+  fingerprintOfAsked,
+  newTask,
+  type RepeatedOrder,
+  type SubmittedTask,
+  type TaskCreation,
+} from './task-creation.ts';
 import { abandon } from './task-step.ts';
 import type { TaskTransitions } from './transitions.ts';
 
@@ -69,6 +75,15 @@ export class Submitter {
     } finally {
       this.#running.delete(id);
     }
+  }
+
+  /** The task of an earlier order of the same; undefined when there is none, or it came to nothing. */
+  async repeated(order: RepeatedOrder): Promise<TaskRecord | undefined> {
+    const { caller, format, idempotencyKey } = order;
+    const fingerprint = await fingerprintOfAsked(order);
+    const name = { userId: caller.userId, format, idempotencyKey, fingerprint };
+    const task = await findRepeatedTask(this.#env.store.read, name);
+    return task && this.#outcomeOf(task);
   }
 
   async #create(order: TaskCreation, channel: Channel): Promise<NewTaskResult> {

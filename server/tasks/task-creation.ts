@@ -34,7 +34,16 @@ export interface TaskCreation {
   callbackUrl?: string;
   /** The client's name for this request: the same name gives the same task. */
   idempotencyKey?: string;
+  /**
+   * JSON value that the client asked for, where `request` and `facts` cannot be made of it again when what it goes on from is
+   * gone: by it a repeat is known then.
+   */
+  asked?: object;
 }
+
+/** What an order has to have for an earlier one of the same to be found. */
+export type RepeatedOrder = Pick<TaskCreation, 'caller' | 'operation' | 'format' | 'model'> &
+  Required<Pick<TaskCreation, 'idempotencyKey' | 'asked'>>;
 
 export interface SubmittedTask {
   task: TaskRecord;
@@ -84,12 +93,23 @@ export async function newTask(
 }
 
 /** Tells one request from another. */
-async function fingerprintOf(
-  { operation, model, request, callbackUrl = '' }: TaskCreation,
-  facts: string,
-): Promise<string> {
+async function fingerprintOf(order: TaskCreation, facts: string): Promise<string> {
+  const { operation, model, request, asked, callbackUrl = '' } = order;
+  if (asked !== undefined) return fingerprintOfAsked({ operation, model, asked });
   const hash = createHash('sha256');
   for (const part of [operation, model.id, facts, callbackUrl]) hash.update(`${part.length}:${part}`);
   for await (const piece of jsonPieces(request)) hash.update(piece);
+  return hash.digest('hex');
+}
+
+/** The same for one that is known by what the client asked for. */
+export async function fingerprintOfAsked({
+  operation,
+  model,
+  asked,
+}: Pick<RepeatedOrder, 'operation' | 'model' | 'asked'>): Promise<string> {
+  const hash = createHash('sha256');
+  for (const part of ['asked', operation, model.id]) hash.update(`${part.length}:${part}`);
+  for await (const piece of jsonPieces(asked)) hash.update(piece);
   return hash.digest('hex');
 }

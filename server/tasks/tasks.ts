@@ -20,7 +20,7 @@ import { PollSlots } from './poll-slots.ts';
 import { Poller } from './poller.ts';
 import { Resumption, type TaskInput } from './resumption.ts';
 import { Submitter } from './submitter.ts';
-import type { SubmittedTask, TaskCreation } from './task-creation.ts';
+import type { RepeatedOrder, SubmittedTask, TaskCreation } from './task-creation.ts';
 import { TaskStep } from './task-step.ts';
 import { type ManualEnd, TaskTransitions } from './transitions.ts';
 
@@ -92,6 +92,11 @@ export class Tasks {
     const submitted = await this.#submitter.submit(order);
     if (submitted.task.nextPollAt !== null) this.#poller.wake(submitted.task.nextPollAt);
     return submitted;
+  }
+
+  /** The task that an earlier order of the same made, which was known by what the client asked for. */
+  repeated(order: RepeatedOrder): Promise<TaskRecord | undefined> {
+    return this.#submitter.repeated(order);
   }
 
   /**

@@ -259,6 +259,21 @@ describe.each(engines)('image jobs on %s', (engine) => {
       });
     });
 
+    test('is one job under one idempotency key, also when the first job is gone since', async () => {
+      const source = await rig.finish();
+      const body = { taskId: source, customId: button.customId };
+      const headers = { 'idempotency-key': `an action on ${engine}` };
+      const first = await rig.submit('action', body, { headers });
+      expect(first.status).toBe(200);
+      const { store } = rig.gateway.gateway;
+      await store.run('removeTask', { id: source, userId: 1, format: 'image' });
+      expect(await rig.submit('action', body, { headers })).toEqual(first);
+      const gone = { status: 404, body: { error: { code: 'resource_not_found' } } };
+      expect(await rig.submit('action', body)).toMatchObject(gone);
+      expect(await rig.submit('action', { ...body, state: 'other' }, { headers })).toMatchObject(gone);
+      expect(rig.sent('action')).toHaveLength(1);
+    });
+
     test('on another user’s job finds none', async () => {
       const source = await rig.finish();
       const { id: userId } = await rig.gateway.gateway.store.run('createUser', {

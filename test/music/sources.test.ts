@@ -100,6 +100,35 @@ describe('a song is gone on from', () => {
     });
   });
 
+  test('once under one idempotency key, also when it is gone since', async () => {
+    const requests = (id: string | undefined) =>
+      [
+        [musicPath, { prompt: 'On', continue_clip_id: id }],
+        [aPath, { input: { prompt: 'On', continue_clip_id: id } }],
+      ] as const;
+    const { store } = rig.gateway.gateway;
+    for (const index of [0, 1]) {
+      const [song, other] = await rig.songs();
+      const [path, body] = requests(song?.id)[index] ?? [musicPath, {}];
+      const headers = { 'idempotency-key': `gone since, at ${path}` };
+      const first = await rig.send('POST', path, body, { headers });
+      expect(first.status).toBe(200);
+      const source = await taskOf(song?.id);
+      const { user_id: userId } = await rig.stored(source);
+      await store.run('removeTask', { id: source, userId, format: 'music' });
+      rig.upstream.seen.length = 0;
+      const again = await rig.send('POST', path, body, { headers });
+      expect({ ...again.body, exec_time: 0 }).toEqual({ ...first.body, exec_time: 0 });
+      const gone = { status: 404, body: { error: { code: 'resource_not_found' } } };
+      expect(await rig.send('POST', path, body)).toMatchObject(gone);
+      const [, another] = requests(other?.id)[index] ?? [];
+      expect(await rig.send('POST', path, another ?? {}, { headers })).toMatchObject(gone);
+      const stranger = { headers, key: await strangersKey() };
+      expect(await rig.send('POST', path, body, stranger)).toMatchObject(gone);
+      expect(rig.sent()).toEqual([]);
+    }
+  });
+
   test('also by fields that only the provider knows', async () => {
     const { songs, upstreamTask } = await onFar();
     await rig.submit({ task: 'cover', cover_clip_id: songs[0]?.id });

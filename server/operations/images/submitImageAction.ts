@@ -4,13 +4,22 @@ import type { Handler } from '../../http/handler.ts';
 import { actionOf, type ImageFacts } from '../../providers/imgjob/image-job.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import { imageModel, readImageJob, startImageJob } from '../image-jobs.ts';
+import { earlierTask } from '../start-task.ts';
 
 /** Presses a button of a finished job, which makes a job of its own at the provider that has the first. */
 export const submitImageAction: Handler<'submitImageAction'> = async (request, reply) => {
   const { notifyHook, state, taskId, ...rest } = request.body;
   const { customId } = rest;
   const model = imageModel(request);
-  const source = await readImageJob(request, taskId, 'taskId');
+  let source: TaskRecord;
+  try {
+    source = await readImageJob(request, taskId, 'taskId');
+  } catch (error) {
+    const earlier = await earlierTask(request, 'submitImageAction', { model, format: 'image' });
+    if (earlier === undefined) throw error;
+    reply.json(200, renderSubmitted(earlier));
+    return;
+  }
   const upstreamId = requireButton(source, customId);
   const { prompt } = imageFacts(source);
   const facts: ImageFacts = {
@@ -25,6 +34,7 @@ export const submitImageAction: Handler<'submitImageAction'> = async (request, r
     facts,
     notifyHook,
     source: { channel: source.channel, field: 'taskId', id: taskId },
+    asked: request.body,
   });
   reply.json(200, renderSubmitted(task));
 };

@@ -112,6 +112,22 @@ export async function findTask(db: Kysely<Database>, name: TaskName): Promise<Ta
   return row === undefined ? undefined : taskRecord(row);
 }
 
+/** The user's task of an idempotency key, if it was made of that very request. */
+export async function findRepeatedTask(
+  db: Kysely<Database>,
+  name: Omit<TaskName, 'id'> & { idempotencyKey: string; fingerprint: string },
+): Promise<TaskRecord | undefined> {
+  const row = await db
+    .selectFrom('tasks')
+    .select(taskColumns)
+    .where('user_id', '=', name.userId)
+    .where('format', '=', name.format)
+    .where('idempotency_key', '=', name.idempotencyKey)
+    .where('fingerprint', '=', name.fingerprint)
+    .executeTakeFirst();
+  return row === undefined ? undefined : taskRecord(row);
+}
+
 /** The user's tasks of that format among these ids, in no order. */
 export async function findTasks(
   db: Kysely<Database>,
