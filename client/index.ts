@@ -17,6 +17,7 @@ export type {
   TaskSettlement,
 } from './admin/admin-tasks.ts';
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
+export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from './admin/channels.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';

@@ -4,6 +4,7 @@ import { AdminDeliveries } from './admin-deliveries.ts';
 import { AdminLogs } from './admin-logs.ts';
 import { AdminTasks } from './admin-tasks.ts';
 import { Changes } from './changes.ts';
+import { Channels } from './channels.ts';
 
 type Schemas = components['schemas'];
 export type Audit = Schemas['AuditReply']['data'];
@@ -14,6 +15,7 @@ export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['
 
 /** What the operator does; asks for the key of an admin, others get PermissionDeniedError. */
 export class Admin {
+  readonly channels: Channels;
   readonly tasks: AdminTasks;
   readonly deliveries: AdminDeliveries;
   readonly logs: AdminLogs;
@@ -22,6 +24,7 @@ export class Admin {
 
   constructor(caller: Caller) {
     this.#caller = caller;
+    this.channels = new Channels(caller);
     this.tasks = new AdminTasks(caller);
     this.deliveries = new AdminDeliveries(caller);
     this.logs = new AdminLogs(caller);

@@ -167,6 +167,16 @@ describe('the books', () => {
   });
 });
 
+test('channels', async () => {
+  const { items } = await dataOf<Page>('ChannelListReply', 'channels', 'list');
+  const name = items.find((channel) => channel.name.includes('embeddings'))?.name ?? items[0]?.name ?? '';
+  expect(await dataOf('ChannelTestReply', 'channels', 'test', name)).toMatchObject({ ok: true });
+  expect(await printed('channels', 'disable', name, '--reason', 'at noon')).toMatch(
+    / disabled .* at noon\n$/,
+  );
+  expect(await dataOf('ChannelReply', 'channels', 'enable', name)).toMatchObject({ disabled: null });
+});
+
 test('a reload', async () => {
   expect(await dataOf('ReloadReply', 'reload', '--dry-run')).toMatchObject({ applied: false });
   expect(await printed('reload')).toMatch(/^file +\S+\napplied +yes\n/);

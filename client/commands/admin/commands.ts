@@ -1,5 +1,6 @@
 import { auditCommand } from './audit.ts';
 import { changesCommand } from './changes.ts';
+import { channelCommands } from './channels.ts';
 import type { AdminCommand } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { figuresCommand } from './figures.ts';
@@ -11,6 +12,7 @@ import { taskCommands } from './tasks.ts';
 /** Every command of the operator by its name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
   ...keyCommands,
+  ...channelCommands,
   ...taskCommands,
   ...deliveryCommands,
   ...logCommands,
