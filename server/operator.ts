@@ -1,6 +1,8 @@
 import type { Gateway } from './gateway.ts';
 import { requireReady } from './operations/service/getReadiness.ts';
+import type { Logger } from './runtime/logger.ts';
 import type { Settings } from './settings/settings.ts';
+import type { TraceSettings } from './settings/traces.ts';
 import type { OpenWork } from './store/queries/open-work.ts';
 import { Latest } from './telemetry/latest.ts';
 import { channelHealthy, deliveryBacklog, deliveryLag, pollLag, tasksOpen } from './telemetry/metrics.ts';
@@ -17,12 +19,32 @@ export interface Operator {
 }
 
 /**
- * Opens the operator's port, if it has one. What is loaded for that is loaded here.
+ * Opens the operator's port and sends spans away, if it is to. What is loaded for that is loaded here.
  *
  * @throws SettingsError when the port cannot be opened.
  */
-export async function startOperator({ metrics: place }: Settings): Promise<Operator> {
-  if (place === undefined) return { url: undefined, started() {}, async close() {} };
+export async function startOperator(
+  { metrics, traces }: Pick<Settings, 'metrics' | 'traces'>,
+  logger: Logger,
+): Promise<Operator> {
+  const told = metrics === undefined ? undefined : await tellMetrics(metrics);
+  const stopSpans = traces === undefined ? async () => {} : await sendSpans(traces, logger);
+  return {
+    url: told?.url,
+    started: (gateway) => told?.started(gateway),
+    async close() {
+      await told?.close();
+      await stopSpans();
+    },
+  };
+}
+
+async function sendSpans(traces: TraceSettings, logger: Logger): Promise<() => Promise<void>> {
+  const { exportSpans } = await import('./telemetry/span-export.ts');
+  return exportSpans(traces, (message) => logger.warn({ reason: message }, 'spans could not be sent'));
+}
+
+async function tellMetrics(place: { host: string; port: number }): Promise<Operator> {
   const { Metrics } = await import('./telemetry/meter.ts');
   const metrics = new Metrics({ 'service.name': 'unigate' });
   const watched = [watchProcess()];

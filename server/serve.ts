@@ -101,7 +101,7 @@ export async function serve(
   });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
-    const operator = await startOperator(settings);
+    const operator = await startOperator(settings, logger);
     // The last to leave: how the gateway stops can be seen to the end.
     opened.push(() => operator.close());
     const id = `gateway_${randomUUID()}`;

@@ -69,7 +69,7 @@ export class Channel {
     this.#files = files;
     this.health = new Health(clock);
     const base = new URL(settings.baseUrl);
-    this.calls = new UpstreamCalls(settings.name, base);
+    this.calls = new UpstreamCalls(settings.name, base, settings.traceContext);
     this.#basePath = base.pathname.replace(/\/$/, '');
     this.#calls = new Slots(calls);
     this.#polls = new Slots(polls);
@@ -149,6 +149,7 @@ export class Channel {
     const written = holdsLongText(body) ? await jsonStream(body) : undefined;
     if (written !== undefined) sent['content-length'] = String(written.length);
     const call = this.calls.begin(method);
+    if (call.traceparent !== undefined) sent.traceparent = call.traceparent;
     const answer = this.#connections().request({
       method,
       path: this.#basePath + this.upstreamPath(path),

@@ -50,7 +50,7 @@ export async function openSocketInTurn(
     const { channel, attempt } = turn;
     const call = channel.calls.begin('GET');
     try {
-      const socket = await openSocket(channel, request);
+      const socket = await openSocket(channel, request, call.traceparent);
       call.answered(101);
       attempt.succeeded();
       return { channel, attempt, socket };
@@ -88,14 +88,18 @@ export function noteClose({ attempt }: Pick<OpenedSocket, 'attempt'>, code: numb
 }
 
 /** Opens a socket with the account's key. Rejects when it is not open in time, or the signal is aborted. */
-export function openSocket(channel: Channel, request: SocketRequest): Promise<WebSocket> {
+export function openSocket(
+  channel: Channel,
+  request: SocketRequest,
+  traceparent?: string,
+): Promise<WebSocket> {
   const { path, model, signal, timers = systemTimers } = request;
   const { wsUrl, key } = channel.settings;
   const query = `model=${encodeURIComponent(channel.upstreamModel(model))}`;
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const socket = new WebSocket(`${wsUrl}${channel.upstreamPath(path)}?${query}`, {
-      headers: { authorization: `Bearer ${key}` },
+      headers: { authorization: `Bearer ${key}`, ...(traceparent !== undefined && { traceparent }) },
       perMessageDeflate: false,
       maxPayload: maxFrameBytes,
     });

@@ -4,12 +4,13 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
+import { beginTrace } from '../telemetry/trace.ts';
+import { logFields, type Work, within } from '../telemetry/work.ts';
 import { beginRequest } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
 /** What the gateway knows about a request beside what the client sent. */
-export interface Call {
-  readonly requestId: string;
+export interface Call extends Work {
   /** By the monotonic clock. */
   readonly startedAt: number;
   /** The same by `performance.now()`, which is finer: for what is measured. */
@@ -43,14 +44,19 @@ export function newRequestId(at: number): string {
 }
 
 /** Gives every request its id. Always our own, never the client's: the books are keyed by it. */
-export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) {
+export function startCall({
+  clock,
+  timers,
+  logger,
+}: Pick<Gateway, 'clock' | 'timers'> & Partial<Pick<Gateway, 'logger'>>) {
   return (request: Request, response: Response, next: NextFunction): void => {
     const left = new AbortController();
     const began = performance.now();
     const recordEnd = beginRequest(began);
     response.once('close', () => {
       if (!response.writableFinished) left.abort();
-      recordEnd(request.method, request.call.operation, response);
+      recordEnd(request.method, request.call, response);
+      if (logger?.isLevelEnabled('debug')) logger.debug(aboutEnd(request.call, response), 'answered');
     });
     // Nothing has come or gone for long. That ends the connection of a client that neither sends nor reads; one that
     // waits for us does so as long as our own time limits let it.
@@ -60,6 +66,7 @@ export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) 
     const requestId = newRequestId(clock());
     request.call = {
       requestId,
+      trace: beginTrace(request.headers.traceparent, requestId),
       startedAt: timers.monotonic(),
       began,
       operation: undefined,
@@ -69,6 +76,17 @@ export function startCall({ clock, timers }: Pick<Gateway, 'clock' | 'timers'>) 
       signal: left.signal,
     };
     response.setHeader('x-request-id', requestId);
-    next();
+    within(request.call, next);
+  };
+}
+
+function aboutEnd(call: Call, { statusCode, writableFinished }: Response): object {
+  const ms = Math.round(performance.now() - call.began);
+  return {
+    ...logFields(call),
+    operation: call.operation?.id,
+    status: statusCode,
+    whole: writableFinished,
+    ms,
   };
 }

@@ -1,23 +1,28 @@
 import type { ServerResponse } from 'node:http';
-import type { Attributes } from '@opentelemetry/api';
+import type { Labels } from '../telemetry/instruments.ts';
 import { firstByteDuration, serverActiveRequests, serverRequestDuration } from '../telemetry/metrics.ts';
+import type { Trace } from '../telemetry/trace.ts';
 import type { Operation } from './routes.ts';
 
 /** Made once each: by operation, or by method where there is none, then by what came of it. */
-const known = new Map<string, Map<number, Attributes>>();
-const operations = new Map<string, Attributes>();
+const known = new Map<string, Map<number, Labels>>();
+const operations = new Map<string, Labels>();
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'CONNECT']);
 
+/** What is known of a request at its end. */
+interface Recorded {
+  readonly operation: Operation | undefined;
+  readonly trace: Trace | undefined;
+}
+
 /** Counts a request, and once more when the function that it gives is called with what is known by then. */
-export function beginRequest(
-  began: number,
-): (method: string, operation: Operation | undefined, end: ServerResponse) => void {
+export function beginRequest(began: number): (method: string, about: Recorded, end: ServerResponse) => void {
   serverActiveRequests.add(1);
-  return (method, operation, { headersSent, statusCode, writableFinished }) => {
+  return (method, about, { headersSent, statusCode, writableFinished }) => {
     serverActiveRequests.add(-1);
     // Who leaves before the answer gets none.
     const status = headersSent ? statusCode : 499;
-    recordRequest(began, method, operation, status, headersSent && !writableFinished);
+    recordRequest(began, method, about, status, headersSent && !writableFinished);
   };
 }
 
@@ -33,13 +38,17 @@ export function recordFirstByte(began: number, { id }: Operation): void {
 export function recordRequest(
   began: number,
   method: string,
-  operation: Operation | undefined,
+  { operation, trace }: Recorded,
   status: number,
   broken = false,
 ): void {
-  if (!serverRequestDuration.read) return;
+  if (!serverRequestDuration.read && !trace?.recorded) return;
   const seconds = (performance.now() - began) / 1e3;
-  serverRequestDuration.record(seconds, attributesOf(method, operation, status, broken));
+  const attributes = attributesOf(method, operation, status, broken);
+  serverRequestDuration.record(seconds, attributes);
+  if (!trace?.recorded) return;
+  const { 'error.type': error, 'http.route': route, 'http.request.method': name } = attributes;
+  trace.end(attributes, error?.toString(), route === undefined ? `${name}` : `${name} ${route}`);
 }
 
 function attributesOf(
@@ -47,13 +56,13 @@ function attributesOf(
   operation: Operation | undefined,
   status: number,
   broken: boolean,
-): Attributes {
+): Labels {
   const subject = operation?.id ?? method;
-  const outcomes = known.get(subject) ?? new Map<number, Attributes>();
+  const outcomes = known.get(subject) ?? new Map<number, Labels>();
   const outcome = status * 4 + (method === 'HEAD' ? 2 : 0) + (broken ? 1 : 0);
   const made = outcomes.get(outcome);
   if (made !== undefined) return made;
-  const attributes: Attributes = {
+  const attributes: Labels = {
     'http.request.method': methods.has(method) ? method : '_OTHER',
     ...(operation !== undefined && { 'http.route': operation.path, 'unigate.operation': operation.id }),
     'http.response.status_code': status,

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
 import { Failure } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
+import { logFields } from '../telemetry/work.ts';
 
 /** Longest body that is read only to be dropped, in bytes. */
 const droppedRest = 16 * 1024 * 1024;
@@ -28,10 +29,16 @@ const lingerMs = 2_000;
 /** The last handler: turns whatever was thrown into the error body of the operation's family. */
 export function renderFailure(logger: Logger) {
   return (error: unknown, request: Request, response: Response, _next: NextFunction): void => {
-    const { requestId, operation, signal } = request.call;
+    const { call } = request;
+    const { requestId, operation, signal } = call;
     if (signal.aborted) return;
     const failure = asFailure(error);
-    const about = { requestId, operation: operation?.id, status: failure.status, code: failure.code };
+    const about = {
+      ...logFields(call),
+      operation: operation?.id,
+      status: failure.status,
+      code: failure.code,
+    };
     if (failure.status === 500) logger.error({ ...about, err: failure.cause ?? error }, failure.message);
     else logger.debug(about, failure.message);
     if (response.headersSent) {

@@ -118,9 +118,9 @@ export class Metering {
     try {
       if (await ledger.settle({ requestId, charged, log }))
         recordSettlement(this.#call.model.id, this.#held, charged);
-      else logger.error({ requestId }, 'the reservation was closed before it was settled');
+      else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
     } catch (error) {
-      logger.error({ requestId, charged, err: error }, 'what was used could not be charged');
+      logger.error({ request_id: requestId, charged, err: error }, 'what was used could not be charged');
       throw error;
     }
   }

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { logFields } from '../telemetry/work.ts';
 
 export type { Logger };
 
@@ -30,7 +31,7 @@ export class Secrets {
 
 /**
  * JSON lines on standard error, so that standard output carries only what the operator is to read. No line holds one of
- * the `secrets`, however it came there.
+ * the `secrets`, however it came there; each has the request and the trace that it belongs to.
  */
 export function createLogger(
   level: string,
@@ -42,6 +43,7 @@ export function createLogger(
     {
       level,
       base: null,
+      mixin: () => ({ ...logFields() }),
       redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
       hooks: {
         streamWrite: (line) => hiding.hidden(line),

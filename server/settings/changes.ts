@@ -44,6 +44,7 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   bootstrapKey: 'BOOTSTRAP_KEY',
   logLevel: 'LOG_LEVEL',
   metrics: 'METRICS_HOST and METRICS_PORT',
+  traces: 'the variables that begin with OTEL_',
   database: 'database',
   sandbox: 'sandbox',
   sandboxTaskMs: 'sandbox.task_seconds',

@@ -41,6 +41,7 @@ export interface ConfigurationFile {
     custom_domains?: string[];
     private_files?: boolean;
     relay_media?: boolean;
+    trace_context?: boolean;
   }[];
   database?: {
     connections?: number;

@@ -7,6 +7,7 @@ import {
   SettingsError,
 } from './configuration.ts';
 import { type PostgresLimits, standardLimits } from './database.ts';
+import { type TraceSettings, traceSettings } from './traces.ts';
 
 /** An upstream account. */
 export interface ChannelSettings {
@@ -31,6 +32,8 @@ export interface ChannelSettings {
   privateFiles: boolean;
   /** Whether clients are shown the gateway's own links to the files it names. */
   relayMedia: boolean;
+  /** Whether it is sent the trace that a call belongs to; default: yes. */
+  traceContext?: boolean | undefined;
 }
 
 export interface Settings {
@@ -49,6 +52,8 @@ export interface Settings {
   tls: { certificate: string; key: string } | undefined;
   /** Where metrics are told, without a key; undefined: nowhere. */
   metrics: { host: string; port: number } | undefined;
+  /** Where spans are sent; undefined: none are recorded. */
+  traces: TraceSettings | undefined;
   /** Whether the embedded upstream runs. */
   sandbox: boolean;
   /** Milliseconds that its video and 3D tasks take; undefined: its own default. */
@@ -105,6 +110,7 @@ export function readSettings(environment: Environment): Settings {
       metricsPort === undefined
         ? undefined
         : { host: set('METRICS_HOST') ?? '127.0.0.1', port: port('METRICS_PORT', metricsPort) },
+    traces: traceSettings(set),
     sandbox: file.sandbox === undefined ? false : file.sandbox !== false,
     sandboxTaskMs: taskMs(file.sandbox),
     sandboxDraft: typeof file.sandbox === 'object' && file.sandbox.draft === true,
@@ -133,6 +139,7 @@ export function readSettings(environment: Environment): Settings {
       customDomains: channel.custom_domains,
       privateFiles: channel.private_files ?? false,
       relayMedia: channel.relay_media ?? false,
+      traceContext: channel.trace_context,
     })),
     callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
     limits: {
@@ -147,8 +154,9 @@ export function readSettings(environment: Environment): Settings {
 }
 
 /** All that no log may show. */
-export function secretsIn({ bootstrapKey, callbacks, channels }: Settings): string[] {
-  return [bootstrapKey ?? '', callbacks.secret ?? '', ...channels.map(({ key }) => key)];
+export function secretsIn({ bootstrapKey, callbacks, channels, traces }: Settings): string[] {
+  const headers = Object.values(traces?.headers ?? {});
+  return [bootstrapKey ?? '', callbacks.secret ?? '', ...headers, ...channels.map(({ key }) => key)];
 }
 
 function databaseLimits(file: ConfigurationFile['database'] = {}): PostgresLimits {

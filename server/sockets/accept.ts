@@ -7,6 +7,8 @@ import { Failure } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { recordRequest } from '../http/record-request.ts';
 import type { Timers } from '../runtime/timers.ts';
+import { beginTrace, type Trace } from '../telemetry/trace.ts';
+import { logFields, type Work, within } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import {
   type Admission,
@@ -34,8 +36,9 @@ export function acceptSockets(
   startSession: Record<SocketProtocol, StartSession>,
 ): OpenSockets {
   const sockets = new OpenSockets(timers);
-  const requestIds = new WeakMap<IncomingMessage, string>();
-  const idOf = (request: IncomingMessage) => requestIds.get(request) ?? '';
+  const works = new WeakMap<IncomingMessage, Work>();
+  const workOf = (request: IncomingMessage) => works.get(request) ?? { requestId: '', trace: undefined };
+  const idOf = (request: IncomingMessage) => workOf(request).requestId;
   const switcher = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -58,8 +61,16 @@ export function acceptSockets(
     stream: Duplex,
   ) => {
     const { protocol, channels } = admission;
-    const requestId = idOf(request);
-    const connection: Connection = { ...admission, gateway, requestId, startedAt, timers, stream };
+    const { requestId, trace } = workOf(request);
+    const connection: Connection = {
+      ...admission,
+      gateway,
+      requestId,
+      trace,
+      startedAt,
+      timers,
+      stream,
+    };
     const session = startSession[protocol](connection, socket, channels);
     sockets.add(session);
     return session;
@@ -68,13 +79,15 @@ export function acceptSockets(
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const startedAt = timers.monotonic();
     const began = performance.now();
-    const record = (status: number) => recordRequest(began, 'GET', operationOf(request), status);
     const requestId = `req_${randomUUID().replaceAll('-', '')}`;
-    requestIds.set(request, requestId);
+    const work: Work = { requestId, trace: beginTrace(request.headers.traceparent, requestId) };
+    works.set(request, work);
+    const record = (status: number, trace: Trace | undefined) =>
+      recordRequest(began, 'GET', { operation: operationOf(request), trace }, status);
     // Until the switch nobody else listens, and an error without a listener is thrown.
     const ignore = () => {};
     socket.on('error', ignore);
-    admit(gateway, request)
+    within(work, () => admit(gateway, request))
       .then(async (admission) => {
         const leave = await gateway.socketLimit.take(admission.caller);
         let ended = Promise.resolve();
@@ -83,7 +96,8 @@ export function acceptSockets(
           socket.off('error', ignore);
           // Where the client has left, or speaks another version of the protocol, nothing is opened.
           switcher.handleUpgrade(request, socket, head, (opened) => {
-            record(101);
+            // Its span goes on as long as the session.
+            record(101, undefined);
             ({ ended } = startSocket(admission, request, startedAt, opened, socket));
           });
         } finally {
@@ -92,8 +106,8 @@ export function acceptSockets(
       })
       .catch((error: unknown) => {
         const { status, code, message, cause } = refuseUpgrade(socket, requestId, error);
-        record(status);
-        const about = { requestId, status, code };
+        record(status, work.trace);
+        const about = { ...logFields(work), status, code };
         if (status === 500) gateway.logger.error({ ...about, err: cause }, message);
         else gateway.logger.debug(about, message);
       });

@@ -3,11 +3,11 @@ import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Timers } from '../runtime/timers.ts';
+import type { Work } from '../telemetry/work.ts';
 
 /** What is known of a socket that has passed the checks. */
-export interface Connection {
+export interface Connection extends Work {
   readonly gateway: Gateway;
-  readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
   readonly caller: Caller;

@@ -1,20 +1,26 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { SocketRequest } from '../channels/socket.ts';
 import { socketDuration, socketsActive } from '../telemetry/metrics.ts';
+import type { Trace } from '../telemetry/trace.ts';
 
 const operations: Readonly<Record<SocketRequest['path'], Attributes>> = {
   '/api-ws/v1/realtime': { 'unigate.operation': 'openRealtimeSocket' },
   '/api-ws/v1/inference': { 'unigate.operation': 'openInferenceSocket' },
 };
 
-/** Counts a socket as open until the function that it gives is called, with how it ended as an HTTP status. */
-export function countSocket(path: SocketRequest['path']): (status: number) => void {
+/**
+ * Counts a socket as open until the function that it gives is called, with how it ended as an HTTP status; its span ends
+ * then, too.
+ */
+export function countSocket(path: SocketRequest['path'], trace: Trace | undefined): (status: number) => void {
   const attributes = operations[path];
   const began = performance.now();
   socketsActive.add(1, attributes);
   return (status) => {
     socketsActive.add(-1, attributes);
     const seconds = (performance.now() - began) / 1e3;
-    socketDuration.record(seconds, { ...attributes, 'http.response.status_code': status });
+    const ended = { ...attributes, 'http.response.status_code': status };
+    socketDuration.record(seconds, ended);
+    trace?.end(ended, status >= 500 ? String(status) : undefined, `GET ${path}`);
   };
 }

@@ -1,6 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { Channel } from '../channels/channel.ts';
 import { noteClose, openSocketInTurn, type SocketRequest } from '../channels/socket.ts';
+import { within } from '../telemetry/work.ts';
 import type { Connection } from './connection.ts';
 import { Peer, type PeerEvents } from './peer.ts';
 
@@ -58,7 +59,9 @@ export class Relay {
     const { gateway, caller, model, timers } = this.#connection;
     const signal = AbortSignal.any([this.client.gone, this.#stopped.signal]);
     const request = { path: this.#path, model: model.id, user: caller.userId, signal, timers };
-    const opened = await openSocketInTurn(gateway.channels.order(channels), request, gateway.logger);
+    const opened = await within(this.#connection, () =>
+      openSocketInTurn(gateway.channels.order(channels), request, gateway.logger),
+    );
     const { channel, socket } = opened;
     if (signal.aborted) {
       socket.terminate();

@@ -3,6 +3,7 @@ import type { SocketRequest } from '../channels/socket.ts';
 import { Failure } from '../failure.ts';
 import type { Alarm } from '../runtime/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
+import { logFields } from '../telemetry/work.ts';
 import type { Connection, LiveSocket } from './connection.ts';
 import { countSocket } from './count-socket.ts';
 import { booksGraceMs, idleLimit } from './limits.ts';
@@ -35,7 +36,7 @@ export abstract class SocketSession implements LiveSocket {
 
   constructor(connection: Connection, path: SocketRequest['path'], socket: WebSocket) {
     this.connection = connection;
-    this.#countEnd = countSocket(path);
+    this.#countEnd = countSocket(path, connection.trace);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -94,12 +95,15 @@ export abstract class SocketSession implements LiveSocket {
   }
 
   async #finish(outcome: Outcome, notifyClient: () => void): Promise<void> {
-    const { gateway, requestId, timers } = this.connection;
+    const { gateway, timers } = this.connection;
     this.#quiet.cancel();
     this.#unwatchKey();
     this.#countEnd(outcome.status);
     const books = this.closeBooks(outcome).catch((error: unknown) => {
-      gateway.logger.error({ requestId, err: error }, 'the books of a socket could not be closed');
+      gateway.logger.error(
+        { ...logFields(this.connection), err: error },
+        'the books of a socket could not be closed',
+      );
     });
     this.relay.stop();
     // Books wait for a store that is away. A client that is to hear of a failure does not wait with them.
@@ -119,9 +123,10 @@ export abstract class SocketSession implements LiveSocket {
   }
 
   #failed(error: unknown): void {
-    const { gateway, requestId } = this.connection;
+    const { gateway } = this.connection;
     if (this.over || this.relay.client.gone.aborted) return;
-    if (!(error instanceof Failure)) gateway.logger.error({ requestId, err: error }, 'a socket failed');
+    if (!(error instanceof Failure))
+      gateway.logger.error({ ...logFields(this.connection), err: error }, 'a socket failed');
     this.fail(error);
   }
 

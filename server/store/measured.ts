@@ -1,6 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { errorType } from '../telemetry/error-type.ts';
 import { storeDuration } from '../telemetry/metrics.ts';
+import { currentWork } from '../telemetry/work.ts';
 import { StoreUnavailable } from './availability.ts';
 import type { Store } from './store.ts';
 
@@ -25,12 +26,17 @@ export function measured(store: Store): Store {
     ...store,
     run(name, args) {
       const result = store.run(name, args);
-      if (!storeDuration.read) return result;
+      const trace = currentWork()?.trace;
+      if (!storeDuration.read && !trace?.recorded) return result;
       const began = performance.now();
+      const span = trace?.child(name, { 'db.system.name': system, 'db.operation.name': name });
+      const end = (error?: string) => {
+        record(began, name, error);
+        span?.end({}, error);
+      };
       result.then(
-        () => record(began, name),
-        (error: unknown) =>
-          record(began, name, error instanceof StoreUnavailable ? 'unavailable' : errorType(error)),
+        () => end(),
+        (error: unknown) => end(error instanceof StoreUnavailable ? 'unavailable' : errorType(error)),
       );
       return result;
     },

@@ -19,6 +19,9 @@ interface Told {
   attach(meter: Meter): () => void;
 }
 
+/** Attributes that are numbers and texts only. */
+export type Labels = Readonly<Record<string, number | string>>;
+
 /** A value as it stands now, of one set of attributes. */
 export type Reading = readonly [value: number, attributes?: Attributes];
 

@@ -1,9 +1,13 @@
-import type { Attributes } from '@opentelemetry/api';
 import { errorType } from './error-type.ts';
+import type { Labels } from './instruments.ts';
 import { upstreamDuration } from './metrics.ts';
+import { writeTraceparent } from './trace.ts';
+import { currentWork } from './work.ts';
 
 /** One request to a provider. Exactly one of the two is to be called. */
 export interface UpstreamCall {
+  /** To send along: where the call stands in its trace, as the header `traceparent`. */
+  readonly traceparent?: string;
   /** The head of an answer came. */
   answered(status: number): void;
   /** None came; `error` is why. */
@@ -14,10 +18,13 @@ const nothing: UpstreamCall = { answered() {}, failed() {} };
 
 /** Measures what one channel's provider takes to answer. */
 export class UpstreamCalls {
-  readonly #channel: Attributes;
-  readonly #known = new Map<string, Map<number | string, Attributes>>();
+  readonly #channel: Labels;
+  readonly #told: boolean;
+  readonly #known = new Map<string, Map<number | string, Labels>>();
 
-  constructor(channel: string, baseUrl: URL) {
+  /** `told`: the provider is to know the trace that a call belongs to. */
+  constructor(channel: string, baseUrl: URL, told = true) {
+    this.#told = told;
     const { hostname, port, protocol } = baseUrl;
     const standardPort = protocol === 'https:' || protocol === 'wss:' ? 443 : 80;
     this.#channel = {
@@ -29,19 +36,30 @@ export class UpstreamCalls {
 
   /** A request is being sent. */
   begin(method: string): UpstreamCall {
-    if (!upstreamDuration.read) return nothing;
+    const outer = currentWork()?.trace;
+    if (!upstreamDuration.read && outer === undefined) return nothing;
     const began = performance.now();
-    const end = (outcome: number | string) =>
-      upstreamDuration.record((performance.now() - began) / 1e3, this.#attributes(method, outcome));
-    return { answered: end, failed: (error) => end(errorType(error)) };
+    const span = outer?.child(method, this.#channel);
+    const end = (outcome: number | string) => {
+      const attributes = this.#attributes(method, outcome);
+      upstreamDuration.record((performance.now() - began) / 1e3, attributes);
+      const { 'error.type': error } = attributes;
+      span?.end(attributes, error?.toString());
+    };
+    const known = span ?? outer;
+    return {
+      ...(known !== undefined && this.#told && { traceparent: writeTraceparent(known.context) }),
+      answered: end,
+      failed: (error) => end(errorType(error)),
+    };
   }
 
   /** `outcome`: the status, or the kind of error. */
-  #attributes(method: string, outcome: number | string): Attributes {
-    const byOutcome = this.#known.get(method) ?? new Map<number | string, Attributes>();
+  #attributes(method: string, outcome: number | string): Labels {
+    const byOutcome = this.#known.get(method) ?? new Map<number | string, Labels>();
     const made = byOutcome.get(outcome);
     if (made !== undefined) return made;
-    const attributes: Attributes = {
+    const attributes: Labels = {
       ...this.#channel,
       'http.request.method': method,
       ...(typeof outcome === 'number' && { 'http.response.status_code': outcome }),
