@@ -7541,6 +7541,18 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
+        /** @description The part that was asked for begins behind the end of the file. */
+        GenericRangeNotSatisfiable: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                /** @description How long the file is, where the provider tells. */
+                "content-range"?: string;
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GenericError"];
+            };
+        };
         /** @description The request breaks the contract, or its media or lengths exclude each other, or its idempotency key belongs to another request. The message names the field and the limit. Nothing was charged. */
         NativeMediaBadRequest: {
             headers: {
@@ -8472,6 +8484,7 @@ export interface operations {
             400: components["responses"]["GenericTaskBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             404: components["responses"]["GenericNotFound"];
+            416: components["responses"]["GenericRangeNotSatisfiable"];
             429: components["responses"]["GenericTooManyRequests"];
             500: components["responses"]["GenericInternalError"];
             502: components["responses"]["GenericBadGateway"];
@@ -10409,6 +10422,7 @@ export interface operations {
             };
             400: components["responses"]["GenericBadRequest"];
             404: components["responses"]["GenericNotFound"];
+            416: components["responses"]["GenericRangeNotSatisfiable"];
             500: components["responses"]["GenericInternalError"];
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];

@@ -356,7 +356,7 @@ export const operations = {
     area: 'video',
     summary: 'Download the video of a completed task.',
     aliases: [],
-    statuses: [200, 206, 400, 401, 404, 429, 500, 502, 503, 504],
+    statuses: [200, 206, 400, 401, 404, 416, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -365,6 +365,7 @@ export const operations = {
         400: ['application/json'],
         401: ['application/json'],
         404: ['application/json'],
+        416: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],
         502: ['application/json'],
@@ -1297,7 +1298,7 @@ export const operations = {
     area: 'service',
     summary: 'Download a file that a result names.',
     aliases: [],
-    statuses: [200, 206, 400, 404, 500, 502, 503, 504],
+    statuses: [200, 206, 400, 404, 416, 500, 502, 503, 504],
     mediaTypes: {
       request: [],
       response: {
@@ -1305,6 +1306,7 @@ export const operations = {
         206: ['video/mp4', 'video/quicktime', 'audio/mpeg', 'audio/wav', 'audio/ogg', 'audio/flac', 'audio/pcm', 'image/png', 'image/jpeg', 'image/webp', 'model/gltf-binary', 'application/octet-stream'],
         400: ['application/json'],
         404: ['application/json'],
+        416: ['application/json'],
         500: ['application/json'],
         502: ['application/json'],
         503: ['application/json'],

@@ -3,6 +3,8 @@ import type { CodesByFamily, ErrorCode, StatusesByCode } from '../generated/erro
 interface Options {
   /** Seconds to wait before a repeat; only on 429 and 503. */
   retryAfter?: number;
+  /** On 416: how long the file is, as the header of that name tells it. */
+  contentRange?: string | undefined;
   /** For the log alone. */
   cause?: unknown;
 }
@@ -18,17 +20,19 @@ export class Failure<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: string;
   /** Seconds to wait before a repeat; only on 429 and 503. */
   readonly retryAfter: number | undefined;
+  readonly contentRange: string | undefined;
 
   constructor(
     status: StatusesByCode[Code],
     code: Code,
     message: string,
-    { retryAfter, cause }: Options = {},
+    { retryAfter, contentRange, cause }: Options = {},
   ) {
     super(message, { cause });
     this.status = status;
     this.code = code;
     this.retryAfter = retryAfter;
+    this.contentRange = contentRange;
   }
 }
 

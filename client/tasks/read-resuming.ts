@@ -1,6 +1,6 @@
 import { readChunks } from '../byte-answer.ts';
 import type { CallOptions } from '../call.ts';
-import { ConnectionError, TimeoutError, UnigateError } from '../errors.ts';
+import { APIError, ConnectionError, TimeoutError, UnigateError } from '../errors.ts';
 import { aborted, backoff, wait } from '../retry.ts';
 import { SilenceTimer } from '../sockets/silence-timer.ts';
 
@@ -51,6 +51,7 @@ export async function* readResuming(
       throw new ConnectionError(`The connection broke after ${bytes} of ${file.total} bytes.`);
     } catch (error) {
       if (signal?.aborted) throw aborted(signal);
+      if (isBehindEnd(error, bytes)) return;
       const cause = attempt.signal.aborted ? attempt.signal.reason : error;
       if (bytes > before) breaks = 0;
       // What `open` throws was repeated there already.
@@ -60,6 +61,12 @@ export async function* readResuming(
     }
     await wait(backoff(breaks), signal ?? never);
   }
+}
+
+/** All had come when the connection broke: there is no more to ask for. */
+function isBehindEnd(error: unknown, bytes: number): boolean {
+  if (!(error instanceof APIError) || error.status !== 416) return false;
+  return error.headers.get('content-range') === `bytes */${bytes}`;
 }
 
 interface FileFacts {

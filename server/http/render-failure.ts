@@ -47,6 +47,7 @@ export function renderFailure(logger: Logger) {
       return;
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
+    if (failure.contentRange !== undefined) response.setHeader('content-range', failure.contentRange);
     // Clients repeat a 5xx by themselves; for this one there is no point in it.
     if (failure.status === 501) response.setHeader('x-should-retry', 'false');
     const family = operation?.errorFamily ?? 'generic';

@@ -40,7 +40,11 @@ export async function sendFile<Op extends OperationId>(
     logger: gateway.logger,
     signal,
   };
-  const { body, mediaType, length, part } = await openResultFile(url, { field, range, text }, wanted);
+  const { body, mediaType, length, part } = await openResultFile(
+    url,
+    { field, range, orWhole: reply.headersOnly, text },
+    wanted,
+  );
   const size = reply.headersOnly && part !== undefined ? part.of : length;
   const shownPart = reply.headersOnly ? undefined : part;
   const sent = reply.stream(shownPart === undefined ? 200 : 206, typeFor(mediaType), body, {
@@ -54,7 +58,9 @@ export async function sendFile<Op extends OperationId>(
   });
 }
 
-/** A header that asks for one range of bytes. Any other may be ignored. */
+/** A header that asks for one range of bytes. Any other may be ignored, and one that ends before it begins has to be. */
 function oneRange(header: string | undefined): string | undefined {
-  return header !== undefined && /^bytes=(\d{1,15}-\d{0,15}|-\d{1,15})$/.test(header) ? header : undefined;
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? [];
+  if (first === undefined || last === undefined || first + last === '') return undefined;
+  return first !== '' && last !== '' && Number(last) < Number(first) ? undefined : header;
 }

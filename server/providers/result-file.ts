@@ -20,18 +20,20 @@ export interface WantedPart {
   field: string;
   /** As in the header; undefined: the whole file. */
   range: string | undefined;
+  /** Where there is no such part, the whole file will do. */
+  orWhole?: boolean;
   /** The file is one of plain text or JSON. */
   text?: boolean;
 }
 
 /**
- * Opens a file that a provider made, or the part of it that `range` asks for; where that cannot be met, the whole file.
+ * Opens a file that a provider made, or the part of it that `range` asks for.
  *
- * @throws Failure 404 when it is gone, 502 or 504 when it cannot be had
+ * @throws Failure 404 when it is gone, 416 when it has no such part, 502 or 504 when it cannot be had
  */
 export async function openResultFile(
   url: string,
-  { field, range, text = false }: WantedPart,
+  { field, range, orWhole = false, text = false }: WantedPart,
   wanted: FileRequest,
 ): Promise<ResultFile> {
   const asked = range === undefined ? wanted : { ...wanted, headers: { range } };
@@ -43,8 +45,11 @@ export async function openResultFile(
   if ((status === 200 || part !== undefined) && !packed && !other)
     return { body, mediaType: mediaType(headers), length: headers['content-length'], part };
   await body.dump();
-  if (status === 416 && range !== undefined)
-    return openResultFile(url, { field, range: undefined, text }, wanted);
+  if (status === 416 && range !== undefined) {
+    if (orWhole) return openResultFile(url, { field, range: undefined, text }, wanted);
+    const [contentRange] = /^bytes \*\/\d{1,15}$/.exec(headers['content-range'] ?? '') ?? [];
+    throw new Failure(416, 'range_not_satisfiable', 'range: the file has no such part.', { contentRange });
+  }
   // Signed addresses answer 403 when their time is over.
   if (status === 403 || status === 404 || status === 410)
     throw new Failure(404, 'resource_not_found', `${field}: the file is not available any more.`);

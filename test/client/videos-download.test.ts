@@ -85,6 +85,15 @@ describe('receiving', () => {
     });
   });
 
+  test('has all when a file of unknown length broke off at its end', async () => {
+    const error = { error: { code: 'range_not_satisfiable', message: 'range: no', request_id: 'r' } };
+    const beyond = (length: number) =>
+      part(JSON.stringify(error), { 'content-range': `bytes */${length}` }, 416, false);
+    const open = { 'content-type': 'video/mp4' };
+    expect((await receive([part(file, open), beyond(10)])).outcome).toBe(file);
+    expect((await receive([part(file, open), beyond(9)])).outcome).toMatchObject({ status: 416 });
+  });
+
   test('passes over what it has when the whole file comes again', async () => {
     const { outcome, told } = await receive([part('0123'), part(file, whole, 200, false)]);
     expect(outcome).toBe(file);

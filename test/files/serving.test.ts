@@ -145,7 +145,8 @@ describe('parts', () => {
     serve = ({ headers: { range } }, response) => {
       const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? [];
       if (from === undefined) return void response.writeHead(200, { 'content-type': 'video/mp4' }).end(clip);
-      if (Number(from) >= clip.length) return void response.writeHead(416).end();
+      if (Number(from) >= clip.length)
+        return void response.writeHead(416, { 'content-range': `bytes */${clip.length}` }).end();
       const start = from === '' ? clip.length - Number(to) : Number(from);
       const end = from === '' || to === '' ? clip.length - 1 : Number(to);
       response
@@ -170,7 +171,7 @@ describe('parts', () => {
     ]);
   });
 
-  test.each(['bytes=10-', 'bytes=0-1,3-4', 'frames=1-2', 'bytes=x'])(
+  test.each(['bytes=0-1,3-4', 'bytes=3-2', 'frames=1-2', 'bytes=x'])(
     'the whole file for %s',
     async (range) => {
       const response = await ask(linkTo('/clip.mp4'), { headers: { range } });
@@ -178,6 +179,21 @@ describe('parts', () => {
       expect(told).toEqual([200, null, clip.toString()]);
     },
   );
+
+  test('that the file has not are refused, with its length where the provider tells', async () => {
+    const init = { headers: { range: 'bytes=10-' } };
+    const response = await ask(linkTo('/clip.mp4'), init);
+    const { error } = (await response.json()) as { error: { code: string } };
+    expect([response.status, error.code, response.headers.get('content-range')]).toEqual([
+      416,
+      'range_not_satisfiable',
+      'bytes */10',
+    ]);
+    serve = (_, answer) => answer.writeHead(416, { 'content-range': 'host.example' }).end();
+    const bare = await ask(linkTo('/clip.mp4'), init);
+    await bare.arrayBuffer();
+    expect([bare.status, bare.headers.get('content-range')]).toEqual([416, null]);
+  });
 
   test('HEAD tells of the whole file, by a GET of one byte', async () => {
     for (const headers of [{}, { range: 'bytes=3-5' }]) {

@@ -37,7 +37,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listVideos: listed,
   getVideo: kept,
   deleteVideo: kept,
-  downloadVideoContent: [200, 206, ...keyed, 404, ...provider],
+  downloadVideoContent: [200, 206, ...keyed, 404, 416, ...provider],
   createNativeVideo: created,
   // An id that nobody knows is a task of state UNKNOWN.
   getNativeTask: listed,
@@ -97,7 +97,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   enableChannel: [...operated, 404],
   disableChannel: [...operated, 404, ...body],
   // The link is the key.
-  getFile: [200, 206, 400, 404, 500, ...provider],
+  getFile: [200, 206, 400, 404, 416, 500, ...provider],
   getHomePage: [200, 500],
   getDocs: [200, 500],
   getDocsFile: [200, 400, 404, 500],
@@ -118,11 +118,15 @@ export const headers = {
     Record<number, readonly string[]>
   >,
   optional: {
-    downloadVideoContent: { 200: ['accept-ranges'], 206: ['accept-ranges', 'content-range'] },
+    downloadVideoContent: {
+      200: ['accept-ranges'],
+      206: ['accept-ranges', 'content-range'],
+      416: ['content-range'],
+    },
     exportLogs: { 200: ['content-disposition'] },
     getHomePage: { 200: ['content-security-policy'] },
     getDocs: { 200: ['content-security-policy'] },
     getDocsFile: { 200: ['content-security-policy'] },
-    getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'] },
+    getFile: { 200: fileHeaders, 206: [...fileHeaders, 'content-range'], 416: ['content-range'] },
   } as Readonly<Partial<Record<string, Readonly<Record<number, readonly string[]>>>>>,
 };

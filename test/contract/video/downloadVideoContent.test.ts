@@ -19,7 +19,7 @@ describeOperation('downloadVideoContent', {
     },
   },
   carriesOut: (call) => {
-    test('200 the file, 206 a part of it, 200 when the part is not there', async () => {
+    test('200 the file, 206 a part of it, 416 when the part is not there', async () => {
       const id = await startVideo();
       await videoEnded(id);
       const path = { task_id: id };
@@ -30,7 +30,8 @@ describeOperation('downloadVideoContent', {
       expect([part.status, part.body.length]).toEqual([206, 100]);
       expect(part.headers.get('content-range')).toBe(`bytes 0-99/${whole.body.length}`);
       const beyond = await call({ path, headers: { range: `bytes=${whole.body.length}-` } });
-      expect([beyond.status, beyond.body.length]).toEqual([200, whole.body.length]);
+      expectRefusal(beyond, 416, { code: 'range_not_satisfiable', names: 'range' });
+      expect(beyond.headers.get('content-range')).toBe(`bytes */${whole.body.length}`);
       expectRefusal(await call({ path, query: { variant: 'thumbnail' } }), 404, missing);
     });
     test('200 the last frame as the thumbnail', async () => {
