@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { type Context, isNode, type Node } from './visit.ts';
 
 /** Folders beside the spec that it does not refer to. */
-const apart = ['examples', 'guides', 'rules', 'tools'];
+const apart = ['examples', 'guides', 'rules', 'tools', 'workflows'];
 
 /** Every file in the folders of a spec is part of it. */
 export function noOrphanFile() {

@@ -32,7 +32,7 @@ export async function outputs(root: string): Promise<Map<string, string>> {
   const events = eventsOf(asyncapi);
   const validators = eventValidatorsSource(events);
   const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
-  const docs = await docsSite(root, { errors, decisions });
+  const docs = await docsSite(root, { openapi, errors, decisions });
   return new Map([
     ['openapi.json', json(openapi)],
     ['openapi-clients.json', json(forClients)],

@@ -1,11 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { JsonObject } from '../document.ts';
 import type { ErrorEntry } from '../errors.ts';
 import { errorsBody } from './errors-page.ts';
 import { html, readGuides } from './guides.ts';
 import { type PageEntry, page } from './page.ts';
+import { workflowsBody } from './workflows.ts';
 
 const reference = { file: 'reference.html', title: 'Reference' };
+const journeysEntry = { file: 'journeys.html', title: 'Journeys' };
 const errorsEntry = { file: 'errors.html', title: 'Errors' };
 const decisionsEntry = { file: 'decisions.html', title: 'Decisions' };
 
@@ -15,11 +18,11 @@ const decisionsEntry = { file: 'decisions.html', title: 'Decisions' };
  */
 export async function docsSite(
   root: string,
-  { errors, decisions }: { errors: readonly ErrorEntry[]; decisions: string },
+  { openapi, errors, decisions }: { openapi: JsonObject; errors: readonly ErrorEntry[]; decisions: string },
 ): Promise<Map<string, string>> {
   const guides = (await readGuides(root)).map((guide) => ({ ...guide, file: `${guide.name}.html` }));
   const first: PageEntry = { file: 'index.html', title: 'Start' };
-  const menu = [first, reference, ...guides, errorsEntry, decisionsEntry];
+  const menu = [first, reference, ...guides, journeysEntry, errorsEntry, decisionsEntry];
   const own = (name: string) => readFile(join(import.meta.dirname, name), 'utf8');
   return new Map([
     ['index.html', page(first, indexBody(guides, ''), { menu })],
@@ -28,6 +31,7 @@ export async function docsSite(
     ['home.html', page({ file: 'home.html', title: 'Welcome' }, homeBody(), { menu, folder: 'docs/' })],
     [reference.file, page(reference, referenceBody, { menu, wide: true })],
     ...guides.map((guide) => [guide.file, page(guide, html(guide.markdown), { menu })] as const),
+    [journeysEntry.file, page(journeysEntry, await workflowsBody(root, openapi), { menu })],
     [errorsEntry.file, page(errorsEntry, errorsBody(errors), { menu })],
     [decisionsEntry.file, page(decisionsEntry, html(decisions), { menu })],
     ['site.css', await own('site.css')],
@@ -57,6 +61,7 @@ const indexBody = (
 <ul>
 <li><a href="${folder}${reference.file}">Reference</a>: every path and every event, with requests that can be sent from the page.</li>
 ${guides.map(({ file, title, markdown }) => `<li><a href="${folder}${file}">${title}</a>: ${leadOf(markdown)}</li>`).join('\n')}
+<li><a href="${folder}${journeysEntry.file}">Journeys</a>: the main ways through the contract, for people and machines.</li>
 <li><a href="${folder}${errorsEntry.file}">Errors</a>: when each code occurs and what to do about it.</li>
 <li><a href="${folder}${decisionsEntry.file}">Decisions</a>: what was chosen where the interface leaves a place open.</li>
 </ul>
