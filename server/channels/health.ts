@@ -5,6 +5,8 @@ import { type Asked, Pauses } from './pauses.ts';
 const tolerated = 3;
 /** What begins so soon after a failure that was counted belongs to the same episode, in milliseconds. */
 const blipMs = 1_000;
+/** A silence so long, in which nothing else succeeded, is reason enough: three of them would take minutes, in milliseconds. */
+const longSilenceMs = 60_000;
 const firstRestMs = 5_000;
 const maxRestMs = 120_000;
 /** A request that tries out a channel keeps others from it no longer than this, in milliseconds. */
@@ -36,6 +38,8 @@ export class Health {
   #count = 0;
   /** The last failure that was counted. */
   #episode = { count: 0, at: Number.NEGATIVE_INFINITY };
+  /** When a request last succeeded. */
+  #good = 0;
   readonly #streaks: Record<Track, number> = { work: 0, polls: 0 };
   #rest: Rest | undefined;
   #rests = 0;
@@ -112,6 +116,8 @@ export class Health {
   /** @internal for `Attempt` */
   succeeded({ asked, began }: Attempt, anew: boolean): void {
     if (anew) this.#window.note('good');
+    this.#count += 1;
+    this.#good = this.#count;
     this.#pauses.lift(asked, began);
     if (began.count < this.#episode.count) return;
     const track = trackOf(asked);
@@ -144,7 +150,8 @@ export class Health {
     this.#episode = { count: this.#count, at: now };
     this.#window.note('episode');
     const track = trackOf(asked);
-    this.#streaks[track] += 1;
+    const silent = kind === 'timeout' && now - began.at >= longSilenceMs && this.#good < began.count;
+    this.#streaks[track] += silent ? tolerated : 1;
     if (this.#rest === undefined && this.#streaks[track] < tolerated && !this.#window.tooMany) return;
     this.#rest = { by: track, until: now + Math.min(maxRestMs, firstRestMs * 2 ** this.#rests) };
     this.#rests += 1;

@@ -33,7 +33,7 @@ describe('episodes', () => {
     const slow = begin(3);
     fail(2);
     for (const one of slow) {
-      now += 20_000;
+      now += 90_000;
       one.failed('timeout');
     }
     expect(health.state).toBe('healthy');
@@ -69,6 +69,28 @@ describe('episodes', () => {
       attempt.failed('broken_off');
     }
     expect(health.state).toBe('resting');
+  });
+
+  test('a silence of a minute in which nothing else succeeds is enough', () => {
+    const [silent, other] = begin(2);
+    now += 59_999;
+    other?.failed('timeout');
+    expect(health.state).toBe('healthy');
+    now += 1_000;
+    const later = health.begin();
+    now += 60_000;
+    later.failed('timeout');
+    silent?.failed('timeout');
+    expect([health.state, rest()]).toEqual(['resting', 5_000]);
+  });
+
+  test('a silence beside others that succeed is one failure', () => {
+    const silent = health.begin();
+    now += 30_000;
+    health.begin().succeeded();
+    now += 90_000;
+    silent.failed('timeout');
+    expect(health.state).toBe('healthy');
   });
 
   test('nothing else that is told of an attempt counts', () => {

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemTimers } from '../../server/runtime/timers.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { connect } from '../support/socket-client.ts';
 import { startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { makeKey, post, remainingQuota } from './books.ts';
@@ -163,6 +164,103 @@ describe('a gateway with two accounts', () => {
     expect((await ask()).status).toBe(200);
     expect(health()?.state).toBe('healthy');
   });
+});
+
+describe('what must not be made twice', () => {
+  const voice = {
+    model: 'voice-enrollment',
+    input: {
+      action: 'create_voice',
+      target_model: 'voxa-v2',
+      prefix: 'anna',
+      url: 'https://files.example/a.wav',
+    },
+  };
+  const asset = { url: 'https://files.example/a.png', asset_type: 'Image' };
+  const session = { callback_url: 'https://app.example/verified' };
+  const video = { model: 'gamma3.0-video', input: { prompt: 'A boat.' } };
+  /** What the account answers that makes something, each time another one. */
+  const made = (id: number) => ({
+    native: {
+      output: { voice_id: `voxa-v2-anna-${id}`, task_id: `t${id}`, task_status: 'PENDING' },
+      usage: { count: 1 },
+    },
+    official: { code: 0, data: { Id: `asset-20260301120000-${id}` } },
+    verification: {
+      success: true,
+      data: { session_id: `vs_${id}`, h5_link: 'https://h5.example/', status: 'pending' },
+    },
+  });
+  const kinds = [
+    ['a voice', 'native', '/api/v1/services/audio/tts/customization', voice],
+    ['a task', 'native', '/api/v1/services/aigc/video-generation/video-synthesis', video],
+    ['an asset', 'official', '/api/assets/upload', asset],
+    ['a session', 'verification', '/api/resource-channel/vendorx/visual-validate/sessions', session],
+  ] as const;
+
+  test('goes on to the next account where the first has certainly made nothing', async () => {
+    const first = await told();
+    const second = await told();
+    const protocols = ['native', 'official', 'verification'] as const;
+    const channels = protocols.flatMap((protocol) => [
+      channelTo(first.url, { name: `first-${protocol}`, protocol, priority: 9 }),
+      channelTo(second.url, { name: `second-${protocol}`, protocol }),
+    ]);
+    const target = await startTestGateway({ sandbox: false, channels });
+    opened.push(target);
+    let count = 0;
+    const seen = async (answer: Told['answer']) => {
+      first.answer = answer;
+      // Assets of a user go where the last one went.
+      const user = { name: 'one', group: 'default', now: 1 };
+      const { id: userId } = await target.gateway.store.run('createUser', user);
+      const { key } = await makeKey(target, { quota: 1_000_000, userId });
+      const came = [];
+      for (const [title, protocol, path, body] of kinds) {
+        for (const { health } of target.gateway.channels.all) health.restore();
+        first.seen.length = 0;
+        second.seen.length = 0;
+        second.answer = (response) => {
+          const headers = { 'content-type': 'application/json' };
+          response.writeHead(200, headers).end(JSON.stringify(made((count += 1))[protocol]));
+        };
+        const { status } = await post(target.url, key, path, body);
+        came.push([title, status === 200, first.changes().length, second.changes().length]);
+      }
+      return came;
+    };
+    const each = (...outcome: unknown[]) => kinds.map(([title]) => [title, ...outcome]);
+    for (const status of [401, 402, 429, 503, 529]) expect(await seen(bad(status))).toEqual(each(true, 1, 1));
+    for (const status of [500, 502, 504]) expect(await seen(bad(status))).toEqual(each(false, 1, 0));
+    expect(await seen(breaks)).toEqual(each(false, 1, 0));
+    await first.close();
+    expect(await seen(good)).toEqual(each(true, 0, 1));
+  });
+});
+
+test('a realtime session that its upstream breaks off counts against the channel, one that it closes does not', async () => {
+  const upstream = await startSocketUpstream({ opened: ({ socket }) => socket.close(1000) });
+  opened.push(upstream);
+  const channels = [channelTo(upstream.url, { name: 'first' })];
+  const target = await startTestGateway({ sandbox: false, channels });
+  opened.push(target);
+  const figures = target.gateway.channels.named('first')?.health.figures;
+  const session = async () => {
+    const client = await connect(`${target.url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
+      key: target.key,
+    });
+    await client.closed;
+  };
+  await session();
+  expect(figures?.failures.broken_off).toBe(0);
+  upstream.script = { opened: ({ socket }) => socket.terminate() };
+  await session();
+  expect([figures?.failures.broken_off, figures?.requests, figures?.lastFailure?.kind]).toEqual([
+    1,
+    2,
+    'broken_off',
+  ]);
+  await vi.waitFor(() => expect(figures?.inFlight).toBe(0));
 });
 
 test('an upstream whose sockets break off time and again rests', async () => {

@@ -1,0 +1,123 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { tryChannel } from '../../server/providers/channel-test.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
+import type { ChannelSettings } from '../../server/settings/settings.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0).toReversed()) await one.close();
+});
+
+async function channelThat(
+  answer: (response: ServerResponse) => void,
+  change: Partial<ChannelSettings>,
+): Promise<{ channel: Channel; upstream: RecordingUpstream }> {
+  const upstream = await startUpstream((_request, response) => answer(response));
+  const channel = new Channel(channelTo(upstream.url, change), Date.now);
+  opened.push(upstream, channel);
+  return { channel, upstream };
+}
+
+const says =
+  (status: number, body: unknown, contentType = 'application/json') =>
+  (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': contentType });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+const { signal } = new AbortController();
+const patience = { timers: systemTimers, limitMs: 15_000, signal };
+const named = (id: string) => [{ id, upstream: undefined }];
+
+describe('what is asked', () => {
+  test.each<[ChannelSettings['protocol'], string[], string, string]>([
+    ['native', ['*'], 'POST', '/api/v1/services/audio/tts/SpeechSynthesizer'],
+    ['native', ['beta/*'], 'POST', '/api/v1/services/aigc/multimodal-generation/generation'],
+    ['native', ['gamma3.0-video*', 'voxa-v1'], 'GET', '/api/v1/tasks/unigate-channel-test'],
+    ['embeddings', ['own-*', 'own-2'], 'POST', '/v1/embeddings'],
+    ['embeddings', ['own-*'], 'GET', '/v1/models/unigate-channel-test'],
+    ['messages', ['*'], 'POST', '/v1/messages/count_tokens'],
+    ['official', ['*'], 'GET', '/api/v3/contents/generations/tasks/unigate-channel-test'],
+    ['sigma', ['*'], 'GET', '/sigma/fetch/unigate-channel-test'],
+    ['imgjob', ['*'], 'GET', '/imgjob/task/unigate-channel-test/fetch'],
+  ])('of a %s channel for %j is %s %s', async (protocol, ids, method, path) => {
+    const models = ids.flatMap(named);
+    const { channel, upstream } = await channelThat(says(404, {}), { protocol, models });
+    await tryChannel(channel, patience);
+    expect(upstream.seen.map((one) => [one.method, one.path])).toEqual([[method, path]]);
+  });
+
+  test('is for a voice that the channel has, by the names of its provider', async () => {
+    const models = [{ id: 'alpha3-tts-flash', upstream: 'vendor-tts' }];
+    const { channel, upstream } = await channelThat(says(200, { output: {} }), { models, voices: ['Bruno'] });
+    expect(await tryChannel(channel, patience)).toMatchObject({ ok: true, model: 'alpha3-tts-flash' });
+    expect(upstream.seen[0]?.body).toMatchObject({
+      model: 'vendor-tts',
+      input: { text: 'Hi', voice: 'Bruno' },
+    });
+  });
+});
+
+describe('what is told', () => {
+  const embeddings = { protocol: 'embeddings', models: named('own') } as const;
+  const query = { protocol: 'eta' } as const;
+  const good = { ok: true, failure: null, problem: '' };
+
+  test.each<[number, unknown, Partial<ChannelSettings>, object]>([
+    [200, {}, embeddings, good],
+    [404, { code: 'NotFound' }, query, good],
+    [400, { code: 'InvalidParameter' }, query, good],
+    [404, 'no such page', query, good],
+    [200, 'welcome', query, { ok: false, failure: 'bad_answer' }],
+    [302, '', embeddings, { ok: false, failure: 'bad_answer' }],
+    [200, '<html>', embeddings, { ok: false, failure: 'bad_answer' }],
+    [401, {}, query, { ok: false, failure: 'key_refused' }],
+    [400, { code: 'InvalidApiKey' }, query, { ok: false, failure: 'key_refused' }],
+    [429, {}, query, { ok: false, failure: 'throttled' }],
+    [502, {}, embeddings, { ok: false, failure: 'server_error' }],
+    [400, { error: { message: 'no model own' } }, embeddings, { ok: false, failure: null }],
+  ])('of %i %j', async (status, body, change, verdict) => {
+    const type = typeof body === 'string' ? 'text/html' : undefined;
+    const { channel } = await channelThat(says(status, body, type), change);
+    expect(await tryChannel(channel, patience)).toMatchObject({ status, ...verdict });
+  });
+
+  test('holds none of the provider’s hosts and keys', async () => {
+    const message = 'upstream-key is not known at https://accounts.vendor.example/keys, ask 10.2.3.4';
+    const { channel } = await channelThat(says(400, { message }), embeddings);
+    const { problem } = await tryChannel(channel, patience);
+    expect(problem).toMatch(/^The provider answered with status 400: .*is not known/);
+    expect(problem).not.toMatch(/upstream-key|vendor|10\.2/);
+  });
+
+  test('of a provider that never answers is that it was late, and the channel hears it', async () => {
+    const timers = new ManualTimers();
+    const { channel, upstream } = await channelThat(() => timers.advance(15_000), embeddings);
+    const verdict = await tryChannel(channel, { ...patience, timers });
+    expect(verdict).toMatchObject({
+      ok: false,
+      status: null,
+      failure: 'timeout',
+      problem: 'No answer came in time.',
+    });
+    expect([channel.health.figures.failures.timeout, upstream.seen.length]).toEqual([1, 1]);
+  });
+
+  test('is nothing to a client that has left, and nothing of the channel', async () => {
+    const leaving = new AbortController();
+    const { channel } = await channelThat(() => leaving.abort(new Error('gone')), embeddings);
+    await expect(tryChannel(channel, { ...patience, signal: leaving.signal })).rejects.toThrow('gone');
+    expect(channel.health.figures.lastFailure).toBeUndefined();
+  });
+
+  test('of a connection that breaks is its code', async () => {
+    const { channel } = await channelThat((response) => void response.socket?.destroy(), embeddings);
+    expect(await tryChannel(channel, patience)).toMatchObject({
+      failure: 'broken_off',
+      problem: expect.stringMatching(/^The connection broke off \([A-Z_]+\)\.$/),
+    });
+  });
+});
