@@ -105,16 +105,20 @@ export class KeyRing {
     this.#lookUps.delete(hash);
   }
 
-  /** Believes nothing of a token any more that it knew before. */
-  forget(tokenId: number): void {
+  /** Believes nothing any more that it knew of a token, or of all tokens of a user. */
+  forget(gone: { tokenId: number } | { userId: number }): void {
     // Whose they are is not known yet.
     this.#lookUps.clear();
-    for (const [hash, { caller }] of this.#known.entries())
-      if (caller.tokenId === tokenId) this.#known.delete(hash);
+    for (const [hash, { caller }] of this.#known.entries()) {
+      const isIt = 'tokenId' in gone ? caller.tokenId === gone.tokenId : caller.userId === gone.userId;
+      if (isIt) this.#known.delete(hash);
+    }
   }
 }
 
 /** Whether a key works at a time, in epoch milliseconds. */
 export function usable(token: TokenRecord, now: number): boolean {
-  return token.status === 1 && (token.expiredTime === -1 || token.expiredTime * 1000 > now);
+  return (
+    token.status === 1 && !token.userDisabled && (token.expiredTime === -1 || token.expiredTime * 1000 > now)
+  );
 }

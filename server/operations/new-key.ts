@@ -108,7 +108,7 @@ function groupOf(maker: TokenRecord, group: string | undefined, groups: Settings
 
 function expiryOf(maker: TokenRecord, wanted: number | undefined, now: number): number {
   if (wanted === undefined) return maker.expiredTime;
-  if (wanted !== -1 && wanted * 1000 <= now) throw invalid('expired_time', 'must be in the future, or -1.');
+  readExpiry(wanted, now);
   const { expiredTime: last } = maker;
   if (last !== -1 && (wanted === -1 || wanted > last))
     throw beyond('expired_time', `must be at most ${last}, when the key that makes it ends.`);
@@ -116,17 +116,36 @@ function expiryOf(maker: TokenRecord, wanted: number | undefined, now: number): 
 }
 
 function modelsOf({ modelLimits }: TokenRecord, wanted: Wanted): string[] | null {
-  const ids = [...new Set((wanted.model_limits ?? '').split(',').map((id) => id.trim()))].filter(
-    (id) => id !== '',
-  );
-  if (!(wanted.model_limits_enabled ?? ids.length > 0)) return modelLimits;
-  if (ids.length === 0) throw invalid('model_limits', 'must name at least one model.');
-  if (ids.length > maxModels) throw invalid('model_limits', `must name at most ${maxModels} models.`);
-  if (ids.some((id) => id.includes('*'))) throw invalid('model_limits', 'takes ids of models, no patterns.');
+  if (wanted.model_limits_enabled === false) return modelLimits;
+  const ids = readModelLimits(wanted.model_limits ?? '');
+  if (ids === null && wanted.model_limits_enabled === undefined) return modelLimits;
+  if (ids === null) throw invalid('model_limits', 'must name at least one model.');
   const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
   const denied = ids.find((id) => !inLimits(id));
   if (denied !== undefined) throw beyond('model_limits', `this key may not use ${denied.slice(0, 100)}.`);
   return ids;
+}
+
+/**
+ * When a key ends, in Unix seconds; -1: never.
+ *
+ * @throws Failure 400 for what is past
+ */
+export function readExpiry(wanted: number, now: number): number {
+  if (wanted !== -1 && wanted * 1000 <= now) throw invalid('expired_time', 'must be in the future, or -1.');
+  return wanted;
+}
+
+/**
+ * The ids of `model_limits`; null when there is none.
+ *
+ * @throws Failure 400
+ */
+export function readModelLimits(text: string): string[] | null {
+  const ids = [...new Set(text.split(',').map((id) => id.trim()))].filter((id) => id !== '');
+  if (ids.length > maxModels) throw invalid('model_limits', `must name at most ${maxModels} models.`);
+  if (ids.some((id) => id.includes('*'))) throw invalid('model_limits', 'takes ids of models, no patterns.');
+  return ids.length === 0 ? null : ids;
 }
 
 function addressesOf({ allowIps }: TokenRecord, wanted: string | undefined): string[] | null {

@@ -2,18 +2,27 @@ import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { auditBooks } from './admin/auditBooks.ts';
 import { cancelTask } from './admin/cancelTask.ts';
+import { createUser } from './admin/createUser.ts';
+import { createUserToken } from './admin/createUserToken.ts';
 import { disableChannel } from './admin/disableChannel.ts';
 import { enableChannel } from './admin/enableChannel.ts';
 import { exportLogs } from './admin/exportLogs.ts';
+import { grantQuota } from './admin/grantQuota.ts';
 import { listChanges } from './admin/listChanges.ts';
 import { listChannels } from './admin/listChannels.ts';
+import { listGroups } from './admin/listGroups.ts';
+import { listUsers } from './admin/listUsers.ts';
 import { reloadConfiguration } from './admin/reloadConfiguration.ts';
 import { resendDelivery } from './admin/resendDelivery.ts';
+import { revokeToken } from './admin/revokeToken.ts';
 import { searchDeliveries } from './admin/searchDeliveries.ts';
 import { searchTasks } from './admin/searchTasks.ts';
+import { searchTokens } from './admin/searchTokens.ts';
 import { settleTask } from './admin/settleTask.ts';
 import { showFigures } from './admin/showFigures.ts';
 import { testChannel } from './admin/testChannel.ts';
+import { updateToken } from './admin/updateToken.ts';
+import { updateUser } from './admin/updateUser.ts';
 import { getAsset } from './assets/getAsset.ts';
 import { uploadAsset } from './assets/uploadAsset.ts';
 import { createEmbedding } from './embeddings/createEmbedding.ts';
@@ -121,6 +130,15 @@ export const handlers: Handlers = {
   getVerificationSession,
   listModels,
   getModel,
+  listUsers,
+  createUser,
+  updateUser,
+  listGroups,
+  searchTokens,
+  createUserToken,
+  updateToken,
+  grantQuota,
+  revokeToken,
   listChanges,
   reloadConfiguration,
   searchTasks,

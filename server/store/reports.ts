@@ -3,10 +3,13 @@ import { inOneState } from './one-state.ts';
 import { auditBooks } from './queries/audit.ts';
 import { searchDeliveries } from './queries/delivery-search.ts';
 import { showFigures } from './queries/figures.ts';
+import { countGroups } from './queries/group-counts.ts';
 import { exportPage, exportRange } from './queries/log-export.ts';
 import { searchLog } from './queries/log-search.ts';
 import { countOpenWork } from './queries/open-work.ts';
 import { searchTasks } from './queries/task-search.ts';
+import { searchTokens } from './queries/tokens.ts';
+import { searchUsers } from './queries/users.ts';
 import type { Database } from './schema.ts';
 
 /**
@@ -22,6 +25,9 @@ export const reports = {
   exportRange,
   exportPage,
   auditBooks: (db: Kysely<Database>, _nothing: null) => inOneState(db, auditBooks),
+  searchUsers,
+  searchTokens,
+  countGroups: (db: Kysely<Database>, _nothing: null) => countGroups(db),
 };
 
 export type ReportName = keyof typeof reports;
@@ -35,6 +41,9 @@ export const laneOf: Readonly<Record<ReportName, ReportLane>> = {
   searchLog: 'searches',
   searchTasks: 'searches',
   searchDeliveries: 'searches',
+  searchUsers: 'searches',
+  searchTokens: 'searches',
+  countGroups: 'searches',
   showFigures: 'figures',
   countOpenWork: 'figures',
   exportRange: 'exports',

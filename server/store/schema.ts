@@ -122,8 +122,9 @@ export interface GrantsTable {
   kind: 'opening' | 'given' | 'moved';
   /** The other key of a move. */
   other_id: number | null;
-  /** The admin who gave it under a name of the request's own; both null: none did. */
+  /** The admin who gave it; null: none did. */
   given_by: Generated<number | null>;
+  /** The admin's own name for the request: another one of that name is the same. */
   idempotency_key: Generated<string | null>;
   /** Why an admin gave it; null: that was not said. */
   reason: Generated<string | null>;

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeKey, remainingQuota } from '../server/books.ts';
+import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
@@ -176,7 +177,7 @@ describe.each(engines)('audio without a report on %s', (engine) => {
     [
       'loses its key',
       async () => {
-        await target.gateway.store.run('disableToken', { id: token.id, userId: token.userId });
+        await disableToken(target.gateway.store, token);
         await pass(30_000);
       },
     ],

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeKey } from '../server/books.ts';
+import { disableToken } from '../store/books.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
@@ -127,9 +128,7 @@ describe('pings', () => {
 });
 
 describe('a key that is revoked', () => {
-  const revoke = async ({ id, userId }: { id: number; userId: number }) => {
-    await target.gateway.store.run('disableToken', { id, userId });
-  };
+  const revoke = (token: { id: number }) => disableToken(target.gateway.store, token);
 
   test('ends a session within a second: 1008', async () => {
     const token = await makeKey(target, { quota: 1000 });

@@ -35,8 +35,9 @@ interface Told {
 }
 
 async function send(id: OperationId, body: string, headers: Record<string, string> = {}): Promise<Told> {
-  const response = await fetch(target.url + operations[id].path, {
-    method: 'POST',
+  const { method, path } = operations[id];
+  const response = await fetch(target.url + path, {
+    method: method.toUpperCase(),
     headers: {
       authorization: `Bearer ${target.key}`,
       'content-type': 'application/json',

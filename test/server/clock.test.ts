@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Receiver } from '../deliveries/receiver.ts';
+import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { makeKey, post, remainingQuota } from './books.ts';
@@ -76,7 +77,7 @@ test('a revoked key ends within seconds, and a used allowance stays used, howeve
   };
   for (let count = 0; count < 2; count += 1) expect(await ask(spent.key)).toBe(200);
   expect(await ask(revoked.key)).toBe(200);
-  await target.gateway.store.run('disableToken', revoked);
+  await disableToken(target.gateway.store, revoked);
   skew = 3 * hour;
   expect(await ask(spent.key)).toBe(429);
   skew = -hour;

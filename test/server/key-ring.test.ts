@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
-import { makeToken } from '../store/books.ts';
+import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
@@ -54,8 +54,8 @@ test('a key that ends while it is known ends on time', async () => {
 
 test('a key that is disabled is forgotten as soon as it is checked', async () => {
   const { ring, first, known } = await makeRing([undefined]);
-  const { tokenId, userId } = await ring.check(first, address);
-  await store.run('disableToken', { id: tokenId, userId });
+  const { tokenId } = await ring.check(first, address);
+  await disableToken(store, { id: tokenId });
   await expect(ring.check(first, address)).rejects.toMatchObject({ status: 401 });
   expect(known()).toEqual([false]);
 });

@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey } from '../../server/store/keys.ts';
 import type { ReportArgs, ReportName } from '../../server/store/reports.ts';
 import type { Store } from '../../server/store/store.ts';
+import { disableToken } from '../store/books.ts';
 import type { TestStore } from '../store/engines.ts';
 import { insertRows, runStatement } from '../store/raw-rows.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -173,7 +174,7 @@ describe('an export', () => {
     const { id } = await store.run('createToken', token);
     instead = (name, args) =>
       name === 'exportPage' && pages() === 2
-        ? store.run('disableToken', { id, userId: 1 }).then(() => report(name, args))
+        ? disableToken(store, { id }).then(() => report(name, args))
         : undefined;
     await expect((await get(exportPath, key)).text()).rejects.toThrow();
     expect(pages()).toBe(2);

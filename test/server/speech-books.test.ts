@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { disableToken } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
@@ -374,7 +375,7 @@ describe.each(engines)('on %s', (engine) => {
 
     test('when the key is disabled or expired', async () => {
       const disabled = await makeKey(target, { quota: 1000 });
-      await target.gateway.store.run('disableToken', { id: disabled.id, userId: disabled.userId });
+      await disableToken(target.gateway.store, disabled);
       expect(await untouched(disabled.key, native, sentence)).toMatchObject({
         status: 401,
         code: 'invalid_api_key',

@@ -28,6 +28,12 @@ export async function makeToken(store: Store, token: Partial<NewToken> = {}): Pr
   });
 }
 
+/** Disables a key, as an admin does. */
+export async function disableToken(store: Store, { id }: { id: number }): Promise<void> {
+  const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
+  await store.run('updateToken', { id, set: { status: 2 }, change });
+}
+
 export function ledgerRows(store: Store) {
   return store.read.selectFrom('ledger').selectAll().orderBy('request_id').execute();
 }

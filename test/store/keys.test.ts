@@ -8,7 +8,15 @@ import {
   type TokenRecord,
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
+import {
+  balanceOf,
+  disableToken,
+  expectBalanced,
+  ledgerRows,
+  logEntry,
+  logRows,
+  makeToken,
+} from './books.ts';
 import { engines, TestStore } from './engines.ts';
 
 const now = 1_700_000_000_000;
@@ -150,7 +158,7 @@ describe.each(engines)('keys on %s', (engine) => {
   test('a key that was deleted or disabled makes no other', async () => {
     const [deleted, disabled] = [await makeToken(store), await makeToken(store)];
     await remove(deleted);
-    await store.run('disableToken', { id: disabled.id, userId: disabled.userId });
+    await disableToken(store, disabled);
     expect([await tryMake(deleted), await tryMake(disabled)]).toEqual(['maker_gone', 'maker_gone']);
   });
 

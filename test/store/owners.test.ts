@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { findAssets, latestAssetChannel } from '../../server/store/queries/assets.ts';
 import { findTask, listTasks, pageTasks } from '../../server/store/queries/tasks.ts';
-import { findTokenByHash, type TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findVoice, listVoices } from '../../server/store/queries/voices.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
@@ -120,11 +120,5 @@ describe.each(engines)('what a user has, on %s', (engine) => {
       (await findAssets(store.read, { ids: [id], userId }))[0]?.group_id;
     expect(await groupOf('three', owner)).toBe(`group of ${owner.userId}`);
     expect(await groupOf('two', stranger)).toBe(`group of ${stranger.userId}`);
-  });
-
-  test('a key is disabled for its owner only', async () => {
-    expect(await store.run('disableToken', { id: owner.id, userId: stranger.userId })).toBe(false);
-    expect(await findTokenByHash(store.read, 'of the owner')).toMatchObject({ status: 1 });
-    expect(await store.run('disableToken', { id: owner.id, userId: owner.userId })).toBe(true);
   });
 });

@@ -52,6 +52,7 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
       const limited = role === undefined ? { ...target, key: inject('lesserKeys').penniless } : target;
       testLimits(limited, operation, {
         carriesOut: carriesOut !== undefined,
+        sparesPaths: role !== undefined,
       });
       testKeys(target, operation);
       if (statuses.includes(501)) {

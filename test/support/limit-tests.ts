@@ -25,6 +25,7 @@ const rulesOfModels = [
 ];
 
 interface RequestCase extends Omit<LimitCase, 'at' | 'beyond'> {
+  in: 'body' | Parameter['in'];
   at: Variation;
   beyond: Variation;
 }
@@ -34,6 +35,12 @@ const taken = new Set<JsonObject>();
 
 const found = new Map<string, ReturnType<typeof casesOf>>();
 
+interface LimitOptions {
+  carriesOut?: boolean;
+  /** Sends no request that would be taken for what is in its path: there the smallest number is the operator's own. */
+  sparesPaths?: boolean;
+}
+
 /**
  * Tests that each limit of an operation's requests is where the contract says: a value at it is taken, one beyond it
  * is refused with the field's name.
@@ -41,7 +48,7 @@ const found = new Map<string, ReturnType<typeof casesOf>>();
 export function testLimits(
   target: Target,
   operation: DocumentedOperation,
-  { carriesOut = true }: { carriesOut?: boolean } = {},
+  { carriesOut = true, sparesPaths = false }: LimitOptions = {},
 ): void {
   // Before any connection is open: looking for the values takes longer than a server keeps an idle one.
   const { cases, missing } = found.getOrInsertComputed(operation.id, () => casesOf(operation));
@@ -49,9 +56,10 @@ export function testLimits(
     expect(missing, 'limits that no example comes near').toEqual([]);
     const send = async (variation: Variation) =>
       checked(await exchange(target, operation, variation), operation);
-    const problems = await inLanes(cases, async ({ field, keyword, limit, at, beyond }) => {
+    const problems = await inLanes(cases, async ({ in: place, field, keyword, limit, at, beyond }) => {
       const name = `${field} ${keyword} ${JSON.stringify(limit)}`;
-      const taken = takenProblem(await send(at), carriesOut);
+      const spared = sparesPaths && place === 'path';
+      const taken = spared ? undefined : takenProblem(await send(at), carriesOut);
       const refused = refusedProblem(await send(beyond), field);
       return [
         ...(taken === undefined ? [] : [`at ${name}: ${taken}`]),
@@ -85,9 +93,9 @@ function refusedProblem(answer: Answer, field: string): string | undefined {
   return isNamed ? undefined : `does not name ${field}: ${message}`;
 }
 
-/** The parts of a form are named like the fields that they mean, headers in lower case. */
+/** The parts of a form are named like the fields that they mean, headers in lower case, and the whole `body`. */
 const plain = (field: string) =>
-  field.toLowerCase().replaceAll('[]', '').replaceAll('[', '.').replaceAll(']', '');
+  (field === '' ? 'body' : field).toLowerCase().replaceAll('[]', '').replaceAll('[', '.').replaceAll(']', '');
 
 function messageOf(answer: Answer): string {
   const { error, message } = jsonOf(answer) as { error?: { message: string }; message?: string };
@@ -100,7 +108,15 @@ function casesOf(operation: DocumentedOperation): { cases: RequestCase[]; missin
     const values = [...seeds, ...examples.map(({ value }) => value)];
     const { cases, missing } = limitCases(bundle, pointer, values, taken);
     const body = (value: Json): Variation => ({ body: value, mediaType });
-    return { missing, cases: cases.map((one) => ({ ...one, at: body(one.at), beyond: body(one.beyond) })) };
+    return {
+      missing,
+      cases: cases.map((one) => ({
+        ...one,
+        in: 'body' as const,
+        at: body(one.at),
+        beyond: body(one.beyond),
+      })),
+    };
   });
   const inParameters = operation.parameters.map((parameter) => {
     const { cases, missing } = limitCases(bundle, parameter.pointer, [...parameter.examples, null], taken);
@@ -120,6 +136,7 @@ function inParameter({ name, in: place }: Parameter, { at, beyond, ...one }: Lim
   };
   return {
     ...one,
+    in: place,
     field: [name, ...one.field.split('.').filter(Boolean)].join('.'),
     at: sent(at),
     beyond: sent(beyond),

@@ -74,6 +74,12 @@ export function* pairs(
     }
     case 'maxProperties':
       return yield { at: {}, beyond: { a: 1 } };
+    case 'minProperties':
+      for (const object of like.filter(isObject)) {
+        const some = (count: number) => Object.fromEntries(Object.entries(object).slice(0, count));
+        yield { at: some(number), beyond: some(number - 1) };
+      }
+      return;
     case 'enum':
       for (const value of Array.isArray(limit) ? limit.toReversed() : [])
         yield { at: value, beyond: unlike(value) };

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { startMock } from '../mock/server.ts';
+import { disableToken } from '../store/books.ts';
 import type { Target } from './answer.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
@@ -58,7 +59,7 @@ async function makeKeys({ gateway: { store, clock } }: TestGateway): Promise<Les
     return { key, id };
   };
   const revoked = await make('revoked', { unlimitedQuota: true });
-  await store.run('disableToken', { id: revoked.id, userId });
+  await disableToken(store, revoked);
   const restricted = await make('restricted', { unlimitedQuota: true, modelLimits: [] });
   const penniless = await make('penniless', {});
   return { revoked: revoked.key, restricted: restricted.key, penniless: penniless.key };

@@ -21,6 +21,6 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
     const message = 'id: a limited key deletes only itself and the keys that were made with it.';
     throw new Failure(403, 'access_denied', message);
   }
-  keys.forget(id);
+  keys.forget({ tokenId: id });
   reply.json(200, { success: true, message: '' });
 };

@@ -1,36 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
-import type { Database, Role } from '../schema.ts';
-import { type NewChange, recordChange } from './changes.ts';
+import type { Database } from '../schema.ts';
+import { type Creation, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 
 const rootUser = 1;
-
-/** A change of what has no number yet. */
-export type Creation = Omit<NewChange, 'subject'>;
-
-export interface NewUser {
-  name: string;
-  group: string;
-  /** Default: user. */
-  role?: Role;
-  now: number;
-  /** The admin who makes it; left out where none does. */
-  change?: Creation;
-}
-
-export const createUser: Command<NewUser, { id: number }> = async (
-  trx,
-  { name, group, role = 'user', now, change },
-) => {
-  const made = await trx
-    .insertInto('users')
-    .values({ name, group_name: group, role, created_at: now })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  if (change !== undefined) await recordChange(trx, { ...change, subject: `user ${made.id}` });
-  return made;
-};
 
 export interface NewToken {
   userId: number;
@@ -45,9 +19,9 @@ export interface NewToken {
   /** Unix seconds; default -1, never. */
   expiredTime?: number;
   /** Model patterns; default null, every model of the group. */
-  modelLimits?: string[] | null;
+  modelLimits?: readonly string[] | null;
   /** Addresses and ranges; default null, from everywhere. */
-  allowIps?: string[] | null;
+  allowIps?: readonly string[] | null;
   /** The key that it is made with; default null. */
   makerId?: number | null;
   /** The key whose allowance of requests and sockets it shares; default null, none. */
@@ -58,15 +32,22 @@ export interface NewToken {
   now: number;
 }
 
-/** Fails when the user does not exist or the hash is there already. */
-export const createToken: Command<NewToken, TokenRecord> = async (trx, token) => {
+/**
+ * Makes a key with quota from nowhere; `change` when an admin does it. Fails when the user does not exist or the hash is
+ * there already.
+ */
+export const createToken: Command<NewToken & { change?: Creation }, TokenRecord> = async (
+  trx,
+  { change, ...token },
+) => {
   const { remainQuota: amount = 0, now } = token;
   const { id } = await insertToken(trx, token);
   if (amount > 0)
     await trx
       .insertInto('grants')
-      .values(grant(id, amount, now))
+      .values({ ...grant(id, amount, now), given_by: change?.userId ?? null })
       .execute();
+  if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
   return madeToken(trx, token);
 };
 
@@ -115,18 +96,6 @@ export async function madeToken(trx: Kysely<Database>, token: NewToken): Promise
   if (record === undefined) throw new Error('the token vanished while it was made');
   return record;
 }
-
-/** False when the user has no such token. Disabling twice is not an error. */
-export const disableToken: Command<{ id: number; userId: number }, boolean> = async (trx, { id, userId }) => {
-  const { numUpdatedRows } = await trx
-    .updateTable('tokens')
-    .set({ status: 2 })
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-};
 
 export interface Bootstrap {
   keyHash: string;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
 import type { Command } from './command.ts';
@@ -14,6 +15,24 @@ export interface NewChange {
   /** What becomes of it, by field, as JSON has it. No secrets. */
   details: Readonly<Record<string, unknown>>;
   now: number;
+}
+
+/** A change of what has no number before it is made. */
+export type Creation = Omit<NewChange, 'subject'>;
+
+/** A change of which the command says what becomes of it. */
+export type Intent = Omit<Creation, 'details'>;
+
+/** What is otherwise, before and now; undefined when nothing is. */
+export function differences<Fields extends Readonly<Record<string, unknown>>>(
+  from: Fields,
+  to: Fields,
+): { from: Partial<Fields>; to: Partial<Fields> } | undefined {
+  const changed = Object.keys(to).filter((name) => !isDeepStrictEqual(from[name], to[name]));
+  if (changed.length === 0) return undefined;
+  const only = (fields: Fields) =>
+    Object.fromEntries(changed.map((name) => [name, fields[name]])) as Partial<Fields>;
+  return { from: only(from), to: only(to) };
 }
 
 /** For the command that makes a change: it stands and falls with it. */

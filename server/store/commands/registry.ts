@@ -1,4 +1,4 @@
-import { createToken, createUser, disableToken, ensureBootstrap } from './accounts.ts';
+import { createToken, ensureBootstrap } from './accounts.ts';
 import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import { noteChange } from './changes.ts';
@@ -14,6 +14,7 @@ import {
 } from './deliveries.ts';
 import { rollUpLog } from './figures.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
+import { grantQuota } from './grants.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
 import { sweepBooks } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
@@ -27,7 +28,8 @@ import {
   repairDueTasks,
 } from './task-polls.ts';
 import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
-import { deleteToken, makeToken, returnLeftovers } from './tokens.ts';
+import { deleteToken, makeToken, returnLeftovers, revokeToken, updateToken } from './tokens.ts';
+import { createUser, updateUser } from './users.ts';
 import {
   saveVerificationSession,
   settleVerificationSession,
@@ -41,8 +43,11 @@ export const commands = {
   removeGateway,
   freeOrphans,
   createUser,
+  updateUser,
   createToken,
-  disableToken,
+  updateToken,
+  grantQuota,
+  revokeToken,
   makeToken,
   deleteToken,
   returnLeftovers,

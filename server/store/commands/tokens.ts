@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
-import type { TokenRecord } from '../queries/tokens.ts';
+import { findToken, type TokenRecord } from '../queries/tokens.ts';
 import type { Database } from '../schema.ts';
 import { grant, insertToken, madeToken, type NewToken } from './accounts.ts';
+import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 
 export type MakeTokenResult = TokenRecord | 'insufficient_quota' | 'maker_gone';
@@ -62,17 +63,114 @@ export const deleteToken: Command<
     .executeTakeFirst();
   if (found === undefined) return 'not_found';
   if (by !== null && !(await wasMadeWith(trx, id, by))) return 'not_allowed';
+  // False: another process was faster.
+  return (await removeToken(trx, id, now)) ? 'deleted' : 'not_found';
+};
+
+/** Deletes a key of any user; false when it is not there. */
+export const revokeToken: Command<{ id: number; change: Creation }, boolean> = async (
+  trx,
+  { id, change },
+) => {
+  const removed = await removeToken(trx, id, change.now);
+  if (removed) await recordChange(trx, { ...change, subject: `token ${id}` });
+  return removed;
+};
+
+/** Deletes a key and gives back what it has left; false when it is not there. */
+async function removeToken(trx: Kysely<Database>, id: number, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('tokens')
     .set({ deleted_at: now })
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  // Another process was faster.
-  if (numUpdatedRows === 0n) return 'not_found';
+  if (numUpdatedRows === 0n) return false;
   await returnLeftover(trx, id, now);
-  return 'deleted';
+  return true;
+}
+
+export interface TokenFields {
+  name?: string | undefined;
+  /** 1 enabled, 2 disabled. */
+  status?: 1 | 2 | undefined;
+  unlimitedQuota?: boolean | undefined;
+  /** Unix seconds; -1: never. */
+  expiredTime?: number | undefined;
+  /** Model ids; null: every model of the group. */
+  modelLimits?: readonly string[] | null | undefined;
+  /** Addresses and ranges; null: everywhere. */
+  allowIps?: readonly string[] | null | undefined;
+  /** null: that of its user. */
+  group?: string | null | undefined;
+  /** Of its own, 0: no limit; null: as the key that it shares with, else as configured. */
+  requestsPerMinute?: number | null | undefined;
+  sockets?: number | null | undefined;
+}
+
+/** Changes what is given of a key of any user, and gives the key as it is then. */
+export const updateToken: Command<
+  { id: number; set: TokenFields; change: Intent },
+  TokenRecord | 'not_found'
+> = async (trx, { id, set, change }) => {
+  // The update that changes nothing locks the row, so that what is told of it is what is changed.
+  await trx
+    .updateTable('tokens')
+    .set((row) => ({ used_quota: row.ref('used_quota') }))
+    .where('id', '=', id)
+    .execute();
+  const before = await findToken(trx, id);
+  if (before === undefined) return 'not_found';
+  const from = fieldsOf(before);
+  const to = { ...from, ...given(set) };
+  const details = differences(told(from), told(to));
+  if (details === undefined) return before;
+  await trx
+    .updateTable('tokens')
+    .set({
+      name: to.name,
+      status: to.status,
+      unlimited_quota: to.unlimitedQuota ? 1 : 0,
+      expired_time: to.expiredTime,
+      model_limits: to.modelLimits === null ? null : JSON.stringify(to.modelLimits),
+      allow_ips: to.allowIps === null ? null : JSON.stringify(to.allowIps),
+      group_name: to.group,
+      requests_per_minute: to.requestsPerMinute,
+      sockets: to.sockets,
+    })
+    .where('id', '=', id)
+    .execute();
+  await recordChange(trx, { ...change, subject: `token ${id}`, details });
+  const after = await findToken(trx, id);
+  if (after === undefined) throw new Error('the token vanished while it was changed');
+  return after;
 };
+
+function fieldsOf(token: TokenRecord) {
+  const { name, status, unlimitedQuota, expiredTime, modelLimits, allowIps, requestsPerMinute, sockets } =
+    token;
+  const limits = { unlimitedQuota, expiredTime, modelLimits, allowIps, requestsPerMinute, sockets };
+  return { name, status, group: token.ownGroup, ...limits };
+}
+
+/** In the words of the contract. */
+const told = (fields: ReturnType<typeof fieldsOf>) => ({
+  name: fields.name,
+  status: fields.status,
+  unlimited_quota: fields.unlimitedQuota,
+  expired_time: fields.expiredTime,
+  model_limits: fields.modelLimits,
+  allow_ips: fields.allowIps,
+  group: fields.group,
+  requests_per_minute: fields.requestsPerMinute,
+  sockets: fields.sockets,
+});
+
+/** Without what is left out. */
+const given = (set: TokenFields) =>
+  Object.fromEntries(Object.entries(set).filter(([, value]) => value !== undefined)) as Partial<
+    ReturnType<typeof fieldsOf>
+  >;
 
 /** Whether a key is `maker`, or was made with it or with one that was made with it, and so on. */
 async function wasMadeWith(trx: Kysely<Database>, id: number, maker: number): Promise<boolean> {

@@ -1,11 +1,13 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { having } from './names.ts';
 
 /** A key's record with everything that decides whether it may be used. */
 export interface TokenRecord {
   id: number;
   userId: number;
+  userName: string;
   name: string;
   keyHint: string;
   /** The key's own group, else its user's. */
@@ -13,6 +15,8 @@ export interface TokenRecord {
   /** null: it has its user's group, whichever that is. */
   ownGroup: string | null;
   role: Role;
+  /** Then the key is refused whatever its status. */
+  userDisabled: boolean;
   /** As stored: expiry and quota are for the reader to judge. */
   status: TokenStatus;
   unlimitedQuota: boolean;
@@ -33,16 +37,17 @@ export interface TokenRecord {
   createdTime: number;
 }
 
-type TokenRow = Omit<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'allowIps'> & {
+type TokenRow = Omit<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'allowIps' | 'userDisabled'> & {
+  disabledAt: number | null;
   unlimited: number;
   limits: string | null;
   ips: string | null;
 };
 
 const byHash = statement<{ hash: string }, TokenRow>()`
-  select t.id, t.user_id as "userId", t.name, t.key_hint as "keyHint",
+  select t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
     coalesce(t.group_name, u.group_name) as "group",
-    t.group_name as "ownGroup", u.role, t.status, t.unlimited_quota as unlimited,
+    t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt", t.status, t.unlimited_quota as unlimited,
     t.remain_quota as "remainQuota", t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
@@ -118,6 +123,65 @@ export async function listTokens(
   return { tokens: rows.map(tokenRecord), total };
 }
 
+export interface TokenSearch {
+  userId?: number | undefined;
+  /** Text in the name, whether in upper or lower case; empty: any name. */
+  name: string;
+  /** As it is at the moment, which `now` tells. */
+  status?: TokenStatus | undefined;
+  /** Its own, or that of its user where it has none. */
+  group?: string | undefined;
+  /** Epoch milliseconds. */
+  now: number;
+  offset: number;
+  limit: number;
+}
+
+/** A page of the keys of all users, the newest first, and how many there are. */
+export async function searchTokens(
+  db: Kysely<Database>,
+  { name, offset, limit, ...filter }: TokenSearch,
+): Promise<{ tokens: TokenRecord[]; total: number }> {
+  const all = matching(db, filter);
+  if (name === '') {
+    const { total } = await all.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
+    if (offset >= total) return { tokens: [], total };
+    const page = await all.select('t.id').orderBy('t.id', 'desc').limit(limit).offset(offset).execute();
+    return { tokens: await tokensOf(db, page), total };
+  }
+  const named = await all.select(['t.id', 't.name']).orderBy('t.id', 'desc').execute();
+  const found = having(name, named);
+  return { tokens: await tokensOf(db, found.slice(offset, offset + limit)), total: found.length };
+}
+
+function matching(
+  db: Kysely<Database>,
+  { userId, status, group, now }: Pick<TokenSearch, 'userId' | 'status' | 'group' | 'now'>,
+) {
+  let query = db
+    .selectFrom('tokens as t')
+    .innerJoin('users as u', 'u.id', 't.user_id')
+    .where('t.deleted_at', 'is', null);
+  if (userId !== undefined) query = query.where('t.user_id', '=', userId);
+  if (group !== undefined) query = query.where(sql<string>`coalesce(t.group_name, u.group_name)`, '=', group);
+  if (status === undefined) return query;
+  query = query.where('t.status', '=', status === 2 ? 2 : 1);
+  if (status === 2) return query;
+  const ended = sql<SqlBool>`t.expired_time <> -1 and t.expired_time <= ${Math.floor(now / 1000)}`;
+  query = query.where(status === 3 ? ended : sql<SqlBool>`not (${ended})`);
+  if (status === 3) return query;
+  const spendable = sql<SqlBool>`t.unlimited_quota = 1 or t.remain_quota > 0`;
+  return query.where(status === 1 ? sql<SqlBool>`(${spendable})` : sql<SqlBool>`not (${spendable})`);
+}
+
+/** Those of some numbers, the newest first. */
+async function tokensOf(db: Kysely<Database>, which: readonly { id: number }[]): Promise<TokenRecord[]> {
+  if (which.length === 0) return [];
+  const ids = which.map(({ id }) => id);
+  const rows = await tokens(db).where('t.id', 'in', ids).orderBy('t.id', 'desc').execute();
+  return rows.map(tokenRecord);
+}
+
 function tokens(db: Kysely<Database>) {
   return db
     .selectFrom('tokens as t')
@@ -125,11 +189,13 @@ function tokens(db: Kysely<Database>) {
     .select((column) => [
       't.id',
       't.user_id as userId',
+      'u.name as userName',
       't.name',
       't.key_hint as keyHint',
       column.fn.coalesce('t.group_name', 'u.group_name').as('group'),
       't.group_name as ownGroup',
       'u.role',
+      'u.disabled_at as disabledAt',
       't.status',
       't.unlimited_quota as unlimited',
       't.remain_quota as remainQuota',
@@ -145,7 +211,13 @@ function tokens(db: Kysely<Database>) {
     .where('t.deleted_at', 'is', null);
 }
 
-function tokenRecord({ unlimited, limits, ips, ...token }: TokenRow): TokenRecord {
+function tokenRecord({ unlimited, limits, ips, disabledAt, ...token }: TokenRow): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
-  return { ...token, unlimitedQuota: unlimited === 1, modelLimits: list(limits), allowIps: list(ips) };
+  return {
+    ...token,
+    userDisabled: disabledAt !== null,
+    unlimitedQuota: unlimited === 1,
+    modelLimits: list(limits),
+    allowIps: list(ips),
+  };
 }

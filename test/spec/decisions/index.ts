@@ -1,3 +1,4 @@
+import { admin } from './admin.ts';
 import { answers } from './answers.ts';
 import { assets } from './assets.ts';
 import { embeddings } from './embeddings.ts';
@@ -17,6 +18,7 @@ import { voices } from './voices.ts';
 
 /** The limits of what clients send, and the fixed values of answers, that the interface does not state. */
 export const decisions = [
+  admin,
   answers,
   assets,
   embeddings,

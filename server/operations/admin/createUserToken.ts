@@ -1,0 +1,30 @@
+import { Failure } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
+import { findUser } from '../../store/queries/users.ts';
+import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
+import { intent } from '../intent.ts';
+
+/** Makes a key for a user, with quota that is given to it. The secret is shown here only. */
+export const createUserToken: Handler<'createUserToken'> = async (request, reply) => {
+  const { gateway, caller, path, body } = request;
+  const { store, settings } = gateway;
+  const change = intent(gateway, caller, 'createUserToken');
+  const { now } = change;
+  const limits = limitsOfAnyKey(body, settings.groups, now);
+  const user = await findUser(store.read, path.id);
+  if (user === undefined) throw new Failure(404, 'resource_not_found', 'id: there is no such user.');
+  const { name, remain_quota: remainQuota = 0 } = body;
+  const key = generateKey();
+  const token = await store.run('createToken', {
+    ...limits,
+    userId: user.id,
+    name,
+    keyHash: hashKey(key),
+    keyHint: keyHint(key),
+    remainQuota,
+    now,
+    change: { ...change, details: { user_id: user.id, ...body } },
+  });
+  reply.json(200, { success: true, message: '', data: viewAnyToken(token, now, key) });
+};

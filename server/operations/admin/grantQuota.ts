@@ -1,0 +1,44 @@
+import { Failure, invalid } from '../../failure.ts';
+import type { Handler } from '../../http/handler.ts';
+import { intent } from '../intent.ts';
+
+/** Gives quota to a key or takes some away, once under one `Idempotency-Key`. */
+export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
+  const { gateway, caller, path, body, headers } = request;
+  const name = headers['idempotency-key'];
+  const { amount, reason } = body;
+  const result = await gateway.store.run('grantQuota', {
+    tokenId: path.id,
+    amount,
+    reason,
+    idempotencyKey: typeof name === 'string' ? name : null,
+    change: intent(gateway, caller, 'grantQuota'),
+  });
+  switch (result.outcome) {
+    case 'not_found':
+      throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
+    case 'reused':
+      throw invalid('idempotency-key', 'was used for another grant before.', 'idempotency_key_reused');
+    case 'out_of_range': {
+      if (amount > 0)
+        throw invalid('amount', `must be at most ${Number.MAX_SAFE_INTEGER - result.left} here.`);
+      const message = `amount: the key has only ${result.left} left.`;
+      throw new Failure(403, 'insufficient_user_quota', message);
+    }
+    case 'granted': {
+      const { grant } = result;
+      reply.json(200, {
+        success: true,
+        message: '',
+        data: {
+          id: grant.id,
+          token_id: grant.tokenId,
+          amount: grant.amount,
+          reason: grant.reason,
+          created_at: Math.floor(grant.createdAt / 1000),
+          remain_quota: grant.left,
+        },
+      });
+    }
+  }
+};

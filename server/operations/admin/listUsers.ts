@@ -1,0 +1,10 @@
+import type { Handler } from '../../http/handler.ts';
+import { readPage } from '../read-page.ts';
+import { viewUser } from '../user-view.ts';
+
+/** The users, the newest first. */
+export const listUsers: Handler<'listUsers'> = async ({ gateway, query }, reply) => {
+  const { name = '', group } = query;
+  const { users, total } = await gateway.store.report('searchUsers', { name, group, ...readPage(query) });
+  reply.json(200, { success: true, message: '', data: { items: users.map(viewUser), total } });
+};

@@ -1,0 +1,97 @@
+import type { Kysely } from 'kysely';
+import type { Database } from '../schema.ts';
+import { grant } from './accounts.ts';
+import { type Intent, recordChange } from './changes.ts';
+import type { Command } from './command.ts';
+
+export interface NewGrant {
+  tokenId: number;
+  /** Below zero: taken away. */
+  amount: number;
+  reason: string;
+  /** The admin's own name for the request: another one of that name is the same. */
+  idempotencyKey: string | null;
+  change: Intent;
+}
+
+/** A grant, and what its key has left now. */
+export interface Granted {
+  id: number;
+  tokenId: number;
+  amount: number;
+  reason: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  left: number;
+}
+
+export type GrantResult =
+  | { outcome: 'granted'; grant: Granted }
+  /** The key is not there. */
+  | { outcome: 'not_found' }
+  /** The admin made another grant under that name. */
+  | { outcome: 'reused' }
+  /** Nothing is changed: the key has too little left, or would have more than can be counted. */
+  | { outcome: 'out_of_range'; left: number };
+
+/** Gives quota to a key, or takes some of what it has left; once, where the request has a name. */
+export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => {
+  const { tokenId, amount, reason, idempotencyKey, change } = order;
+  // First, since it is what tells a repeat: whoever sends the same at the same time waits here.
+  const inserted = await trx
+    .insertInto('grants')
+    .values({
+      ...grant(tokenId, amount, change.now),
+      given_by: change.userId,
+      idempotency_key: idempotencyKey,
+      reason,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (inserted === undefined) return repeated(trx, order);
+  const { id } = inserted;
+  const most = Number.MAX_SAFE_INTEGER;
+  const added = await trx
+    .updateTable('tokens')
+    .set((row) => ({ remain_quota: row('remain_quota', '+', amount) }))
+    .where('id', '=', tokenId)
+    .where('deleted_at', 'is', null)
+    .where('remain_quota', '>=', Math.max(0, -amount))
+    .where('remain_quota', '<=', Math.min(most, most - amount))
+    .returning('remain_quota')
+    .executeTakeFirst();
+  if (added === undefined) {
+    await trx.deleteFrom('grants').where('id', '=', id).execute();
+    const token = await leftOf(trx, tokenId);
+    if (token === undefined || token.deleted_at !== null) return { outcome: 'not_found' };
+    return { outcome: 'out_of_range', left: token.remain_quota };
+  }
+  const details = { amount, reason, left: added.remain_quota };
+  await recordChange(trx, { ...change, subject: `token ${tokenId}`, details });
+  const made = { id, tokenId, amount, reason, createdAt: change.now, left: added.remain_quota };
+  return { outcome: 'granted', grant: made };
+};
+
+/** What an earlier request of that name has come to. */
+async function repeated(
+  trx: Kysely<Database>,
+  { tokenId, amount, reason, idempotencyKey, change }: NewGrant,
+): Promise<GrantResult> {
+  const earlier = await trx
+    .selectFrom('grants')
+    .select(['id', 'token_id', 'amount', 'reason', 'created_at'])
+    .where('given_by', '=', change.userId)
+    .where('idempotency_key', '=', idempotencyKey)
+    .executeTakeFirstOrThrow();
+  const isSame = earlier.token_id === tokenId && earlier.amount === amount && earlier.reason === reason;
+  if (!isSame) return { outcome: 'reused' };
+  const left = (await leftOf(trx, tokenId))?.remain_quota ?? 0;
+  return {
+    outcome: 'granted',
+    grant: { id: earlier.id, tokenId, amount, reason, createdAt: earlier.created_at, left },
+  };
+}
+
+const leftOf = (trx: Kysely<Database>, id: number) =>
+  trx.selectFrom('tokens').select(['remain_quota', 'deleted_at']).where('id', '=', id).executeTakeFirst();

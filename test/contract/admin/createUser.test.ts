@@ -1,0 +1,52 @@
+import { expect, inject, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { operate, type User } from '../../support/operator.ts';
+
+describeOperation('createUser', {
+  invalid: {
+    'without a name': { body: {}, names: 'name' },
+    'a name of 65 characters': { body: { name: 'n'.repeat(65) }, names: 'name', limit: 64 },
+    'another role': { body: { name: 'n', role: 'root' }, names: 'role' },
+    'a field that there is not': { body: { name: 'n', admin: true }, names: 'admin' },
+  },
+  carriesOut(call) {
+    test('a user without keys, and the record of it', async () => {
+      const answer = await call({ body: { name: 'new team', role: 'admin' } });
+      const { data } = jsonOf(answer) as { data: User };
+      expect(data).toEqual({
+        id: expect.any(Number),
+        name: 'new team',
+        group: 'default',
+        role: 'admin',
+        disabled: false,
+        created_time: expect.any(Number),
+        keys: 0,
+        remain_quota: 0,
+        used_quota: 0,
+      });
+      const query = { subject: `user ${data.id}` };
+      expect(await operate(inject('gateway'), 'listChanges', { query })).toEqual({
+        items: [
+          {
+            id: expect.any(Number),
+            user_id: 1,
+            user_name: 'root',
+            token_id: 1,
+            action: 'createUser',
+            subject: `user ${data.id}`,
+            details: { name: 'new team', group: 'default', role: 'admin' },
+            created_at: expect.any(Number),
+          },
+        ],
+        total: 1,
+      });
+    });
+
+    test('400 a group that the configuration has not', async () => {
+      for (const group of ['nobody', 'constructor'])
+        expectRefusal(await call({ body: { name: 'n', group } }), 400, { names: 'group', says: [group] });
+    });
+  },
+});

@@ -1,0 +1,78 @@
+import { expect, inject, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { newUser, operate, type Token, type User } from '../../support/operator.ts';
+
+describeOperation('createUserToken', {
+  invalid: {
+    'an id that is no number': { path: { id: 'root' }, names: 'id' },
+    'without a name': { body: {}, names: 'name' },
+    'a name of 51 characters': { body: { name: 'n'.repeat(51) }, names: 'name', limit: 50 },
+    'a quota below 0': { body: { name: 'k', remain_quota: -1 }, names: 'remain_quota', limit: 0 },
+    'an expiry of 0': { body: { name: 'k', expired_time: 0 }, names: 'expired_time', limit: 1 },
+    'requests below 0': { body: { name: 'k', requests_per_minute: -1 }, names: 'requests_per_minute' },
+    'a field that there is not': { body: { name: 'k', quota: 5 }, names: 'quota' },
+  },
+  carriesOut(call) {
+    const target = inject('gateway');
+    const at = ({ id }: User) => ({ path: { id: String(id) } });
+
+    test('a key with its secret, which works, and the record without it', async () => {
+      const user = await newUser(target);
+      const answer = await call({ ...at(user), example: 'limited' });
+      const { data } = jsonOf(answer) as { data: Token };
+      expect(data).toEqual({
+        id: expect.any(Number),
+        name: 'front end',
+        key: expect.stringMatching(/^sk-[\w-]{43}$/),
+        status: 1,
+        remain_quota: 100_000,
+        used_quota: 0,
+        expired_time: -1,
+        created_time: expect.any(Number),
+        unlimited_quota: false,
+        model_limits_enabled: false,
+        model_limits: '',
+        allow_ips: '',
+        group: 'default',
+        requests_per_minute: null,
+        sockets: null,
+        own_group: '',
+        user_id: user.id,
+        user_name: 'someone',
+        user_disabled: false,
+      });
+      const log = await exchange({ ...target, key: data.key }, documented('searchLogs'));
+      expect(log.status).toBe(200);
+      const query = { subject: `token ${data.id}` };
+      const changes = await operate(target, 'listChanges', { query });
+      const details = { user_id: user.id, name: 'front end', remain_quota: 100_000 };
+      expect(changes).toMatchObject({ items: [{ action: 'createUserToken', details }], total: 1 });
+      expect(JSON.stringify(changes)).not.toContain(data.key.slice(-4));
+    });
+
+    test('all limits of a key', async () => {
+      const user = await newUser(target);
+      expect((await call({ ...at(user), example: 'restricted' })).status).toBe(200);
+      const limits = { allow_ips: '192.0.2.7\n10.0.0.0/8', requests_per_minute: 0, sockets: 3 };
+      const answer = await call({ ...at(user), body: { name: 'k', unlimited_quota: true, ...limits } });
+      expect(jsonOf(answer)).toMatchObject({ data: { unlimited_quota: true, ...limits } });
+    });
+
+    test('404 for a user that there is not', async () => {
+      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+    });
+
+    test.each([
+      ['an expiry in the past', { expired_time: 1_000_000 }, 'expired_time'],
+      ['a pattern of models', { model_limits: 'voxa-*' }, 'model_limits'],
+      ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
+      ['a group that there is not', { group: 'nobody' }, 'group'],
+    ])('400 %s', async (_, fields, names) => {
+      expectRefusal(await call({ path: { id: '1' }, body: { name: 'k', ...fields } }), 400, { names });
+    });
+  },
+});

@@ -1,0 +1,107 @@
+import { expect, inject, test } from 'vitest';
+import { type Answer, jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
+
+interface Grant {
+  id: number;
+  remain_quota: number;
+}
+const grantOf = (answer: Answer) => {
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as { data: Grant }).data;
+};
+
+describeOperation('grantQuota', {
+  invalid: {
+    'an id that is no number': { path: { id: 'mine' }, names: 'id' },
+    'no amount': { body: { reason: 'r' }, names: 'amount' },
+    'an amount of 0': { body: { amount: 0, reason: 'r' }, names: 'amount', limit: 0 },
+    'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, names: 'amount' },
+    'no reason': { body: { amount: 1 }, names: 'reason' },
+    'an empty reason': { body: { amount: 1, reason: '' }, names: 'reason', limit: 1 },
+    'a field that there is not': { body: { amount: 1, reason: 'r', unit: 'cent' }, names: 'unit' },
+    'a name of 256 characters': {
+      headers: { 'idempotency-key': 'n'.repeat(256) },
+      names: 'idempotency-key',
+      limit: 255,
+    },
+  },
+  carriesOut(call) {
+    const target = inject('gateway');
+    const at = ({ id }: Token) => ({ path: { id: String(id) } });
+
+    test('quota, and takes some back, down to nothing and no further', async () => {
+      const token = await newToken(target, 1);
+      const given = grantOf(await call({ ...at(token), example: 'given' }));
+      expect(given).toEqual({
+        id: expect.any(Number),
+        token_id: token.id,
+        amount: 50_000,
+        reason: 'March',
+        created_at: expect.any(Number),
+        remain_quota: 50_000,
+      });
+      expect(grantOf(await call({ ...at(token), example: 'taken' })).remain_quota).toBe(49_900);
+      const body = { amount: -49_901, reason: 'all' };
+      expectRefusal(await call({ ...at(token), body }), 403, { names: 'amount', says: ['49900'] });
+      expect(grantOf(await call({ ...at(token), body: { ...body, amount: -49_900 } })).remain_quota).toBe(0);
+      const query = { subject: `token ${token.id}`, action: 'grantQuota' };
+      expect(await operate(target, 'listChanges', { query })).toMatchObject({
+        items: [
+          { details: { amount: -49_900, reason: 'all', left: 0 } },
+          { details: { amount: -100, reason: 'Granted twice', left: 49_900 } },
+          { details: { amount: 50_000, reason: 'March', left: 50_000 } },
+        ],
+        total: 3,
+      });
+    });
+
+    test('no more than can be counted', async () => {
+      const token = await newToken(target, 1, { remain_quota: 1 });
+      const body = { amount: Number.MAX_SAFE_INTEGER, reason: 'much' };
+      expectRefusal(await call({ ...at(token), body }), 400, {
+        names: 'amount',
+        says: [String(Number.MAX_SAFE_INTEGER - 1)],
+      });
+      const most = { ...body, amount: Number.MAX_SAFE_INTEGER - 1 };
+      expect(grantOf(await call({ ...at(token), body: most })).remain_quota).toBe(Number.MAX_SAFE_INTEGER);
+    });
+
+    test('once under a name, whatever comes in between', async () => {
+      const token = await newToken(target, 1);
+      const headers = { 'idempotency-key': crypto.randomUUID() };
+      const body = { amount: 40, reason: 'once' };
+      const given = grantOf(await call({ ...at(token), headers, body }));
+      expect(grantOf(await call({ ...at(token), headers, body }))).toEqual(given);
+      grantOf(await call({ ...at(token), body }));
+      expect(grantOf(await call({ ...at(token), headers, body }))).toEqual({ ...given, remain_quota: 80 });
+      const other = await newToken(target, 1);
+      for (const [of, changed] of [
+        [token, { ...body, amount: 41 }],
+        [token, { ...body, reason: 'twice' }],
+        [other, body],
+      ] as const)
+        expectRefusal(await call({ ...at(of), headers, body: changed }), 400, { names: 'idempotency-key' });
+      // Other admins have names of their own.
+      const admin = await newUser(target, { role: 'admin' });
+      const { key } = await newToken(target, admin.id);
+      const theirs = { ...headers, authorization: `Bearer ${key}` };
+      expect(grantOf(await call({ ...at(token), headers: theirs, body })).remain_quota).toBe(120);
+      // A refused one leaves its name free.
+      const free = { 'idempotency-key': crypto.randomUUID() };
+      const all = { amount: -1, reason: 'r' };
+      expectRefusal(await call({ ...at(other), headers: free, body: all }), 403, { names: 'amount' });
+      grantOf(await call({ ...at(other), headers: free, body }));
+      // What was given is told when the key is gone, too.
+      await operate(target, 'revokeToken', at(token));
+      expect(grantOf(await call({ ...at(token), headers, body })).id).toBe(given.id);
+      expectRefusal(await call({ ...at(token), body }), 404, { names: 'id' });
+    });
+
+    test('404 for a key that there is not', async () => {
+      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+    });
+  },
+});

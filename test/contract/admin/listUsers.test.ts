@@ -1,0 +1,56 @@
+import { expect, inject, test } from 'vitest';
+import { type Answer, jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { newToken, newUser, operate } from '../../support/operator.ts';
+
+interface Page {
+  data: { items: Record<string, unknown>[]; total: number };
+}
+const pageOf = (answer: Answer) => {
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as Page).data;
+};
+
+describeOperation('listUsers', {
+  invalid: {
+    'page 0': { query: { p: 0 }, names: 'p', limit: 1 },
+    'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
+    'a name of 129 characters': { query: { name: 'n'.repeat(129) }, names: 'name', limit: 128 },
+    'an empty group': { query: { group: '' }, names: 'group', limit: 1 },
+  },
+  carriesOut(call) {
+    test('a user with what its keys come to', async () => {
+      const name = `Ünique ${crypto.randomUUID()}`;
+      const user = await newUser(inject('gateway'), { name });
+      await newToken(inject('gateway'), user.id, { remain_quota: 700 });
+      await newToken(inject('gateway'), user.id, { remain_quota: 30, unlimited_quota: true });
+      const gone = await newToken(inject('gateway'), user.id, { remain_quota: 5 });
+      await operate(inject('gateway'), 'revokeToken', { path: { id: String(gone.id) } });
+      const item = { ...user, keys: 2, remain_quota: 700, used_quota: 0 };
+      for (const part of [name, name.toLowerCase(), name.slice(2).toUpperCase()])
+        expect(pageOf(await call({ query: { name: part, group: 'default' } }))).toEqual({
+          items: [item],
+          total: 1,
+        });
+      expect(pageOf(await call({ query: { name, group: 'nobody' } }))).toEqual({ items: [], total: 0 });
+    });
+
+    test('page by page, the newest first', async () => {
+      const mark = crypto.randomUUID();
+      const made = [];
+      for (const n of [1, 2, 3]) made.push(await newUser(inject('gateway'), { name: `${mark} ${n}` }));
+      const ids = async (query: Record<string, string | number>) =>
+        pageOf(await call({ query: { name: mark, ...query } })).items.map(({ id }) => id);
+      expect(await ids({})).toEqual(made.map(({ id }) => id).reverse());
+      expect(await ids({ p: 2, page_size: 2 })).toEqual([made[0]?.id]);
+      const all = pageOf(await call({ query: { page_size: 2 } }));
+      expect(all.items).toHaveLength(2);
+      expect(all.total).toBeGreaterThan(3);
+      expect(pageOf(await call({ query: { p: 2147483647 } }))).toEqual({ items: [], total: all.total });
+    });
+
+    test.each(['%', '_', '\\', "' or 1=1 --"])('nobody for %s, which stands for itself', async (name) => {
+      expect(pageOf(await call({ query: { name: `${name}${crypto.randomUUID()}` } })).total).toBe(0);
+    });
+  },
+});

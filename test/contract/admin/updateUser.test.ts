@@ -1,0 +1,73 @@
+import { expect, inject, test } from 'vitest';
+import { jsonOf } from '../../support/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { documented } from '../../support/documented.ts';
+import { exchange } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { newToken, newUser, operate } from '../../support/operator.ts';
+
+describeOperation('updateUser', {
+  invalid: {
+    'an id that is no number': { path: { id: 'root' }, names: 'id' },
+    'no change': { body: {}, names: 'body', limit: 1 },
+    'an empty name': { body: { name: '' }, names: 'name', limit: 1 },
+    'another role': { body: { role: 'root' }, names: 'role' },
+    'a field that there is not': { body: { disable: true }, names: 'disable' },
+    'a word for disabled': { body: { disabled: 'yes' }, names: 'disabled' },
+  },
+  carriesOut(call) {
+    const target = inject('gateway');
+    const at = ({ id }: { id: number }) => ({ path: { id: String(id) } });
+
+    test('name, group and role, and what of them was otherwise before', async () => {
+      const user = await newUser(target);
+      const answer = await call({ ...at(user), example: 'moved' });
+      const now = { ...user, name: 'platform team' };
+      expect(jsonOf(answer)).toEqual({ success: true, message: '', data: now });
+      expect(jsonOf(await call({ ...at(user), body: { name: 'platform team' } }))).toMatchObject({
+        data: now,
+      });
+      const query = { subject: `user ${user.id}`, action: 'updateUser' };
+      // What changes nothing is no change.
+      expect(await operate(target, 'listChanges', { query })).toMatchObject({
+        items: [{ details: { from: { name: 'someone' }, to: { name: 'platform team' } } }],
+        total: 1,
+      });
+    });
+
+    test('that its keys are refused, until they are taken again', async () => {
+      const user = await newUser(target);
+      const { key } = await newToken(target, user.id);
+      const ask = async () => (await exchange({ ...target, key }, documented('listModels'))).status;
+      expect(await ask()).toBe(200);
+      const answer = await call({ ...at(user), example: 'disabled' });
+      expect(jsonOf(answer)).toMatchObject({ data: { disabled: true, keys: 1 } });
+      expect(await ask()).toBe(401);
+      expect(jsonOf(await call({ ...at(user), body: { disabled: false } }))).toMatchObject({
+        data: { disabled: false },
+      });
+      expect(await ask()).toBe(200);
+    });
+
+    test('its role, which its keys have at once', async () => {
+      const user = await newUser(target);
+      const own = { ...target, key: (await newToken(target, user.id)).key };
+      const ask = async () => (await exchange(own, documented('listUsers'))).status;
+      expect(await ask()).toBe(403);
+      await call({ ...at(user), body: { role: 'admin' } });
+      expect(await ask()).toBe(200);
+      await call({ ...at(user), body: { role: 'user' } });
+      expect(await ask()).toBe(403);
+    });
+
+    test('404 for a user that there is not', async () => {
+      expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
+    });
+
+    test('400 a group that the configuration has not', async () => {
+      const user = await newUser(target);
+      const answer = await call({ ...at(user), body: { group: 'nobody' } });
+      expectRefusal(answer, 400, { names: 'group', says: ['nobody'] });
+    });
+  },
+});

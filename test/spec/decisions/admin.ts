@@ -1,0 +1,27 @@
+import type { Limits } from '../../support/limits.ts';
+
+/** What the operator does: users, keys and their quota. */
+export const admin: Limits = {
+  UserRole: { enum: ['user', 'admin'] },
+  UserName: { maxLength: 64, minLength: 1 },
+  GroupName: { maxLength: 64, minLength: 1 },
+  'CreateUserRequest.group': { default: 'default' },
+  'CreateUserRequest.role': { default: 'user' },
+  UpdateUserRequest: { minProperties: 1 },
+  KeyName: { maxLength: 50, minLength: 1 },
+  KeyExpiry: { maximum: 9007199254740991, minimum: -1 },
+  'KeyExpiry/if': { minimum: 0 },
+  'KeyExpiry/then': { minimum: 1 },
+  KeyModels: { maxLength: 65536 },
+  KeyAddresses: { maxLength: 8192 },
+  KeyGroup: { maxLength: 64 },
+  KeyRequests: { maximum: 1000000, minimum: 0 },
+  KeySockets: { maximum: 100000, minimum: 0 },
+  'CreateUserTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
+  'CreateUserTokenRequest.unlimited_quota': { default: false },
+  UpdateTokenRequest: { minProperties: 1 },
+  'UpdateTokenRequest.status': { enum: [1, 2] },
+  'GrantQuotaRequest.amount': { maximum: 9007199254740991, minimum: -9007199254740991 },
+  'GrantQuotaRequest.amount/not': { const: 0 },
+  'GrantQuotaRequest.reason': { maxLength: 500, minLength: 1 },
+};

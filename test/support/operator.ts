@@ -1,0 +1,41 @@
+import { expect } from 'vitest';
+import type { OperationId } from '../../generated/operations.ts';
+import type { Json } from '../../openapi/tools/document.ts';
+import { type Answer, jsonOf, type Target } from './answer.ts';
+import { documented } from './documented.ts';
+import { exchange, type Variation } from './exchange.ts';
+import { checked } from './expectations.ts';
+
+/** What the operator does with an operation, which must succeed; `data` of the answer. */
+export async function operate<Data = undefined>(
+  target: Target,
+  id: OperationId,
+  variation: Variation = {},
+): Promise<Data> {
+  const answer: Answer = checked(await exchange(target, documented(id), variation), documented(id));
+  expect(answer.status, answer.body.toString()).toBe(200);
+  return (jsonOf(answer) as { data: Data }).data;
+}
+
+export interface User {
+  id: number;
+  name: string;
+}
+
+/** A user of group `default`. */
+export const newUser = (target: Target, fields: { [field: string]: Json } = {}): Promise<User> =>
+  operate(target, 'createUser', { body: { name: 'someone', ...fields } });
+
+export interface Token {
+  id: number;
+  key: string;
+  remain_quota: number;
+}
+
+/** A key of a user, without quota. */
+export const newToken = (
+  target: Target,
+  userId: number,
+  fields: { [field: string]: Json } = {},
+): Promise<Token> =>
+  operate(target, 'createUserToken', { path: { id: String(userId) }, body: { name: 'a key', ...fields } });
