@@ -1331,6 +1331,154 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the users.
+         * @description Newest first, each with the number of its keys that are there, and what those have left and have spent. Those of a user who is disabled are counted too.
+         */
+        get: operations["listUsers"];
+        put?: never;
+        /**
+         * Create a user.
+         * @description A user owns keys, tasks, assets and voices, and has no password: what it does, it does with a key, which `createUserToken` makes.
+         */
+        post: operations["createUser"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a user's name, group or role, or disable it.
+         * @description What is left out stays as it is. Keys of a disabled user are refused within a second on every gateway, and their sockets are closed, until it is enabled again; what they have left stays. A changed role takes effect as fast.
+         */
+        patch: operations["updateUser"];
+        trace?: never;
+    };
+    "/api/admin/users/{id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create an API key for a user.
+         * @description The key may be of any group, and its quota comes from nowhere: it is given, not taken from another key. The answer is the only place where the whole secret is shown.
+         */
+        post: operations["createUserToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the groups.
+         * @description Groups are those of the configuration, by name; after them come those that users and keys name still and the configuration has no more: their keys can use no model.
+         */
+        get: operations["listGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search the API keys of all users.
+         * @description Newest first, secrets masked. Deleted keys are not found.
+         */
+        get: operations["searchTokens"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete an API key of any user.
+         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. Its entries in the request log stay. What it has left goes back to the key that its quota was taken from, if there is one.
+         */
+        delete: operations["revokeToken"];
+        options?: never;
+        head?: never;
+        /**
+         * Change an API key's name, status or limits.
+         * @description What is left out stays as it is. A disabled key, or one that may do less, is held to it within a second on every gateway, open sockets included. Its quota is changed by grants.
+         */
+        patch: operations["updateToken"];
+        trace?: never;
+    };
+    "/api/admin/tokens/{id}/grants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give quota to an API key, or take some away.
+         * @description What the key has left changes by the amount, which may be below zero, but never takes more away than is left: what calls and tasks in progress hold is not left. A grant under an `Idempotency-Key` is made once, however often it is sent.
+         */
+        post: operations["grantQuota"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/changes": {
         parameters: {
             query?: never;
@@ -6414,6 +6562,380 @@ export interface components {
          */
         FileBytes: string;
         /**
+         * UserRole
+         * @description `admin`: keys of the user may call the operations of this area, and make keys of any group.
+         * @enum {string}
+         */
+        UserRole: "user" | "admin";
+        /**
+         * User
+         * @description A user and what its keys come to.
+         */
+        User: {
+            /**
+             * Format: int64
+             * @description Number of the user.
+             * @example 2
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /** @description Group of its keys that have none of their own. */
+            group: string;
+            role: components["schemas"]["UserRole"];
+            /** @description Whether its keys are refused. */
+            disabled: boolean;
+            /**
+             * Format: int64
+             * @description When it was created. Unix time in seconds.
+             */
+            created_time: number;
+            /**
+             * Format: int64
+             * @description Keys that are not deleted.
+             */
+            keys: number;
+            /**
+             * Format: int64
+             * @description What those of them with a limit have left, in quota units.
+             */
+            remain_quota: number;
+            /**
+             * Format: int64
+             * @description What all of them have spent, in quota units.
+             */
+            used_quota: number;
+        };
+        /**
+         * UserListReply
+         * @description One page of the users.
+         */
+        UserListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The users, newest first. */
+                items: components["schemas"]["User"][];
+                /** @description Users on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * UserName
+         * @description A name for people, 1 to 64 characters. Several users may have one.
+         * @example front end team
+         */
+        UserName: string;
+        /**
+         * GroupName
+         * @description A group of the configuration.
+         * @example default
+         */
+        GroupName: string;
+        /**
+         * CreateUserRequest
+         * @description A new user.
+         */
+        CreateUserRequest: {
+            name: components["schemas"]["UserName"];
+            /**
+             * @description A group of the configuration, for its keys that have none of their own.
+             * @default default
+             */
+            group?: string & components["schemas"]["GroupName"];
+            /**
+             * @description Whether its keys may call the operations of this area.
+             * @default user
+             */
+            role?: string & components["schemas"]["UserRole"];
+        };
+        /**
+         * UserReply
+         * @description A user.
+         */
+        UserReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["User"];
+        };
+        /**
+         * UpdateUserRequest
+         * @description What shall be otherwise with a user.
+         */
+        UpdateUserRequest: {
+            name?: components["schemas"]["UserName"];
+            group?: components["schemas"]["GroupName"];
+            role?: components["schemas"]["UserRole"];
+            /** @description True refuses its keys; false takes them again. */
+            disabled?: boolean;
+        };
+        /**
+         * KeyName
+         * @description A name for people, 1 to 50 characters.
+         * @example front end
+         */
+        KeyName: string;
+        /**
+         * KeyExpiry
+         * Format: int64
+         * @description When the key ends. Unix time in seconds, in the future; -1 for never.
+         * @example 4102444800
+         */
+        KeyExpiry: number;
+        /**
+         * KeyModels
+         * @description Ids of the models that the key may use, separated by commas: no patterns. Empty: every model of its group.
+         * @example alpha3-tts-flash,voxa-v3-flash
+         */
+        KeyModels: string;
+        /**
+         * KeyAddresses
+         * @description Addresses that the key may be used from, one a line, and ranges such as `10.0.0.0/8`; every one when empty.
+         * @example 192.0.2.7
+         */
+        KeyAddresses: string;
+        /**
+         * KeyGroup
+         * @description A group of the configuration; empty: that of its user.
+         * @example default
+         */
+        KeyGroup: string;
+        /**
+         * KeyRequests
+         * @description Requests that the key may send in a minute, handshakes of sockets included; 0 for no limit, null for what the key has whose allowance it shares, else for what the configuration says.
+         * @example 600
+         */
+        KeyRequests: number | null;
+        /**
+         * KeySockets
+         * @description Sockets that the key may have open at a time; 0 for no limit, null for what the key has whose allowance it shares, else for what the configuration says.
+         * @example 20
+         */
+        KeySockets: number | null;
+        /**
+         * CreateUserTokenRequest
+         * @description The name, quota and limits of a new API key of a user. What is left out is no limit.
+         */
+        CreateUserTokenRequest: {
+            name: components["schemas"]["KeyName"];
+            /**
+             * Format: int64
+             * @description Quota that the key may spend, in quota units.
+             * @default 0
+             * @example 100000
+             */
+            remain_quota?: number;
+            /**
+             * @description True lets the key spend without a limit.
+             * @default false
+             */
+            unlimited_quota?: boolean;
+            expired_time?: components["schemas"]["KeyExpiry"];
+            model_limits?: components["schemas"]["KeyModels"];
+            allow_ips?: components["schemas"]["KeyAddresses"];
+            group?: components["schemas"]["KeyGroup"];
+            requests_per_minute?: components["schemas"]["KeyRequests"];
+            sockets?: components["schemas"]["KeySockets"];
+        };
+        /**
+         * AdminToken
+         * @description An API key, its quota and whose it is.
+         */
+        AdminToken: components["schemas"]["Token"] & {
+            /** @description The group that the key names itself; empty: it has its user's. */
+            own_group: string;
+            /**
+             * Format: int64
+             * @description Number of its user.
+             */
+            user_id: number;
+            /** @description Name of its user. */
+            user_name: string;
+            /** @description Whether its user is disabled, so that it is refused whatever its status. */
+            user_disabled: boolean;
+        };
+        /**
+         * AdminTokenReply
+         * @description An API key of any user.
+         */
+        AdminTokenReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["AdminToken"];
+        };
+        /**
+         * Group
+         * @description A group of users and keys.
+         */
+        Group: {
+            /** @description Its name. */
+            name: string;
+            /** @description Whether the configuration has it. Without it no model can be used. */
+            configured: boolean;
+            /** @description What prices are multiplied by. Left out when it is not configured. */
+            ratio?: number;
+            /** @description Patterns of the models that it may use. */
+            models: string[];
+            /** @description Users whose group it is. */
+            users: number;
+            /** @description Keys that name it themselves, which are not deleted. */
+            keys: number;
+        };
+        /**
+         * GroupListReply
+         * @description One page of the groups.
+         */
+        GroupListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The groups: those of the configuration first, then by name. */
+                items: components["schemas"]["Group"][];
+                /** @description Groups on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * AdminTokenListReply
+         * @description One page of API keys.
+         */
+        AdminTokenListReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            /** @description The page. */
+            data: {
+                /** @description The keys, newest first, secrets masked. */
+                items: components["schemas"]["AdminToken"][];
+                /** @description Keys on all pages. */
+                total: number;
+            };
+        };
+        /**
+         * TokenRevokedReply
+         * @description The key is gone and no longer accepted.
+         */
+        TokenRevokedReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+        };
+        /**
+         * UpdateTokenRequest
+         * @description What shall be otherwise with an API key.
+         */
+        UpdateTokenRequest: {
+            name?: components["schemas"]["KeyName"];
+            /**
+             * @description 1 enables the key, 2 disables it.
+             * @enum {integer}
+             */
+            status?: 1 | 2;
+            /** @description True lets the key spend without a limit; what it has left stays, for when it has one again. */
+            unlimited_quota?: boolean;
+            expired_time?: components["schemas"]["KeyExpiry"];
+            model_limits?: components["schemas"]["KeyModels"];
+            allow_ips?: components["schemas"]["KeyAddresses"];
+            group?: components["schemas"]["KeyGroup"];
+            requests_per_minute?: components["schemas"]["KeyRequests"];
+            sockets?: components["schemas"]["KeySockets"];
+        };
+        /**
+         * GrantQuotaRequest
+         * @description A change of what a key has left.
+         */
+        GrantQuotaRequest: {
+            /**
+             * Format: int64
+             * @description Quota to give; below zero: to take away. In quota units.
+             * @example 50000
+             */
+            amount: number;
+            /**
+             * @description Why, for the books. 1 to 500 characters.
+             * @example March
+             */
+            reason: string;
+        };
+        /**
+         * Grant
+         * @description Quota that was given to a key, or taken from it.
+         */
+        Grant: {
+            /**
+             * Format: int64
+             * @description Number of the grant.
+             * @example 31
+             */
+            id: number;
+            /**
+             * Format: int64
+             * @description Number of the key.
+             */
+            token_id: number;
+            /**
+             * Format: int64
+             * @description What was given; below zero: taken. In quota units.
+             */
+            amount: number;
+            /** @description Why. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description When it was made. Unix time in seconds.
+             */
+            created_at: number;
+            /**
+             * Format: int64
+             * @description What the key has left now, in quota units.
+             */
+            remain_quota: number;
+        };
+        /**
+         * GrantReply
+         * @description A grant of quota.
+         */
+        GrantReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Grant"];
+        };
+        /**
          * Change
          * @description Something that an admin has changed or set off.
          */
@@ -7920,12 +8442,25 @@ export interface components {
         FileToken: string;
         /** @description A name that tells what the file is. It decides nothing. */
         FileName: string;
+        /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+        NamePart: string;
+        /** @description The group that it has; every one when left out. */
+        OfGroup: string;
+        /** @description Number of the user. */
+        UserId: number;
+        /** @description Number of the user that it is about; all users when left out. */
+        OfUser: number;
+        /** @description 1: enabled, 2: disabled, 3: expired, 4: no quota left, as they are at the moment; all when left out. */
+        OfStatus: 1 | 2 | 3 | 4;
+        /**
+         * @description Your own name for this grant. A repeat under the same name, with the same key and body, gives the grant that was made
+         *     before and grants nothing more; anything else under it answers 400. Each admin has names of its own, for ever.
+         */
+        GrantIdempotencyKey: string;
         /** @description The operation that made the change; every one when left out. */
         ChangeAction: string;
         /** @description What was changed, as it is told in the list; everything when left out. */
         ChangeSubject: string;
-        /** @description Number of the user that it is about; all users when left out. */
-        OfUser: number;
         /** @description Only what came at this time or later. Unix time in seconds. */
         Since: number;
         /** @description Only what came before this time. Unix time in seconds. */
@@ -10427,6 +10962,337 @@ export interface operations {
             502: components["responses"]["GenericBadGateway"];
             503: components["responses"]["GenericUnavailable"];
             504: components["responses"]["GenericGatewayTimeout"];
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+                name?: components["parameters"]["NamePart"];
+                /** @description The group that it has; every one when left out. */
+                group?: components["parameters"]["OfGroup"];
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Name, group and role. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The user was created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /** @description What shall be otherwise. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateUserRequest"];
+            };
+        };
+        responses: {
+            /** @description The user as it is now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    createUserToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the user. */
+                id: components["parameters"]["UserId"];
+            };
+            cookie?: never;
+        };
+        /** @description Name, quota and limits of the key. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUserTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The key was created. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTokenReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    listGroups: {
+        parameters: {
+            query?: {
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    searchTokens: {
+        parameters: {
+            query?: {
+                /** @description Number of the user that it is about; all users when left out. */
+                user_id?: components["parameters"]["OfUser"];
+                /** @description Text that the name has, whether in upper or lower case. Every sign stands for itself. */
+                name?: components["parameters"]["NamePart"];
+                /** @description 1: enabled, 2: disabled, 3: expired, 4: no quota left, as they are at the moment; all when left out. */
+                status?: components["parameters"]["OfStatus"];
+                /** @description The group that it has; every one when left out. */
+                group?: components["parameters"]["OfGroup"];
+                /** @description Number of the page, from 1. */
+                p?: components["parameters"]["PageNumber"];
+                /** @description Items on a page, 1 to 1000. */
+                page_size?: components["parameters"]["PageSize"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTokenListReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the API key. */
+                id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The key was deleted. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenRevokedReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    updateToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Number of the API key. */
+                id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        /** @description What shall be otherwise. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description The key as it is now. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminTokenReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    grantQuota: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this grant. A repeat under the same name, with the same key and body, gives the grant that was made
+                 *     before and grants nothing more; anything else under it answers 400. Each admin has names of its own, for ever.
+                 */
+                "Idempotency-Key"?: components["parameters"]["GrantIdempotencyKey"];
+            };
+            path: {
+                /** @description Number of the API key. */
+                id: components["parameters"]["TokenId"];
+            };
+            cookie?: never;
+        };
+        /** @description How much, and why. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GrantQuotaRequest"];
+            };
+        };
+        responses: {
+            /** @description The grant was made, now or by an earlier request of that name. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GrantReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
         };
     };
     listChanges: {
