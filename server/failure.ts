@@ -56,6 +56,11 @@ export function keeperAway(message: string): Failure {
   return new Failure(503, 'get_channel_failed', message, { retryAfter: 60 });
 }
 
+/** 503 for a model that this key may use, while no channel has it. */
+export function notServed(model: string): Failure {
+  return new Failure(503, 'model_not_found', `No channel serves ${model} to this key.`, { retryAfter: 60 });
+}
+
 /** Why a task or an asset has failed, in a code of ours. */
 export interface TaskError {
   readonly code: CodesByFamily['task'];

@@ -1,6 +1,6 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { Failure, invalid, keeperAway } from '../failure.ts';
+import { type Failure, invalid, keeperAway, notServed } from '../failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
 import { findVoices } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';
@@ -42,11 +42,7 @@ export async function channelsForVoices(
     .serving('native', model.id, caller.group)
     .filter(({ name }) => name !== connected?.name);
   const serving = connected === undefined ? others : [...others, connected];
-  if (serving.length === 0) {
-    throw new Failure(503, 'model_not_found', `No channel serves ${model.id} to this key.`, {
-      retryAfter: 60,
-    });
-  }
+  if (serving.length === 0) throw notServed(model.id);
   const system = systemVoices(model).map(({ id }) => id);
   const listing = ({ voice }: NamedVoice) =>
     serving.filter(({ settings: { voices: own = system } }) =>

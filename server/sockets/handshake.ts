@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notServed } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
@@ -54,10 +54,7 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);
   const channels = gateway.channels.serving('native', model.id, caller.group);
-  if (channels.length === 0) {
-    const message = `No channel serves ${model.id} to this key.`;
-    throw new Failure(503, 'model_not_found', message, { retryAfter: 60 });
-  }
+  if (channels.length === 0) throw notServed(model.id);
   const recheck = async () => gateway.access.require(await check(), model);
   const watchKey = (changed: () => Promise<void>) => gateway.keyWatch.watch(key, changed);
   return { protocol, caller, model, channels, recheck, watchKey };

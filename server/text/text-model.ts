@@ -1,7 +1,7 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
-import { Failure } from '../failure.ts';
+import { Failure, notServed } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { findModel, knownModel, quoted, requireProtocol } from '../models/catalogue.ts';
 
@@ -39,9 +39,6 @@ export function findTextModel(
     access.require(caller, { id });
   }
   const serving = channels.serving(protocol, id, caller.group);
-  if (serving.length === 0) {
-    const message = `No channel serves ${quoted(id)} to this key.`;
-    throw new Failure(503, 'model_not_found', message, { retryAfter: 60 });
-  }
+  if (serving.length === 0) throw notServed(quoted(id));
   return { id, unit, channels: channels.order(serving) };
 }
