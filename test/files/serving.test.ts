@@ -7,6 +7,7 @@ import { FileRelay } from '../../server/files/file-relay.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { noteResponse } from '../support/told-errors.ts';
 import { channelTo } from '../support/upstream.ts';
+import { toldStatuses } from './told-statuses.ts';
 
 interface FileServer {
   url: string;
@@ -328,15 +329,7 @@ describe('a private network', () => {
 });
 
 describe('a provider in trouble', () => {
-  test.each([
-    [403, 404, 'resource_not_found'],
-    [404, 404, 'resource_not_found'],
-    [410, 404, 'resource_not_found'],
-    [401, 502, 'bad_response_status_code'],
-    [500, 502, 'bad_response_status_code'],
-    [204, 502, 'bad_response_status_code'],
-    [416, 502, 'bad_response_status_code'],
-  ])('its %s is told as %s', async (status, expected, code) => {
+  test.each(toldStatuses)('its %s is told as %s', async (status, expected, code) => {
     serve = (_, response) => response.writeHead(status).end(status === 204 ? undefined : files.url);
     expect(await refusal(linkTo('/clip.mp4'))).toEqual([expected, code]);
   });
