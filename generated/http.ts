@@ -1251,7 +1251,8 @@ export interface paths {
         /**
          * Read a verification session and its result.
          * @description While the session is `pending` and not over, the gateway asks the provider for the result; 30 minutes after it was
-         *     created it is `expired`. Reading costs nothing.
+         *     created it is `expired`. Reading costs nothing. The session of a verified person stays; others are there as long as
+         *     entries of the request log.
          */
         get: operations["getVerificationSession"];
         put?: never;
