@@ -16,8 +16,20 @@ export type {
   AdminTasks,
   TaskSettlement,
 } from './admin/admin-tasks.ts';
+export type {
+  AdminToken,
+  AdminTokenPage,
+  AdminTokenQuery,
+  AdminTokens,
+  Grant,
+  NewGrant,
+  NewUserToken,
+  TokenChange,
+} from './admin/admin-tokens.ts';
 export type { Change, ChangePage, ChangeQuery, Changes } from './admin/changes.ts';
 export type { Channel, ChannelPage, ChannelQuery, Channels, ChannelTest } from './admin/channels.ts';
+export type { Group, GroupPage, GroupQuery, Groups } from './admin/groups.ts';
+export type { NewUser, User, UserChange, UserPage, UserQuery, Users } from './admin/users.ts';
 export type { ActiveAsset, Asset, AssetOptions, Assets, AssetUpload } from './assets.ts';
 export { ByteAnswer } from './byte-answer.ts';
 export type { Answer, CallArguments, CallableOperation, CallInit, CallOptions, Reply } from './call.ts';

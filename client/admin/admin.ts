@@ -3,8 +3,11 @@ import type { Caller, CallOptions } from '../call.ts';
 import { AdminDeliveries } from './admin-deliveries.ts';
 import { AdminLogs } from './admin-logs.ts';
 import { AdminTasks } from './admin-tasks.ts';
+import { AdminTokens } from './admin-tokens.ts';
 import { Changes } from './changes.ts';
 import { Channels } from './channels.ts';
+import { Groups } from './groups.ts';
+import { Users } from './users.ts';
 
 type Schemas = components['schemas'];
 export type Audit = Schemas['AuditReply']['data'];
@@ -15,6 +18,9 @@ export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['
 
 /** What the operator does; asks for the key of an admin, others get PermissionDeniedError. */
 export class Admin {
+  readonly users: Users;
+  readonly groups: Groups;
+  readonly tokens: AdminTokens;
   readonly channels: Channels;
   readonly tasks: AdminTasks;
   readonly deliveries: AdminDeliveries;
@@ -24,6 +30,9 @@ export class Admin {
 
   constructor(caller: Caller) {
     this.#caller = caller;
+    this.users = new Users(caller);
+    this.groups = new Groups(caller);
+    this.tokens = new AdminTokens(caller);
     this.channels = new Channels(caller);
     this.tasks = new AdminTasks(caller);
     this.deliveries = new AdminDeliveries(caller);

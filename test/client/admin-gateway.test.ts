@@ -39,34 +39,68 @@ interface Page {
   total: number;
 }
 
+describe('users', () => {
+  test('made, listed, changed', async () => {
+    const { id } = await dataOf<{ id: number }>('UserReply', 'users', 'create', 'Ada', '--json');
+    const { items } = await dataOf<Page>('UserListReply', 'users', 'list', '--name', 'ada');
+    expect(items).toMatchObject([{ id, name: 'Ada' }]);
+    expect(await printed('users', 'update', String(id), '--disable')).toMatch(
+      new RegExp(`^id +name .*\\n${id} +Ada +default +user +yes +0 +0 +0 `),
+    );
+    expect(await printed('users', 'create', 'Bob', '--role', 'admin')).toMatch(/^\d+\n$/);
+    await dataOf('GroupListReply', 'groups', 'list');
+  });
+
+  test('nobody is left to undo it', async () => {
+    const list = await client.admin.users.list();
+    for (const { id, role } of list.items.filter((user) => user.id !== 1 && user.role === 'admin'))
+      expect(await admin('users', 'update', String(id), '--role', 'user'), role).toMatchObject({ code: 0 });
+    expect(await admin('users', 'update', '1', '--disable')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('(403)'),
+    });
+  });
+});
+
 describe('keys', () => {
-  test('made, listed and revoked', async () => {
-    const made = await admin('keys', 'create', 'phone', '--quota', '5000', '--models', 'alpha3-tts-flash');
+  test('made, listed, changed and revoked', async () => {
+    const made = await admin('keys', 'create', 'phone', '--user', '1', '--models', 'alpha3-tts-flash');
     const key = made.stdout.toString().trim();
     expect(made.stderr).toMatch(/^key \d+\n$/);
     const id = made.stderr.replace(/\D/g, '');
-    expect(await printed('keys', 'list')).toMatch(
-      new RegExp(`^id +name .*\\n${id} +phone +\\S+ +default +enabled +5000 +0 +never\\n`),
+    const granted = ['keys', 'grant', id, '--amount', '5000', '--reason', 'March'];
+    expect(await dataOf('GrantReply', ...granted)).toMatchObject({ amount: 5_000, remain_quota: 5_000 });
+    expect(await printed('keys', 'list', '--name', 'phone')).toMatch(
+      new RegExp(`^id +user .*\\n${id} +\\S+ \\(1\\) +phone +\\S+ +default +enabled +5000 +0 +never\\n$`),
     );
     await new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list();
-    await printed('keys', 'revoke', id);
+    expect(await printed('keys', 'update', id, '--disable', '--requests', '9')).toMatch(/ disabled /);
     await expect(new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list()).rejects.toThrow('key');
+    await printed('keys', 'revoke', id);
     expect(await admin('keys', 'revoke', id)).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(/^unigate: error \(404\): .*\[request req_\w+\]\n$/),
     });
   });
 
-  test('as JSON', async () => {
-    const { id, key } = await dataOf<{ id: number; key: string }>(
-      'TokenCreatedReply',
-      'keys',
-      'create',
-      'json',
-    );
-    expect(key).toMatch(/^sk-/);
-    const { items } = await dataOf<Page>('TokenListReply', 'keys', 'list', '--page-size', '1');
-    expect(items).toMatchObject([{ id, name: 'json' }]);
+  test('what an option says is what is kept', async () => {
+    const options = ['--addresses', '192.0.2.7, 10.0.0.0/8', '--ends', '2099-01-31', '--requests', '60'];
+    const create = ['keys', 'create', 'limited', '--user', '1', '--quota', '7', '--sockets', '2', ...options];
+    const made = await dataOf<{ id: number; key: string }>('AdminTokenReply', ...create);
+    expect(made).toMatchObject({
+      key: expect.stringMatching(/^sk-/),
+      remain_quota: 7,
+      allow_ips: '192.0.2.7\n10.0.0.0/8',
+      expired_time: Date.UTC(2099, 0, 31) / 1_000,
+      requests_per_minute: 60,
+      sockets: 2,
+    });
+    const change = ['--ends', 'never', '--unlimited', '--addresses=', '--sockets', 'default'];
+    expect(await dataOf('AdminTokenReply', 'keys', 'update', String(made.id), ...change)).toMatchObject({
+      allow_ips: '',
+      expired_time: -1,
+      unlimited_quota: true,
+    });
   });
 
   test('a name can neither move the cursor nor make a line', async () => {
@@ -193,6 +227,13 @@ describe('a refusal', () => {
     expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^unigate: error \(401\): .+\[request req_\w+\]\n$/);
     expect(stderr).not.toContain(key);
+  });
+
+  test('of a key whose user is no admin', async () => {
+    const user = (await printed('users', 'create', 'Eve')).trim();
+    const key = (await printed('keys', 'create', 'hers', '--user', user)).trim();
+    const { code, stderr } = await admin('users', 'list', '--key', key);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('(403)') });
   });
 
   test('of a page that is none', async () => {

@@ -8,9 +8,11 @@ import { keyCommands } from './keys.ts';
 import { logCommands } from './logs.ts';
 import { reloadCommand } from './reload.ts';
 import { taskCommands } from './tasks.ts';
+import { userCommands } from './users.ts';
 
 /** Every command of the operator by its name. */
 export const commands: Readonly<Record<string, AdminCommand>> = {
+  ...userCommands,
   ...keyCommands,
   ...channelCommands,
   ...taskCommands,

@@ -1,59 +1,144 @@
-import type { Token } from '../../tokens.ts';
+import type { AdminToken } from '../../admin/admin-tokens.ts';
+import { UsageError } from '../check-options.ts';
 import { type AdminCommand, command } from './command.ts';
-import { moment, pageOf, paging, whole } from './options.ts';
+import { end, limit, listed, oneOf, onOrOff, pageOf, paging, type Values, whole } from './options.ts';
 import { type Columns, time } from './output.ts';
 
-const statuses: Readonly<Record<number, string>> = {
-  1: 'enabled',
-  2: 'disabled',
-  3: 'expired',
-  4: 'exhausted',
-};
+const statuses = ['enabled', 'disabled', 'expired', 'exhausted'] as const;
 
-const columns: Columns<Token> = {
+const columns: Columns<AdminToken> = {
   id: ({ id }) => id,
+  user: ({ user_id, user_name }) => `${user_name} (${user_id})`,
   name: ({ name }) => name,
   key: ({ key }) => key,
   group: ({ group }) => group,
-  status: ({ status }) => statuses[status] ?? status,
+  status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : statuses[status - 1]),
   left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : remain_quota),
   used: ({ used_quota }) => used_quota,
   ends: ({ expired_time }) => time(expired_time),
 };
 
+const status = {
+  takes: 'STATUS',
+  does: `one of ${statuses.join(', ')}`,
+  read: oneOf(...statuses),
+} as const;
+
+/** What a key may do. */
+const limits = {
+  group: { takes: 'GROUP', does: 'a group of its own; empty: that of its user' },
+  models: { takes: 'MODELS', does: 'ids of the only models it may use, separated by commas; empty: all' },
+  addresses: {
+    takes: 'ADDRESSES',
+    does: 'addresses and ranges it may be used from, separated by commas; empty: all',
+    read: listed,
+  },
+  ends: { takes: 'TIME', does: 'a date such as 2027-01-31, in how long, such as 30d, or never', read: end },
+  requests: {
+    takes: 'NUMBER',
+    does: 'requests a minute; 0: no limit; default: the configuration',
+    read: limit,
+  },
+  sockets: { takes: 'NUMBER', does: 'open sockets; 0: no limit; default: the configuration', read: limit },
+} as const;
+
+function limitsOf(options: Values<typeof limits>) {
+  const { group, models, addresses, ends, requests, sockets } = options;
+  return {
+    group,
+    model_limits: models,
+    allow_ips: addresses,
+    expired_time: ends,
+    requests_per_minute: requests,
+    sockets,
+  };
+}
+
 export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   'keys list': command({
-    does: 'list keys, newest first',
-    options: paging,
-    examples: ['keys list'],
+    does: 'list keys of all users, newest first',
+    options: {
+      user: { takes: 'ID', does: 'only those of this user', read: whole },
+      name: { takes: 'TEXT', does: 'only those whose name has it' },
+      status,
+      group: { takes: 'GROUP', does: 'only those of this group' },
+      ...paging,
+    },
+    examples: ['keys list --user 2', 'keys list --status exhausted --json'],
     async run({ client, options, output, signal }) {
-      output.page(await client.tokens.list(pageOf(options), { signal }), columns, options);
+      const { user: user_id, name, group, status: word } = options;
+      const number = word === undefined ? undefined : ((statuses.indexOf(word) + 1) as 1 | 2 | 3 | 4);
+      const query = { user_id, name, group, status: number, ...pageOf(options) };
+      output.page(await client.admin.tokens.list(query, { signal }), columns, options);
     },
   }),
   'keys create': command({
     takes: 'NAME',
     does: 'make a key and print its secret, which is shown only here',
     options: {
+      user: { takes: 'ID', does: 'whose key it is', read: whole, required: true },
       quota: { takes: 'QUOTA', does: 'what it may spend, in quota units; default 0', read: whole },
       unlimited: { does: 'it spends without a limit of its own' },
-      group: { takes: 'GROUP', does: 'default: that of its user' },
-      models: { takes: 'MODELS', does: 'ids of the only models it may use, separated by commas' },
-      ends: { takes: 'TIME', does: 'a date, such as 2027-01-31; default: never', read: moment },
+      ...limits,
     },
-    examples: ['keys create "front end" --quota 100000 --models alpha3-tts-flash'],
+    examples: [
+      'keys create laptop --user 2 --quota 100000',
+      'keys create trial --user 2 --quota 500 --models alpha3-tts-flash --ends 30d',
+    ],
     async run({ client, text: name, options, output, signal }) {
-      const { quota, unlimited, group, models, ends } = options;
-      const body = {
-        name,
-        ...(quota !== undefined && { remain_quota: quota }),
-        ...(unlimited && { unlimited_quota: true }),
-        ...(group !== undefined && { group }),
-        ...(models !== undefined && { model_limits: models }),
-        ...(ends !== undefined && { expired_time: ends }),
-      };
-      const token = await client.tokens.create(body, { signal });
+      const { user, quota: remain_quota, unlimited: unlimited_quota } = options;
+      const body = { name, remain_quota, unlimited_quota, ...limitsOf(options) };
+      const token = await client.admin.tokens.create(user, body, { signal });
       output.tell(`key ${token.id}`);
       output.value(token.key, token);
+    },
+  }),
+  'keys update': command({
+    takes: 'ID',
+    does: 'change a key',
+    options: {
+      name: { takes: 'TEXT', does: 'another name' },
+      disable: { does: 'refuse it' },
+      enable: { does: 'take it again' },
+      unlimited: { does: 'let it spend without a limit of its own' },
+      limited: { does: 'let it spend what it has left' },
+      ...limits,
+    },
+    examples: ['keys update 7 --disable', 'keys update 7 --models alpha3-tts-flash --ends never'],
+    async run({ client, text, options, output, signal }) {
+      const { name, enable, disable, unlimited, limited } = options;
+      if (Object.keys(options).length === 0) throw new UsageError('keys update: say what to change.');
+      const enabled = onOrOff({ enable, disable });
+      const change = {
+        name,
+        status: enabled === undefined ? undefined : enabled ? (1 as const) : (2 as const),
+        unlimited_quota: onOrOff({ unlimited, limited }),
+        ...limitsOf(options),
+      };
+      const token = await client.admin.tokens.update(whole(text, 'ID'), change, { signal });
+      output.table([token], columns, token);
+    },
+  }),
+  'keys grant': command({
+    takes: 'ID',
+    does: 'give quota to a key, or take some back',
+    options: {
+      amount: {
+        takes: 'QUOTA',
+        does: 'in quota units; below zero takes back, as --amount=-100',
+        read: whole,
+        required: true,
+      },
+      reason: { takes: 'TEXT', does: 'why, for the books', required: true },
+    },
+    examples: [
+      'keys grant 7 --amount 50000 --reason March',
+      'keys grant 7 --amount=-100 --reason "granted twice"',
+    ],
+    async run({ client, text, options: { amount, reason }, output, signal }) {
+      const id = whole(text, 'ID');
+      const grant = await client.admin.tokens.grant(id, { amount, reason }, { signal });
+      output.facts({ grant: grant.id, key: id, amount, left: grant.remain_quota }, grant);
     },
   }),
   'keys revoke': command({
@@ -62,7 +147,7 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     options: {},
     examples: ['keys revoke 7'],
     async run({ client, text, signal }) {
-      await client.tokens.delete(whole(text, 'ID'), { signal });
+      await client.admin.tokens.revoke(whole(text, 'ID'), { signal });
     },
   }),
 };

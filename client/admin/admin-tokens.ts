@@ -1,0 +1,49 @@
+import type { components, operations } from '../../generated/http.ts';
+import type { Caller, CallOptions } from '../call.ts';
+import { type CreateOptions, named } from '../tasks/tasks.ts';
+
+type Schemas = components['schemas'];
+export type AdminToken = Schemas['AdminToken'];
+export type AdminTokenPage = Schemas['AdminTokenListReply']['data'];
+export type AdminTokenQuery = NonNullable<operations['searchTokens']['parameters']['query']>;
+export type NewUserToken = Schemas['CreateUserTokenRequest'];
+export type TokenChange = Schemas['UpdateTokenRequest'];
+export type Grant = Schemas['Grant'];
+export type NewGrant = Schemas['GrantQuotaRequest'];
+
+/** The API keys of all users. */
+export class AdminTokens {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** One page of the keys that match, newest first, secrets masked. `GET /api/admin/tokens` */
+  async list(query: AdminTokenQuery = {}, options: CallOptions = {}): Promise<AdminTokenPage> {
+    return (await this.#caller.call('searchTokens', { ...options, params: { query } })).data;
+  }
+
+  /** Makes a key; its secret is in this answer and nowhere else. `POST /api/admin/users/{id}/tokens` */
+  async create(userId: number, body: NewUserToken, options: CallOptions = {}): Promise<AdminToken> {
+    // A repeat after a lost answer would make a second key.
+    const init = { maxRetries: 0, ...options, params: { path: { id: userId } }, body };
+    return (await this.#caller.call('createUserToken', init)).data;
+  }
+
+  /** Changes what the body names. `PATCH /api/admin/tokens/{id}` */
+  async update(id: number, body: TokenChange, options: CallOptions = {}): Promise<AdminToken> {
+    return (await this.#caller.call('updateToken', { ...options, params: { path: { id } }, body })).data;
+  }
+
+  /** Gives quota, or takes some back; repeats of the request never give it twice. `POST /api/admin/tokens/{id}/grants` */
+  async grant(id: number, body: NewGrant, options: CreateOptions = {}): Promise<Grant> {
+    const init = { ...named(options), params: { path: { id } }, body };
+    return (await this.#caller.call('grantQuota', init)).data;
+  }
+
+  /** Deletes a key, which stops working at once. `DELETE /api/admin/tokens/{id}` */
+  async revoke(id: number, options: CallOptions = {}): Promise<void> {
+    await this.#caller.call('revokeToken', { ...options, params: { path: { id } } });
+  }
+}

@@ -1,0 +1,21 @@
+import type { components, operations } from '../../generated/http.ts';
+import type { Caller, CallOptions } from '../call.ts';
+
+type Schemas = components['schemas'];
+export type Group = Schemas['Group'];
+export type GroupPage = Schemas['GroupListReply']['data'];
+export type GroupQuery = NonNullable<operations['listGroups']['parameters']['query']>;
+
+/** The groups of users and keys. */
+export class Groups {
+  readonly #caller: Caller;
+
+  constructor(caller: Caller) {
+    this.#caller = caller;
+  }
+
+  /** One page, those of the configuration first. `GET /api/admin/groups` */
+  async list(query: GroupQuery = {}, options: CallOptions = {}): Promise<GroupPage> {
+    return (await this.#caller.call('listGroups', { ...options, params: { query } })).data;
+  }
+}

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { inspectWav } from '../sandbox/audio-inspection.ts';
+import { startTestGateway } from '../support/gateway.ts';
+import { commandsOf } from '../support/readme-commands.ts';
+
+const root = new URL('../../', import.meta.url);
+let folder: string;
+
+// A checkout whose files are links, so that what the commands write is not left in the real one.
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'unigate-day-'));
+  for (const name of await readdir(root)) {
+    if (!name.startsWith('.')) await symlink(join(root.pathname, name), join(folder, name));
+  }
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Runs commands in one shell, which stops at the first that fails. */
+async function run(commands: string, env: Record<string, string>) {
+  const path = [join(root.pathname, 'node_modules/.bin'), process.env.PATH].join(delimiter);
+  const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: path, HOME: folder, npm_config_update_notifier: 'false', ...env },
+  });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, stdout, stderr };
+}
+
+// Each of its commands is a process of npm and one of Node, and other tests want the cores too.
+test("a new user's day, as the README has it", { timeout: 180_000 }, async () => {
+  const [makeKey = '', speak = '', revoke = ''] = await commandsOf(
+    new URL('README.md', root),
+    "a new user's day",
+  );
+  const gateway = await startTestGateway({ bootstrapKey: 'my-first-key-123' });
+  try {
+    const env = { UNIGATE_BASE_URL: gateway.url };
+    const whole = `${makeKey}\necho "KEY is $KEY"\n${speak}\n${revoke}`;
+    const { code, stdout, stderr } = await run(whole, env);
+    const key = /^KEY is (sk-\S+)$/m.exec(stdout)?.[1];
+    expect({ code, key, stderr }).toEqual({
+      code: 1,
+      key: expect.any(String),
+      stderr: expect.stringMatching(/^key 2\nunigate: invalid_api_key \(401\): .*\[request req_\w+\]\n$/),
+    });
+    expect(stdout).toMatch(/^left +1000$/m);
+
+    const { sampleRate, channels, seconds } = inspectWav(await readFile(join(folder, 'day.wav')));
+    expect({ sampleRate, channels }).toEqual({ sampleRate: 24_000, channels: 1 });
+    expect(seconds).toBeGreaterThan(1);
+    expect(seconds).toBeLessThan(6);
+    expect(stdout).toMatch(/ laptop +alpha3-tts-flash .* req_\w+\n/);
+    expect(await readdir(folder)).not.toContain('night.wav');
+  } finally {
+    await gateway.close();
+  }
+});
