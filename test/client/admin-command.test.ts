@@ -1,3 +1,6 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../client/commands/admin/commands.ts';
 import { startStubServer } from './stub-server.ts';
@@ -108,4 +111,45 @@ describe('what goes wrong is one line and exit code 1', () => {
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^unigate: .+\n$/) });
     expect(stderr).not.toContain('sk-secret');
   });
+
+  test('an export that breaks off, of which no file is left', async () => {
+    const url = await startStubServer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      response.write('{"id":1}\n', () => response.destroy());
+    });
+    const folder = await mkdtemp(join(tmpdir(), 'unigate-export-'));
+    try {
+      const options = { env: { ...env, UNIGATE_BASE_URL: url } };
+      const into = await admin(['logs', 'export', '-o', join(folder, 'log.jsonl')], options);
+      expect(into).toMatchObject({ code: 1, stderr: expect.stringMatching(/^unigate: .+\n$/) });
+      expect(await readdir(folder)).toEqual([]);
+      const { code, stdout } = await admin(['logs', 'export'], options);
+      expect({ code, stdout: stdout.toString() }).toEqual({ code: 1, stdout: '{"id":1}\n' });
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  test('a signal', async () => {
+    const stop = new AbortController();
+    const url = await startStubServer(() => stop.abort());
+    const options = { env: { ...env, UNIGATE_BASE_URL: url }, signal: stop.signal };
+    expect(await admin(['changes'], options)).toMatchObject({ code: 1, stderr: 'unigate: stopped.\n' });
+  });
+});
+
+test('books that do not add up are exit code 1, and are told', async () => {
+  const problems = [{ subject: 'key 7', problem: 'has 101 left' }];
+  const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, spent: 0, left: 101 };
+  const url = await startStubServer((_, response) => {
+    const body = { success: true, message: '', data: { ...sums, problems, more: true } };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  });
+  const options = { env: { ...env, UNIGATE_BASE_URL: url } };
+  const told = await admin(['audit'], options);
+  expect(told).toMatchObject({ code: 1, stderr: 'There are more.\nunigate: The books do not add up.\n' });
+  expect(told.stdout.toString()).toMatch(/^subject +problem\nkey 7 +has 101 left\n$/m);
+  const json = await admin(['audit', '--json'], options);
+  expect(json).toMatchObject({ code: 1, stderr: 'unigate: The books do not add up.\n' });
+  expect(JSON.parse(json.stdout.toString())).toMatchObject({ problems });
 });
