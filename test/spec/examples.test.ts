@@ -58,7 +58,9 @@ describe.each([...documentedOperations.values()])('$id', (operation) => {
           const answer = await exchange(target, operation, { headers });
           const at = `${status} ${mediaType} ${name}`;
           expect([answer.status, violations(operation, answer)], at).toEqual([status, []]);
-          const body = mediaType === 'application/json' ? jsonOf(answer) : answer.body.toString('utf8');
+          const body = /^application\/jsonl?$/.test(mediaType)
+            ? jsonOf(answer)
+            : answer.body.toString('utf8');
           expect(body, at).toEqual(value);
           served += 1;
         }

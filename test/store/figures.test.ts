@@ -240,6 +240,31 @@ describe.each(engines)('the figures on %s', (engine) => {
     expect(await requests()).toBe(40);
   });
 
+  test('are added up by themselves, in batches with pauses in which the job can be stopped', async () => {
+    const rows = Array.from({ length: 1_200 }, () => blank);
+    await write(rows);
+    const timers = new ManualTimers();
+    const job = new RollUp({ store, logger: createLogger('silent'), timers });
+    const marked = (to: number) =>
+      vi.waitFor(
+        async () => {
+          timers.advance(10_000);
+          expect((await mark()).rolled_to).toBeGreaterThanOrEqual(to);
+        },
+        { timeout: 15_000, interval: 20 },
+      );
+    job.start();
+    expect((await mark()).rolled_to).toBe(0);
+    await marked(1_200);
+    await write([blank]);
+    await marked(1_201);
+    await job.stop();
+    expect(await requests()).toBe(1_201);
+    const idle = new RollUp({ store, logger: createLogger('silent'), timers });
+    idle.start();
+    await idle.stop();
+  });
+
   test('have all of a batch or nothing of it', async () => {
     const rows = fc.sample(entries, { numRuns: 4, seed: 3 }).flat();
     await write(rows);
