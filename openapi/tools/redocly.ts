@@ -42,7 +42,7 @@ function line({ ruleId, severity, message, location: [place] }: Problem): string
   return `${place?.source.ref}${position} ${severity} ${ruleId}: ${message}`;
 }
 
-async function redocly(root: string, ...args: string[]) {
+export async function redocly(root: string, ...args: string[]) {
   const options = { cwd: root, env, maxBuffer: 64 * 1024 * 1024 };
   try {
     return { ...(await run(process.execPath, [cli, ...args], options)), failed: false };
