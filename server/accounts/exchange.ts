@@ -1,6 +1,6 @@
 import { ClaimLoop } from '../runtime/claim-loop.ts';
 import type { Logger } from '../runtime/logger.ts';
-import type { Alarm, Timers } from '../runtime/timers.ts';
+import { type Alarm, type Timers, yieldToEventLoop } from '../runtime/timers.ts';
 
 export type Answer = (given: boolean) => void;
 
@@ -27,7 +27,7 @@ export interface ExchangeParts<Item extends Shared> {
 /** Least milliseconds between two exchanges, however many wait for one. */
 const gapMs = 25;
 /** So long somebody waits for an exchange, in milliseconds. */
-const patience = 500;
+const patience = 1_000;
 /** So many items are exchanged at a time. */
 const batchSize = 1_000;
 
@@ -91,11 +91,11 @@ export class Exchange<Item extends Shared> {
     this.#loop.wake(this.#parts.timers.monotonic() + ms);
   }
 
-  /** Waits for an answer about the item, for half a second at the most. */
+  /** Waits for an answer about the item, for a second at the most. */
   ask(item: Item): Promise<boolean> {
     return new Promise((resolve) => {
       item.waiting.push(resolve);
-      this.#patience ??= this.#parts.timers.alarm(patience, () => this.#goAlone());
+      this.#patience ??= this.#beginPatience();
       this.plan(item, 0);
     });
   }
@@ -141,6 +141,16 @@ export class Exchange<Item extends Shared> {
     this.#failing = false;
     this.#patience?.cancel();
     const waits = [...this.#changed].some(({ waiting }) => waiting.length > 0);
-    this.#patience = waits ? this.#parts.timers.alarm(patience, () => this.#goAlone()) : undefined;
+    this.#patience = waits ? this.#beginPatience() : undefined;
+  }
+
+  #beginPatience(): Alarm {
+    const alarm: Alarm = this.#parts.timers.alarm(patience, () => {
+      // What stood still may have been this process, and the answer may be there already.
+      void yieldToEventLoop().then(() => {
+        if (this.#patience === alarm) this.#goAlone();
+      });
+    });
+    return alarm;
   }
 }

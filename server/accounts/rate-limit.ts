@@ -28,7 +28,7 @@ export class RateLimit {
 
   /**
    * Takes a request from every allowance that the caller draws on, or from none. A promise is given where the other
-   * gateways have to be asked, which takes half a second at the most.
+   * gateways have to be asked, which takes a second at the most.
    *
    * @throws Failure 429 when there is none left now
    */

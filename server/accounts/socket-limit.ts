@@ -23,7 +23,7 @@ export class SocketLimit {
 
   /**
    * Takes a place for a socket; the function that it gives gives it back. A promise is given where the other gateways
-   * have to be asked, which takes half a second at the most.
+   * have to be asked, which takes a second at the most.
    *
    * @throws Failure 429 when the key has as many open as it may
    */

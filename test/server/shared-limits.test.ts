@@ -153,7 +153,7 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
       await pass(minute);
       for (const node of nodes) node.store.manner = manner;
       const sent = Promise.all(nodes.map((node) => node.send(key, 50)));
-      await pass(600);
+      await pass(1_250);
       expect(await sent).toEqual([20, 20, 20]);
       await pass(3_000);
       expect(await Promise.all(nodes.map((node) => node.send(key, 50)))).toEqual([1, 1, 1]);
