@@ -72,3 +72,30 @@ test.runIf(engines.includes('postgres'))(
     }
   },
 );
+
+test.runIf(engines.includes('postgres'))(
+  'a figure that an admin sets on one gateway counts on the others',
+  async () => {
+    const [one, two] = nodes as [TestGateway, TestGateway];
+    const { key, id } = await makeKey(one, { quota: 1 });
+    const ask = async () => {
+      const answer = await fetch(`${two.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
+      await answer.arrayBuffer();
+      return [answer.status, answer.status === 429 && Number(answer.headers.get('retry-after')) > 1];
+    };
+    expect(await ask()).toEqual([200, false]);
+    const changed = await fetch(`${one.url}/api/admin/tokens/${id}`, {
+      method: 'PATCH',
+      headers: {
+        authorization: `Bearer ${one.gateway.settings.bootstrapKey}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ requests_per_minute: 1 }),
+    });
+    expect(changed.status).toBe(200);
+    await vi.waitFor(async () => expect(await ask()).toEqual([429, true]), {
+      timeout: 10_000,
+      interval: 100,
+    });
+  },
+);
