@@ -29,6 +29,7 @@ export async function startGateway(
   upstream: string,
   profileFolder: string | undefined,
   protocols: readonly string[] = ['native'],
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<RunningGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-bench-'));
   const dataDir = join(folder, 'data');
@@ -63,6 +64,9 @@ export async function startGateway(
         PUBLIC_URL: '',
         TLS_CERT: '',
         TLS_KEY: '',
+        METRICS_PORT: '',
+        OTEL_EXPORTER_OTLP_ENDPOINT: '',
+        ...environment,
       },
     });
     const stop: RunningGateway['stop'] = async (expected) => {

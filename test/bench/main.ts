@@ -3,6 +3,7 @@ import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
 import { cases } from './cases.ts';
 import { measureHttp } from './http.ts';
 import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
+import { measureObserve, observeMarkdown } from './observe.ts';
 import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
@@ -11,12 +12,13 @@ import { machine, markdown } from './report.ts';
 const relayCase = 'relay';
 const bodiesCase = 'bodies';
 const logsCase = 'logs';
-const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase, logsCase];
+const observeCase = 'observe';
+const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase, logsCase, observeCase];
 
 const usage = `npm run bench -- [options]
-Measures the gateway against a proxy that checks nothing, and both against the upstream itself; the case logs, which runs
-only when it is named, searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names
-one.
+Measures the gateway against a proxy that checks nothing, and both against the upstream itself. Two cases run only when they
+are named: logs searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names one;
+observe measures what metrics and traces cost a small call.
 
   --case NAME          only this case (repeatable): ${caseNames.join(', ')}
   --rounds N           interleaved rounds, default 6
@@ -65,14 +67,20 @@ async function run(): Promise<string> {
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   // It fills a database of a million entries, so it is run when it is asked for only.
   const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : undefined;
+  const observed = values.case?.includes(observeCase) ? await measureObserve(options) : [];
   if (values.json)
-    return JSON.stringify({ machine: machine(), ...sizes, cases: http, relay, bodies, logs }, null, 2);
+    return JSON.stringify(
+      { machine: machine(), ...sizes, cases: http, relay, bodies, logs, observed },
+      null,
+      2,
+    );
   return [
     `${machine()}.`,
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(logs === undefined ? [] : [logSearchMarkdown(logs)]),
+    ...(observed.length > 0 ? [observeMarkdown(observed)] : []),
   ].join('\n\n');
 }
 

@@ -60,7 +60,8 @@ export class Rounds {
       let length = 0;
       for (const server of this.#targets.all(name)) {
         const warmUp = this.#warmUp(name, server);
-        length = await this.#checkOne(name, server, bench);
+        length = await checkOne(name, server, bench);
+        this.#count(server, 1);
         await this.#round(server, bench, length, warmUp, connections);
       }
       return length;
@@ -85,24 +86,6 @@ export class Rounds {
 
   #count(server: ServerProcess, answers: number): void {
     this.#answers.set(server, this.answersOf(server) + answers);
-  }
-
-  /** Looks into one answer; the length of its body is then demanded of all the others. */
-  async #checkOne(name: TargetName, server: ServerProcess, bench: BenchCase): Promise<number> {
-    const { statusCode, headers, body } = await request(server.origin + bench.path, {
-      method: 'POST',
-      headers: requestHeaders(bench),
-      body: JSON.stringify(bench.body),
-    });
-    const bytes = Buffer.from(await body.arrayBuffer());
-    assert.equal(
-      statusCode,
-      200,
-      `${name} answers ${bench.title} with ${statusCode}: ${bytes.toString().slice(0, 500)}`,
-    );
-    bench.check(String(headers['content-type']), bytes);
-    this.#count(server, 1);
-    return bytes.length;
   }
 
   async #round(
@@ -134,6 +117,23 @@ export class Rounds {
   }
 }
 
+/** Looks into one answer; the length of its body is then demanded of all the others. */
+export async function checkOne(name: string, server: ServerProcess, bench: BenchCase): Promise<number> {
+  const { statusCode, headers, body } = await request(server.origin + bench.path, {
+    method: 'POST',
+    headers: requestHeaders(bench),
+    body: JSON.stringify(bench.body),
+  });
+  const bytes = Buffer.from(await body.arrayBuffer());
+  assert.equal(
+    statusCode,
+    200,
+    `${name} answers ${bench.title} with ${statusCode}: ${bytes.toString().slice(0, 500)}`,
+  );
+  bench.check(String(headers['content-type']), bytes);
+  return bytes.length;
+}
+
 function requestHeaders(bench: BenchCase): Record<string, string> {
   return {
     authorization: `Bearer ${gatewayKey}`,
@@ -142,7 +142,8 @@ function requestHeaders(bench: BenchCase): Record<string, string> {
   };
 }
 
-function requestText(bench: BenchCase): string {
+/** A request as it is sent, head and body. */
+export function requestText(bench: BenchCase): string {
   const body = JSON.stringify(bench.body);
   const headers = { host: '127.0.0.1', ...requestHeaders(bench), 'content-length': Buffer.byteLength(body) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -1,0 +1,115 @@
+import { cases, characters } from './cases.ts';
+import { type RunningGateway, startGateway } from './gateway.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
+import { here, LoadProcess, ServerProcess } from './processes.ts';
+import { median, table } from './report.ts';
+import { checkOne, requestText } from './rounds.ts';
+
+const kinds = ['nothing', 'metrics', 'metrics and traces'] as const;
+type Kind = (typeof kinds)[number];
+
+export interface ObserveOptions {
+  rounds: number;
+  seconds: number;
+  connections: number;
+  processes: number;
+  /** The gateway's main module. */
+  server: string;
+}
+
+/** What it costs to be observed: medians over rounds of the ratio to the gateway of which nothing is measured. */
+export interface ObserveResult {
+  kind: Kind;
+  /** CPU of a small call, in microseconds. */
+  cpuMicroseconds: number;
+  cpuRatio: number;
+  requestsRatio: number;
+}
+
+/** Longest share of a small call that it may cost. */
+const target = 0.03;
+const warmUpSeconds = 4;
+
+/** Measures a small call with metrics and traces on against off, interleaved. Every request is traced, and sent. */
+export async function measureObserve(options: ObserveOptions): Promise<ObserveResult[]> {
+  const [bench] = cases;
+  if (bench === undefined) throw new Error('there is no small call');
+  const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
+  const collector = await ServerProcess.start({ module: here('collector.ts'), core: 'others' });
+  const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
+  const environments: Record<Kind, Record<string, string>> = {
+    nothing: {},
+    metrics: { METRICS_PORT: '0' },
+    'metrics and traces': { METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin },
+  };
+  const gateways: Record<Kind, RunningGateway[]> = { nothing: [], metrics: [], 'metrics and traces': [] };
+  const answers = new Map<ServerProcess, number>();
+  const request = requestText(bench);
+  const round = async (server: ServerProcess, bodyBytes: number, seconds: number) => {
+    const before = await server.cpuMicroseconds();
+    const { port } = server;
+    const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
+    const cpu = (await server.cpuMicroseconds()) - before;
+    answers.set(server, (answers.get(server) ?? 0) + result.answers);
+    return { cpu: cpu / result.answers, requests: result.answers / result.seconds };
+  };
+  try {
+    let length = 0;
+    for (let index = 0; index < options.processes; index += 1) {
+      for (const kind of kinds) {
+        const gateway = await startGateway(
+          options.server,
+          upstream.origin,
+          undefined,
+          ['native'],
+          environments[kind],
+        );
+        gateways[kind].push(gateway);
+        length = await checkOne(kind, gateway.server, bench);
+        answers.set(gateway.server, 1);
+        await round(gateway.server, length, warmUpSeconds);
+      }
+    }
+    const measured: Record<Kind, { cpu: number; requests: number }[]> = {
+      nothing: [],
+      metrics: [],
+      'metrics and traces': [],
+    };
+    for (let index = 0; index < options.rounds * options.processes; index += 1) {
+      // Each kind has its turn at the beginning.
+      for (let step = 0; step < kinds.length; step += 1) {
+        const kind = kinds[(index + step) % kinds.length] ?? 'nothing';
+        const gateway = gateways[kind][Math.floor(index / options.rounds)];
+        if (gateway !== undefined) measured[kind].push(await round(gateway.server, length, options.seconds));
+      }
+    }
+    for (const gateway of kinds.flatMap((kind) => gateways[kind])) {
+      const given = answers.get(gateway.server) ?? 0;
+      await gateway.stop({ answers: given, charged: given * characters });
+    }
+    await Promise.all([upstream.stop(), collector.stop(), load.stop()]);
+    return kinds.map((kind) => {
+      const ratio = (of: 'cpu' | 'requests') =>
+        median(measured[kind].map((one, index) => one[of] / (measured.nothing[index]?.[of] ?? Number.NaN)));
+      return {
+        kind,
+        cpuMicroseconds: median(measured[kind].map(({ cpu }) => cpu)),
+        cpuRatio: ratio('cpu'),
+        requestsRatio: ratio('requests'),
+      };
+    });
+  } finally {
+    await Promise.all(kinds.flatMap((kind) => gateways[kind].map((gateway) => gateway.remove())));
+  }
+}
+
+export function observeMarkdown(results: readonly ObserveResult[]): string {
+  const rows = results.map(({ kind, cpuMicroseconds, cpuRatio, requestsRatio }) => [
+    kind,
+    cpuMicroseconds.toFixed(0),
+    `${((cpuRatio - 1) * 100).toFixed(1)} %`,
+    `${((requestsRatio - 1) * 100).toFixed(1)} %`,
+    kind === 'nothing' ? '' : cpuRatio <= 1 + target ? 'reached' : `missed, at most ${target * 100} %`,
+  ]);
+  return table(['a small call, with', 'CPU, µs', 'more CPU', 'more requests a second', 'target'], rows);
+}
