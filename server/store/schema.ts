@@ -371,6 +371,8 @@ export interface TasksTable {
   completed_at: number | null;
   /** End of the result's life. */
   expires_at: number | null;
+  /** Where the request that made it stood in its trace, as the W3C header; null: nobody followed it. */
+  traceparent: string | null;
   /** When an upstream may have been asked for it first, by the clock of due times; null: none was. */
   asked_at: number | null;
   /** When it fails if it is not final by then. */

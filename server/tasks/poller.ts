@@ -1,6 +1,8 @@
 import { ClaimLoop } from '../runtime/claim-loop.ts';
 import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
+import { beginLinked } from '../telemetry/trace.ts';
+import { within } from '../telemetry/work.ts';
 import type { TaskEnvironment } from './environment.ts';
 import type { PollSlots } from './poll-slots.ts';
 import type { TaskStep } from './task-step.ts';
@@ -100,14 +102,19 @@ export class Poller {
 
   /** The slot is free again as soon as the upstream has answered: what follows is between us and the store. */
   #take(
-    { id, channel, userId }: TaskRecord,
+    { id, requestId, traceparent, channel, userId }: TaskRecord,
     step: (answered: () => void) => Promise<number | undefined>,
   ): Promise<void> {
     const leave = this.#slots.enter(channel, userId);
     const answered = () => {
       if (leave()) this.wake();
     };
-    const taken = step(answered)
+    // A trace of its own: that of the request ended with its answer.
+    const trace = beginLinked('poll task', traceparent, {
+      'unigate.task.id': id,
+      'unigate.channel': channel,
+    });
+    const taken = within({ requestId, trace }, () => step(answered))
       .then(
         (dueAt) => {
           if (dueAt !== undefined) this.wake(dueAt);
@@ -121,6 +128,7 @@ export class Poller {
       .finally(() => {
         if (this.#inFlight.get(id) === taken) this.#inFlight.delete(id);
         answered();
+        trace?.end();
       });
     this.#inFlight.set(id, taken);
     return taken;

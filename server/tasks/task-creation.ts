@@ -6,6 +6,7 @@ import { jsonPieces } from '../outbound/json-body.ts';
 import type { NewTask } from '../store/commands/tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
+import { currentTraceparent } from '../telemetry/work.ts';
 import type { TaskEnvironment } from './environment.ts';
 
 /** A task to be made, and what it is made of. */
@@ -82,6 +83,7 @@ export async function newTask(
     callbackUrl: order.callbackUrl ?? null,
     idempotencyKey,
     fingerprint,
+    traceparent: currentTraceparent(),
     // Others are asked right away, and the write that tells before and after apart is spared.
     askedAt: idempotencyKey === null ? dueNow : null,
     deadlineAt: dueNow + (order.lifetimeMs ?? timing.lifetimeMs),

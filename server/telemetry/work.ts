@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Trace } from './trace.ts';
+import { type Trace, writeTraceparent } from './trace.ts';
 
 /** A request, or a step of a task that a request made: what its lines in the log and its spans are known by. */
 export interface Work {
@@ -18,6 +18,12 @@ export function within<T>(work: Work, run: () => T): T {
 /** The work that this is part of, if it is known. */
 export function currentWork(): Work | undefined {
   return running.getStore();
+}
+
+/** Where this stands in its trace, as the W3C header; null: nobody follows it. */
+export function currentTraceparent(): string | null {
+  const trace = running.getStore()?.trace;
+  return trace === undefined ? null : writeTraceparent(trace.context);
 }
 
 /** What every line of a work has in the log. */

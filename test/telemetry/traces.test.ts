@@ -3,6 +3,7 @@ import { createLogger } from '../../server/runtime/logger.ts';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { traceSettings } from '../../server/settings/traces.ts';
 import { readTraceparent, writeTraceparent } from '../../server/telemetry/trace.ts';
+import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { TraceCollector } from './trace-collector.ts';
@@ -157,6 +158,53 @@ describe('with an endpoint', () => {
     expect(collector.authorization).toBe('Bearer t0ken');
     expect(lines.some(({ request_id, trace_id }) => request_id === id && trace_id === traceId)).toBe(true);
   });
+
+  test.each(engines)(
+    'polls of a task have traces of their own, linked to that of its creation, on %s',
+    async (engine) => {
+      target = await startTestGateway({ traces: to() }, engine);
+      const made = await fetch(`${target.url}/v1/videos`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${target.key}`,
+          'content-type': 'application/json',
+          traceparent: sampled,
+        },
+        body: JSON.stringify({
+          model: 'eta-imagine-video',
+          prompt: 'A boat.',
+          seconds: '2',
+          resolution: '480p',
+        }),
+      });
+      const { id } = (await made.json()) as { id: string };
+      const { read } = target.gateway.store;
+      await vi.waitFor(
+        async () => {
+          const task = await read
+            .selectFrom('tasks')
+            .selectAll()
+            .where('id', '=', id)
+            .executeTakeFirstOrThrow();
+          expect(task.state).toBe('completed');
+        },
+        { timeout: 15_000, interval: 50 },
+      );
+      const all = await spans();
+      const creation = all.find((span) => span.traceId === traceId && span.name === 'POST /v1/videos');
+      const polls = all.filter(
+        ({ name, attributes }) => name === 'poll task' && attributes['unigate.task.id'] === id,
+      );
+      expect(polls.length).toBeGreaterThan(0);
+      for (const poll of polls) {
+        expect(poll.traceId).not.toBe(traceId);
+        expect(poll.links).toMatchObject([{ traceId, spanId: creation?.spanId }]);
+        expect(all.some(({ parentSpanId, name }) => parentSpanId === poll.spanId && name === 'GET')).toBe(
+          true,
+        );
+      }
+    },
+  );
 
   test('a request without a context begins a trace, and a failed one is told as failed', async () => {
     upstreamStatus = 500;

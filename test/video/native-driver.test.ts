@@ -56,6 +56,7 @@ function task(change: Partial<AcceptedTask> = {}): AcceptedTask {
     startedAt: null,
     completedAt: null,
     expiresAt: null,
+    traceparent: null,
     askedAt: 0,
     deadlineAt: 0,
     polledAt: null,

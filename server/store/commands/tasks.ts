@@ -30,6 +30,8 @@ export interface NewTask {
   callbackUrl: string | null;
   idempotencyKey: string | null;
   fingerprint: string | null;
+  /** Default: nobody follows it. */
+  traceparent?: string | null;
   askedAt: number | null;
   deadlineAt: number;
   pollInterval: number;
@@ -95,6 +97,7 @@ export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => 
       started_at: null,
       completed_at: null,
       expires_at: null,
+      traceparent: task.traceparent ?? null,
       asked_at: task.askedAt,
       deadline_at: task.deadlineAt,
       polled_at: null,

@@ -19,6 +19,7 @@ import { migration as keyLimits } from './0018-key-limits.ts';
 import { migration as figures } from './0019-figures.ts';
 import { migration as operatorsTasks } from './0020-operators-tasks.ts';
 import { migration as channelStates } from './0021-channel-states.ts';
+import { migration as taskTraces } from './0023-task-traces.ts';
 import { migration as socketPlaces } from './0024-socket-places.ts';
 import { migration as verificationRetention } from './0025-verification-retention.ts';
 import type { Migration } from './migration.ts';
@@ -48,4 +49,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0024-socket-places', run: socketPlaces },
   { name: '0021-channel-states', run: channelStates },
   { name: '0025-verification-retention', run: verificationRetention },
+  { name: '0023-task-traces', run: taskTraces },
 ];

@@ -30,6 +30,8 @@ export interface TaskRecord {
   completedAt: number | null;
   /** End of the result's life; null until it is final. */
   expiresAt: number | null;
+  /** Where the request that made it stood in its trace; null: nobody followed it. */
+  traceparent: string | null;
   /** When an upstream may have been asked for it first; null: none was. By the clock of due times, as what follows. */
   askedAt: number | null;
   deadlineAt: number;
@@ -68,6 +70,7 @@ export const taskColumns = [
   'started_at as startedAt',
   'completed_at as completedAt',
   'expires_at as expiresAt',
+  'traceparent',
   'asked_at as askedAt',
   'deadline_at as deadlineAt',
   'polled_at as polledAt',
