@@ -1,9 +1,9 @@
 import type { OperationId } from '../../generated/operations.ts';
-import type { Channel } from '../channels/channel.ts';
-import { type Answered, unanswered } from '../channels/failover.ts';
+import { type Answered, type Turn, unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import type { Metering, Usage } from '../ledger/metering.ts';
+import { EmptyAnswer } from '../providers/unusable.ts';
 import { TimeLimitError, withinLimit } from '../runtime/timers.ts';
 
 /** What is known of a call's bill while its answer goes out. */
@@ -42,19 +42,19 @@ export type CallAnswer<Upstream = Answered> = (upstream: Upstream, call: Upstrea
  * that leaves in the middle, or does not read until the time is over, pays for what has gone out or the upstream has
  * counted by then, or for the whole text where the upstream counts it when it takes it.
  */
-export async function answerCall<Upstream extends { channel: Channel }>(
+export async function answerCall<Upstream extends Turn>(
   { gateway, signal: client }: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   metering: Metering,
   ask: (signal: AbortSignal) => Promise<Upstream>,
   answer: CallAnswer<Upstream>,
 ): Promise<void> {
-  let channel = '';
+  let turn: Turn | undefined;
   let output: CallOutput | undefined;
   try {
     await withinLimit(gateway.timers, gateway.settings.speechMs, client, async (signal) => {
       const upstream = await ask(signal);
-      channel = upstream.channel.name;
+      turn = upstream;
       output = await answer(upstream, {
         signal,
         metering,
@@ -67,7 +67,8 @@ export async function answerCall<Upstream extends { channel: Channel }>(
     const left = client.aborted || (error instanceof TimeLimitError && reply.behind);
     const failure = error instanceof Failure ? error : unanswered(error);
     const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
-    const outcome = { channel, status, errorCode: code };
+    if (code === 'bad_response' && !(failure instanceof EmptyAnswer)) turn?.attempt.failed('bad_answer');
+    const outcome = { channel: turn?.channel.name ?? '', status, errorCode: code };
     const { heard, usage, delivered = false } = output?.meter ?? {};
     if (left && delivered) await metering.charge(heard ?? usage ?? metering.expected, outcome);
     else await metering.refund(outcome);

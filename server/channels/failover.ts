@@ -57,8 +57,19 @@ export function noTurn(channels: readonly Channel[], asked: Asked): Failure {
   });
 }
 
+/** The failure of the last channel asked; where all have asked the user to wait, the one with the shortest pause. */
+export function soonest(failure: Failure, channels: readonly Channel[], asked: Asked): Failure {
+  if (failure.status !== 429) return failure;
+  const shortest = noTurn(channels, asked);
+  return shortest.status === 429 && (shortest.retryAfter ?? 0) < (failure.retryAfter ?? 0)
+    ? shortest
+    : failure;
+}
+
 export interface Answered {
   channel: Channel;
+  /** To be told when the answer turns out to be none. */
+  attempt: Attempt;
   response: UpstreamResponse;
   /** The body that was sent. */
   sent: unknown;
@@ -126,7 +137,7 @@ async function ask(channel: Channel, attempt: Attempt, request: UpstreamRequest)
   body.once('error', (error: NodeJS.ErrnoException) => {
     if (!request.signal.aborted && brokenOff.has(error.code ?? '')) attempt.failed(faultOf(error));
   });
-  return { channel, response, sent: request.body };
+  return { channel, attempt, response, sent: request.body };
 }
 
 /** How a body ends that its upstream does not finish. */

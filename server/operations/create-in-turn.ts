@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import { inTurn, noTurn } from '../channels/failover.ts';
+import { inTurn, noTurn, soonest } from '../channels/failover.ts';
 import type { Asked } from '../channels/pauses.ts';
 import type { Failure } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
@@ -36,5 +36,5 @@ export async function createInTurn<Made>(
       if (refusal.kind !== 'retryable') break;
     }
   }
-  throw failure ?? noTurn(channels, asked);
+  throw failure === undefined ? noTurn(channels, asked) : soonest(failure, channels, asked);
 }

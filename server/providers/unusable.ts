@@ -4,3 +4,10 @@ import { Failure } from '../failure.ts';
 export function unusable(): Failure {
   return new Failure(502, 'bad_response', 'The provider did not give a usable answer.');
 }
+
+/** An answer in good form that holds nothing: there may have been nothing to make of what the client asked for. */
+export class EmptyAnswer extends Failure<'bad_response'> {
+  constructor(message: string) {
+    super(502, 'bad_response', message);
+  }
+}

@@ -1,7 +1,7 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { CallAnswer } from '../calls/metered-call.ts';
-import { Failure } from '../failure.ts';
+import type { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { EventAudio, openAudio } from '../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../providers/native/audio-file.ts';
@@ -9,6 +9,7 @@ import type { AudioFormat } from '../providers/native/speech-request.ts';
 import { audioSource, judge, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
 import { readRejection, readUpTo, rejectionFailure } from '../providers/rejection.ts';
+import { EmptyAnswer } from '../providers/unusable.ts';
 import { requireEvents } from './native-answer.ts';
 
 /** Longest native answer that names or holds a finished audio, in bytes. */
@@ -94,7 +95,7 @@ async function* resumed(first: Buffer, rest: AsyncGenerator<Buffer>): AsyncGener
 }
 
 export function noAudio(): Failure {
-  return new Failure(502, 'bad_response', 'The provider gave no audio.');
+  return new EmptyAnswer('The provider gave no audio.');
 }
 
 /** Keeps one piece back until the books are closed: with a known length the last byte is the end. */

@@ -2,7 +2,7 @@ import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import { answerCall, type CallAnswer } from '../calls/metered-call.ts';
 import type { Channel } from '../channels/channel.ts';
-import { requestInTurn } from '../channels/failover.ts';
+import { requestInTurn, type Turn } from '../channels/failover.ts';
 import { type OpenedSocket, openSocketInTurn } from '../channels/socket.ts';
 import { channelsForVoices, type NamedVoice } from '../channels/voice-route.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
@@ -79,7 +79,7 @@ export function speakOverSocket(
 }
 
 /** Checks what depends on the model, holds quota, asks upstream and answers, as `answerCall` says. */
-async function run<Upstream extends { channel: Channel }>(
+async function run<Upstream extends Turn>(
   request: OperationRequest<OperationId>,
   reply: Reply<OperationId>,
   job: SpeechJob,

@@ -1,6 +1,6 @@
 import { keyRefused } from '../accounts/key-ring.ts';
 import type { Channel } from '../channels/channel.ts';
-import { inTurn, noTurn, type Turn } from '../channels/failover.ts';
+import { inTurn, noTurn, soonest, type Turn } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
 import type { NewTaskResult } from '../store/commands/tasks.ts';
@@ -152,7 +152,8 @@ export class Submitter {
       }
       if (refused.kind !== 'retryable') break;
     }
-    const failure = refused === undefined ? noTurn(channels, asked) : refused.failure;
+    const failure =
+      refused === undefined ? noTurn(channels, asked) : soonest(refused.failure, channels, asked);
     if (await this.#changes.drop(task, failure)) throw failure;
     return this.#overtaken(task);
   }

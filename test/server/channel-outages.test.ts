@@ -152,6 +152,16 @@ describe('a gateway with two accounts', () => {
     expect([health()?.state, asked()]).toEqual(['healthy', [10, 0]]);
   });
 
+  test('answers that make no sense count against the account that gives them', async () => {
+    first.answer = (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<html>');
+    for (let times = 0; times < 5; times += 1) {
+      skew += 1_500;
+      expect((await ask()).status).toBe(502);
+    }
+    expect([health()?.state, health()?.figures.failures.bad_answer]).toEqual(['resting', 5]);
+    expect((await ask()).status).toBe(200);
+  });
+
   test('where both rest, requests are let through all the same, and end the rest', async () => {
     first.answer = bad(500);
     second.answer = bad(500);
@@ -231,6 +241,20 @@ describe('what must not be made twice', () => {
     };
     const each = (...outcome: unknown[]) => kinds.map(([title]) => [title, ...outcome]);
     for (const status of [401, 402, 429, 503, 529]) expect(await seen(bad(status))).toEqual(each(true, 1, 1));
+    const short = bad(429, { 'retry-after': '40' });
+    const long = bad(429, { 'retry-after': '9000' });
+    for (const [here, there] of [
+      [short, long],
+      [long, short],
+    ] as const) {
+      for (const { health } of target.gateway.channels.all) health.restore();
+      first.answer = here;
+      second.answer = there;
+      for (let times = 0; times < 2; times += 1) {
+        const { status, headers } = await post(target.url, target.key, kinds[1][2], video);
+        expect([status, Number(headers.get('retry-after')) > 40]).toEqual([429, false]);
+      }
+    }
     for (const status of [500, 502, 504]) expect(await seen(bad(status))).toEqual(each(false, 1, 0));
     expect(await seen(breaks)).toEqual(each(false, 1, 0));
     await first.close();
