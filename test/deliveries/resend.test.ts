@@ -153,6 +153,23 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
   });
 
+  test('after a later one whose gateway is gone before it was answered', async () => {
+    await outbox.submit(receiver.url());
+    await outbox.deliver();
+    await outbox.reach(running);
+    const { rig } = outbox;
+    const lease = { owner: 'gone', until: rig.clock.monotonic() + 20_000, limit: 9, perHost: 9, running: [] };
+    const claim = { ...lease, now: rig.clock.monotonic() };
+    expect((await rig.store.run('claimDeliveries', claim)).deliveries).toHaveLength(1);
+    expect(await resend(await idOf('queued'))).toBe('resent');
+    expect(await outbox.deliver()).toBe(0);
+    expect(await rig.freeOrphans()).toBe(1);
+    for (let turn = 0; turn < 2; turn += 1) expect(await outbox.deliver()).toBe(1);
+    expect(await outbox.deliver()).toBe(0);
+    expect(statuses()).toEqual(['queued', 'running', 'queued']);
+    expect((await outbox.rows()).map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered']);
+  });
+
   test('never two of a task side by side, while several ask and two gateways deliver', async () => {
     await told();
     const other = outbox.another();
