@@ -77,6 +77,18 @@ describe.each(engines)('the books on %s', (engine) => {
     return { limited, unlimited, made, given };
   }
 
+  test('are audited beside all else in a gateway, and time and again', async () => {
+    const { limited } = await live();
+    const audits = Array.from({ length: 3 }, async (_, index) => {
+      await spend(limited, `during ${index}`, index);
+      return store.report('auditBooks', null);
+    });
+    for (const { problems } of await Promise.all(audits)) expect(problems).toEqual([]);
+    expect(await store.report('auditBooks', null)).toEqual(await audit());
+    await runStatement(testStore, `update tokens set used_quota = 0 where id = ${limited.id}`);
+    expect((await store.report('auditBooks', null)).problems).toHaveLength(1);
+  });
+
   test('add up', async () => {
     await live();
     expect(await audit()).toEqual({
