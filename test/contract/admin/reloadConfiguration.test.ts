@@ -12,7 +12,7 @@ describeOperation('reloadConfiguration', {
       const before = await changesOf('configuration');
       const expected = {
         file: null,
-        channels: { added: [], changed: [], removed: [], unchanged: [] },
+        channels: { added: [], changed: [], removed: [], unchanged: ['native-eu'] },
         groups: { added: [], changed: [], removed: [], unchanged: ['default'] },
         prices: { added: [], changed: [], removed: [], unchanged: ['*'] },
         settings: [],
