@@ -1,5 +1,6 @@
 import { Failure, invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { mostQuota } from '../../store/commands/grants.ts';
 import { intent } from '../intent.ts';
 
 /** Gives quota to a key or takes some away, once under one `Idempotency-Key`. */
@@ -21,7 +22,7 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
       throw invalid('idempotency-key', 'was used for another grant before.', 'idempotency_key_reused');
     case 'out_of_range': {
       if (amount > 0)
-        throw invalid('amount', `must be at most ${Number.MAX_SAFE_INTEGER - result.left} here.`);
+        throw invalid('amount', `a key may have ${mostQuota} in all, and this one has ${result.left}.`);
       const message = `amount: the key has only ${result.left} left.`;
       throw new Failure(403, 'insufficient_user_quota', message);
     }

@@ -4,6 +4,9 @@ import { grant } from './accounts.ts';
 import { type Intent, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 
+/** No grant gives more, or leaves a key with more, so that what it holds and lends still fits when it comes back. */
+export const mostQuota = 10 ** 15;
+
 export interface NewGrant {
   tokenId: number;
   /** Below zero: taken away. */
@@ -31,7 +34,7 @@ export type GrantResult =
   | { outcome: 'not_found' }
   /** The admin made another grant under that name. */
   | { outcome: 'reused' }
-  /** Nothing is changed: the key has too little left, or would have more than can be counted. */
+  /** Nothing is changed: the key has too little left, or would have more than it may. */
   | { outcome: 'out_of_range'; left: number };
 
 /** Gives quota to a key, or takes some of what it has left; once, where the request has a name. */
@@ -51,14 +54,12 @@ export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => 
     .executeTakeFirst();
   if (inserted === undefined) return repeated(trx, order);
   const { id } = inserted;
-  const most = Number.MAX_SAFE_INTEGER;
   const added = await trx
     .updateTable('tokens')
     .set((row) => ({ remain_quota: row('remain_quota', '+', amount) }))
     .where('id', '=', tokenId)
     .where('deleted_at', 'is', null)
-    .where('remain_quota', '>=', Math.max(0, -amount))
-    .where('remain_quota', '<=', Math.min(most, most - amount))
+    .where('remain_quota', amount < 0 ? '>=' : '<=', amount < 0 ? -amount : mostQuota - amount)
     .returning('remain_quota')
     .executeTakeFirst();
   if (added === undefined) {

@@ -42,6 +42,9 @@ const keys = sql`
   ) l on l.token_id = t.id
   left join swept_totals s on s.token_id = t.id`;
 
+/** As a fraction: of many keys it may be more than an integer tells exactly in the program, which is no problem of a key. */
+const total = (column: string) => sql`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
+
 interface KeyRow {
   id: number;
   name: string;
@@ -106,8 +109,8 @@ const checks = [
  */
 export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
   const { rows: totals } = await sql<Pick<Audit, 'keys' | 'granted' | 'held' | 'spent' | 'left'>>`
-    select count(*) as keys, coalesce(sum(granted), 0) as granted, coalesce(sum(held), 0) as held,
-      coalesce(sum(spent), 0) as spent, coalesce(sum(remain_quota), 0) as "left"
+    select count(*) as keys, ${total('granted')} as granted, ${total('held')} as held, ${total('spent')} as spent,
+      ${total('remain_quota')} as "left"
     from (${keys}) as k`.execute(db);
   const { rows: ledger } = await sql<Pick<Audit, 'open' | 'closed'>>`
     select coalesce(sum(case when closed_at is null then 1 else 0 end), 0) as open,

@@ -17,11 +17,11 @@ export const admin: Limits = {
   KeyGroup: { maxLength: 64 },
   KeyRequests: { maximum: 1000000, minimum: 0 },
   KeySockets: { maximum: 100000, minimum: 0 },
-  'CreateUserTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
+  'CreateUserTokenRequest.remain_quota': { default: 0, maximum: 1000000000000000, minimum: 0 },
   'CreateUserTokenRequest.unlimited_quota': { default: false },
   UpdateTokenRequest: { minProperties: 1 },
   'UpdateTokenRequest.status': { enum: [1, 2] },
-  'GrantQuotaRequest.amount': { maximum: 9007199254740991, minimum: -9007199254740991 },
+  'GrantQuotaRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },
   'GrantQuotaRequest.amount/not': { const: 0 },
   'GrantQuotaRequest.reason': { maxLength: 500, minLength: 1 },
 };
