@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { SettingsError } from '../../server/settings/configuration.ts';
+import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
 import { ledgerRows, makeKey, post, remainingQuota } from '../server/books.ts';
 import { connect } from '../support/socket-client.ts';
-import { type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { type ConfiguredGateway, channelAt, startConfigured } from './configured-gateway.ts';
 
@@ -114,6 +116,31 @@ test('under requests, a stream and a socket nothing is dropped', async () => {
   const rows = await ledgerRows(target);
   expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['settled']));
 }, 60_000);
+
+test('a task on a socket ends on the channel that it began with, and the next one goes to the new', async () => {
+  const { key } = await makeKey(target, { quota: 1_000 });
+  sockets.script = inferenceScript();
+  sockets.connections.length = 0;
+  const client = await connect(`${target.url}/api-ws/v1/inference?model=voxa-v1`, { key });
+  const named = (name: string) => client.next(({ header }) => (header as Frame).event === name);
+  const send = (action: string, id: string, payload: object) =>
+    client.send({ header: { action, task_id: id, streaming: 'duplex' }, payload });
+  const parameters = { text_type: 'PlainText', voice: 'v' };
+  const task = { task_group: 'audio', task: 'tts', function: 'SpeechSynthesizer', input: {}, parameters };
+  for (const id of [randomUUID(), randomUUID()]) {
+    send('run-task', id, task);
+    await named('task-started');
+    await reload(settings(eu({ key: `key-of-${id}` })));
+    // It names the voice once more, which is the channel's that was changed.
+    send('continue-task', id, { input: { text: 'One.' }, parameters });
+    send('finish-task', id, { input: {} });
+    await named('task-finished');
+  }
+  expect(sockets.connections).toHaveLength(2);
+  expect(sockets.connections[1]?.headers.authorization).toMatch(/^Bearer key-of-/);
+  client.socket.terminate();
+  await client.closed;
+});
 
 test('a call keeps the price of when it began; the next one has the new price', async () => {
   const { key, id } = await makeKey(target, { quota: 1_000 });
