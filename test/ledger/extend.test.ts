@@ -3,7 +3,8 @@ import { Ledger } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines, type TestStore } from '../store/engines.ts';
+import { openBooks } from '../store/open-books.ts';
 
 const fixedNow = 1_700_000_000_500;
 
@@ -13,10 +14,8 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
     now = fixedNow;
-    ledger = new Ledger(store, 'here', () => now);
+    ({ testStore, store, ledger } = await openBooks(engine, () => now));
   });
   afterEach(() => testStore.remove());
 

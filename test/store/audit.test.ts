@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { Ledger } from '../../server/ledger/ledger.ts';
+import type { Ledger } from '../../server/ledger/ledger.ts';
 import { Retention } from '../../server/ledger/retention.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { yieldToEventLoop } from '../../server/runtime/timers.ts';
@@ -15,7 +15,8 @@ import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { balanceOf, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
-import { engines, TestStore } from './engines.ts';
+import { engines, type TestStore } from './engines.ts';
+import { openBooks } from './open-books.ts';
 import { runStatement } from './raw-rows.ts';
 
 const day = 86_400_000;
@@ -27,11 +28,8 @@ describe.each(engines)('the books on %s', (engine) => {
   let now: number;
   let ledger: Ledger;
   beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
     now = start;
-    ledger = new Ledger(store, 'here', () => now);
-    await store.run('beat', { id: 'here', beat: 0 });
+    ({ testStore, store, ledger } = await openBooks(engine, () => now));
   });
   afterEach(() => testStore.remove());
 
