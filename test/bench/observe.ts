@@ -5,7 +5,7 @@ import { here, LoadProcess, ServerProcess } from './processes.ts';
 import { median, table } from './report.ts';
 import { checkOne, requestText } from './rounds.ts';
 
-const kinds = ['nothing', 'metrics', 'metrics and traces'] as const;
+const kinds = ['nothing', 'metrics', 'metrics, 1 of 20 traces', 'metrics, every trace'] as const;
 type Kind = (typeof kinds)[number];
 
 export interface ObserveOptions {
@@ -30,19 +30,25 @@ export interface ObserveResult {
 const target = 0.03;
 const warmUpSeconds = 4;
 
-/** Measures a small call with metrics and traces on against off, interleaved. Every request is traced, and sent. */
+/** Measures a small call with metrics and traces on against off, interleaved. Spans are sent to a collector. */
 export async function measureObserve(options: ObserveOptions): Promise<ObserveResult[]> {
   const [bench] = cases;
   if (bench === undefined) throw new Error('there is no small call');
   const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
   const collector = await ServerProcess.start({ module: here('collector.ts'), core: 'others' });
   const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
+  const everything = { METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin };
   const environments: Record<Kind, Record<string, string>> = {
     nothing: {},
     metrics: { METRICS_PORT: '0' },
-    'metrics and traces': { METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin },
+    'metrics, 1 of 20 traces': {
+      ...everything,
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.05',
+    },
+    'metrics, every trace': everything,
   };
-  const gateways: Record<Kind, RunningGateway[]> = { nothing: [], metrics: [], 'metrics and traces': [] };
+  const gateways = ofEach<RunningGateway>();
   const answers = new Map<ServerProcess, number>();
   const request = requestText(bench);
   const round = async (server: ServerProcess, bodyBytes: number, seconds: number) => {
@@ -70,11 +76,7 @@ export async function measureObserve(options: ObserveOptions): Promise<ObserveRe
         await round(gateway.server, length, warmUpSeconds);
       }
     }
-    const measured: Record<Kind, { cpu: number; requests: number }[]> = {
-      nothing: [],
-      metrics: [],
-      'metrics and traces': [],
-    };
+    const measured = ofEach<{ cpu: number; requests: number }>();
     for (let index = 0; index < options.rounds * options.processes; index += 1) {
       // Each kind has its turn at the beginning.
       for (let step = 0; step < kinds.length; step += 1) {
@@ -101,6 +103,10 @@ export async function measureObserve(options: ObserveOptions): Promise<ObserveRe
   } finally {
     await Promise.all(kinds.flatMap((kind) => gateways[kind].map((gateway) => gateway.remove())));
   }
+}
+
+function ofEach<T>(): Record<Kind, T[]> {
+  return { nothing: [], metrics: [], 'metrics, 1 of 20 traces': [], 'metrics, every trace': [] };
 }
 
 export function observeMarkdown(results: readonly ObserveResult[]): string {
