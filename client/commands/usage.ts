@@ -13,6 +13,7 @@ export const usageText = `unigate makes speech, video, songs, pictures and 3D ob
   unigate voices list, delete VOICE            your own voices
   unigate assets upload ADDRESS                keep media for Seedance requests
   unigate assets show ASSET                    see whether it may be used
+  unigate admin COMMAND                        run the gateway, see unigate admin --help
 
 speak:
   -o, --output FILE      where the audio goes; - is standard output
