@@ -201,12 +201,6 @@ export const errors = [
     retry: 'now',
   },
   {
-    code: 'not_implemented',
-    statuses: [501],
-    families: ['generic'],
-    retry: 'never',
-  },
-  {
     code: 'store_unavailable',
     statuses: [503],
     families: ['generic', 'native', 'messages', 'management', 'realtime'],
@@ -356,7 +350,7 @@ export type ErrorCode = (typeof errors)[number]['code'];
 
 /** The codes that each family tells. */
 export interface CodesByFamily {
-  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'range_not_satisfiable' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'not_implemented' | 'store_unavailable' | 'draining';
+  readonly generic: 'invalid_request' | 'invalid_media_combination' | 'InvalidParameter.TaskTypeConstraint' | 'InvalidParameter' | 'bad_request' | 'idempotency_key_reused' | 'path_not_found' | 'method_not_allowed' | 'request_too_large' | 'unsupported_media_type' | 'upgrade_required' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'range_not_satisfiable' | 'task_not_completed' | 'resource_not_ready' | 'banned_word' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable' | 'draining';
   readonly native: 'invalid_request' | 'invalid_media_combination' | 'bad_request' | 'idempotency_key_reused' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'resource_not_found' | 'voice_not_found' | 'UnsupportedOperation' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
   readonly messages: 'invalid_request' | 'bad_request' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'model_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
   readonly management: 'invalid_request' | 'bad_request' | 'idempotency_key_reused' | 'invalid_configuration' | 'request_too_large' | 'unsupported_media_type' | 'invalid_api_key' | 'access_denied' | 'insufficient_user_quota' | 'rate_limit_exceeded' | 'resource_not_found' | 'bad_response' | 'bad_response_status_code' | 'do_request_failed' | 'get_channel_failed' | 'upstream_timeout' | 'internal_error' | 'store_unavailable';
@@ -397,7 +391,6 @@ export interface StatusesByCode {
   readonly get_channel_failed: 503;
   readonly upstream_timeout: 504;
   readonly internal_error: 500;
-  readonly not_implemented: 501;
   readonly store_unavailable: 503;
   readonly draining: 503;
   readonly task_canceled: never;

@@ -33,9 +33,8 @@ const { families, retry } = schema.items.properties;
 /** Families of HTTP answers. */
 const bodies: ReadonlySet<string> = new Set(['generic', 'native', 'messages', 'management']);
 
-/** Whether clients repeat what was answered with this status by themselves; 501 has a header that forbids it. */
-const repeated = (status: number) =>
-  [408, 409, 425, 429].includes(status) || (status >= 500 && status !== 501);
+/** Whether clients repeat what was answered with this status by themselves. */
+const repeated = (status: number) => [408, 409, 425, 429].includes(status) || status >= 500;
 
 function mistakesIn(entry: ErrorEntry, before: readonly ErrorEntry[]): string[] {
   const { code, retry: again } = entry;

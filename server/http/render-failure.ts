@@ -17,7 +17,6 @@ const messagesTypes: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   429: 'rate_limit_error',
   500: 'api_error',
-  501: 'api_error',
   502: 'api_error',
   503: 'overloaded_error',
   504: 'timeout_error',
@@ -48,8 +47,6 @@ export function renderFailure(logger: Logger) {
     }
     if (failure.retryAfter !== undefined) response.setHeader('retry-after', String(failure.retryAfter));
     if (failure.contentRange !== undefined) response.setHeader('content-range', failure.contentRange);
-    // Clients repeat a 5xx by themselves; for this one there is no point in it.
-    if (failure.status === 501) response.setHeader('x-should-retry', 'false');
     const family = operation?.errorFamily ?? 'generic';
     response.statusCode = failure.status;
     response.setHeader('content-type', 'application/json; charset=utf-8');

@@ -1,4 +1,3 @@
-import { Failure } from '../failure.ts';
 import type { Handlers } from '../http/handler.ts';
 import { auditBooks } from './admin/auditBooks.ts';
 import { cancelTask } from './admin/cancelTask.ts';
@@ -162,8 +161,3 @@ export const handlers: Handlers = {
   getOpenApiDocument,
   getAsyncApiDocument,
 };
-
-/** Stands in the registry for an operation that a later version will carry out. */
-export function notImplemented(): never {
-  throw new Failure(501, 'not_implemented', 'This gateway does not carry out the operation yet.');
-}

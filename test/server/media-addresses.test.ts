@@ -6,7 +6,7 @@ import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 let target: TestGateway;
 beforeAll(async () => {
-  // Nothing can be served, so whatever is not refused before answers 503 or 501.
+  // Nothing can be served, so whatever is not refused before answers 503.
   target = await startTestGateway({ sandbox: false, channels: [] });
 });
 afterAll(() => target.close());

@@ -1,8 +1,8 @@
 import type { OperationId } from '../../generated/operations.ts';
 
 /**
- * Which statuses each operation documents, 501 aside, which it lists exactly while nothing carries it out. The
- * interface leaves them open; so that none is lost unseen, they stand here a second time.
+ * Which statuses each operation documents. The interface leaves them open; so that none is lost unseen, they stand here
+ * a second time.
  */
 
 // What any call can end with that needs a key.
@@ -123,9 +123,7 @@ export const headers = {
   always: ['x-request-id'],
   /** What public messages clients read in its place. */
   messages: ['request-id'],
-  byStatus: { 429: ['retry-after'], 501: ['x-should-retry'], 503: ['retry-after'] } as Readonly<
-    Record<number, readonly string[]>
-  >,
+  byStatus: { 429: ['retry-after'], 503: ['retry-after'] } as Readonly<Record<number, readonly string[]>>,
   optional: {
     downloadVideoContent: {
       200: ['accept-ranges'],

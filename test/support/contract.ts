@@ -8,7 +8,6 @@ import { checked } from './expectations.ts';
 import { testFaults } from './faults.ts';
 import { testLimits } from './limit-tests.ts';
 import { testMockedAnswers } from './mocked-answers.ts';
-import { testNotImplemented } from './not-implemented.ts';
 import { type InvalidRequest, testKeys, testRefusals } from './refusals.ts';
 import { shakeHands } from './send-head.ts';
 import { testExamples } from './taken-examples.ts';
@@ -23,11 +22,8 @@ export type Call = (variation?: Variation & { as?: keyof LesserKeys; prefix?: st
 export interface OperationCases {
   /** By what is wrong with each. Checked on the mock and on the gateway. */
   invalid?: Readonly<Record<string, InvalidRequest>>;
-  /**
-   * Registers the tests of what the gateway does. Left out exactly while the contract lists 501. `open` calls the
-   * operation as the handshake of a WebSocket.
-   */
-  carriesOut?: (call: Call, open: Call) => void;
+  /** Registers the tests of what the gateway does. `open` calls the operation as the handshake of a WebSocket. */
+  carriesOut: (call: Call, open: Call) => void;
 }
 
 /**
@@ -47,21 +43,11 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
     describe('gateway', () => {
       const target = inject('gateway');
       testRefusals(target, operation, invalid);
-      const { role, statuses }: OperationFacts = operations[id];
+      const { role }: OperationFacts = operations[id];
       // A key without quota gets past every check and starts nothing.
       const limited = role === undefined ? { ...target, key: inject('lesserKeys').penniless } : target;
-      testLimits(limited, operation, {
-        carriesOut: carriesOut !== undefined,
-        sparesPaths: role !== undefined,
-      });
+      testLimits(limited, operation, { sparesPaths: role !== undefined });
       testKeys(target, operation);
-      if (statuses.includes(501)) {
-        if (carriesOut !== undefined) throw new Error(`${id} is carried out: take 501 out of its contract`);
-        testNotImplemented(target, operation);
-        return;
-      }
-      if (carriesOut === undefined)
-        throw new Error(`${id} lists no 501: its test must say what it carries out`);
       const by =
         (send: typeof exchange): Call =>
         async ({ as, prefix, ...variation } = {}) => {
@@ -74,16 +60,12 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
       testFaults(operation);
       testCells(operation);
     });
-    for (const alias of aliases) testAlias(alias, invalid, carriesOut !== undefined);
+    for (const alias of aliases) testAlias(alias, invalid);
   });
 }
 
 /** Tests that another prefix takes and refuses what the operation does. */
-function testAlias(
-  alias: DocumentedOperation,
-  invalid: NonNullable<OperationCases['invalid']>,
-  carriedOut: boolean,
-): void {
+function testAlias(alias: DocumentedOperation, invalid: NonNullable<OperationCases['invalid']>): void {
   describe(`at ${alias.path}`, () => {
     describe('mock', () => {
       const target = inject('mock');
@@ -93,7 +75,7 @@ function testAlias(
     describe('gateway', () => {
       const target = inject('gateway');
       testRefusals(target, alias, invalid);
-      if (carriedOut) testExamples(target, alias);
+      testExamples(target, alias);
     });
   });
 }

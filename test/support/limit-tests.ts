@@ -36,7 +36,6 @@ const taken = new Set<JsonObject>();
 const found = new Map<string, ReturnType<typeof casesOf>>();
 
 interface LimitOptions {
-  carriesOut?: boolean;
   /** Sends no request that would be taken for what is in its path: there the smallest number is the operator's own. */
   sparesPaths?: boolean;
 }
@@ -48,7 +47,7 @@ interface LimitOptions {
 export function testLimits(
   target: Target,
   operation: DocumentedOperation,
-  { carriesOut = true, sparesPaths = false }: LimitOptions = {},
+  { sparesPaths = false }: LimitOptions = {},
 ): void {
   // Before any connection is open: looking for the values takes longer than a server keeps an idle one.
   const { cases, missing } = found.getOrInsertComputed(operation.id, () => casesOf(operation));
@@ -59,7 +58,7 @@ export function testLimits(
     const problems = await inLanes(cases, async ({ in: place, field, keyword, limit, at, beyond }) => {
       const name = `${field} ${keyword} ${JSON.stringify(limit)}`;
       const spared = sparesPaths && place === 'path';
-      const taken = spared ? undefined : takenProblem(await send(at), carriesOut);
+      const taken = spared ? undefined : takenProblem(await send(at));
       const refused = refusedProblem(await send(beyond), field);
       return [
         ...(taken === undefined ? [] : [`at ${name}: ${taken}`]),
@@ -74,8 +73,8 @@ export function testLimits(
 const behindTheContract = [200, 204, 403, 404, 426];
 
 /** Why a request at a limit was not taken; undefined when it was. */
-function takenProblem(answer: Answer, carriedOut: boolean): string | undefined {
-  if (carriedOut ? behindTheContract.includes(answer.status) : answer.status === 501) return undefined;
+function takenProblem(answer: Answer): string | undefined {
+  if (behindTheContract.includes(answer.status)) return undefined;
   const message = messageOf(answer);
   const isRule = answer.status === 400 && rulesOfModels.some((rule) => rule.test(message));
   return isRule ? undefined : `${answer.status} ${message}`;
