@@ -29,7 +29,7 @@ test('a command that finds no room takes no other along, and may come again', as
     const { page_count: pages } = connection.prepare('pragma page_count').get() as { page_count: number };
     connection.exec(`pragma max_page_count = ${pages + 5}`);
     const [first, second, third] = await batch();
-    expect([first, third]).toEqual([
+    expect([first, third]).toMatchObject([
       { id: 1, result: { id: 2 } },
       { id: 3, result: { id: 3 } },
     ]);

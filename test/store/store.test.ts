@@ -35,7 +35,14 @@ describe.each(engines)('store on %s', (engine) => {
     await first.close();
     const second = await testStore.open();
     const user = await second.read.selectFrom('users').selectAll().where('id', '=', id).executeTakeFirst();
-    expect(user).toEqual({ id, name: 'kept', group_name: 'default', role: 'user', created_at: 1 });
+    expect(user).toEqual({
+      id,
+      name: 'kept',
+      group_name: 'default',
+      role: 'user',
+      disabled_at: null,
+      created_at: 1,
+    });
   });
 
   test('refuses a database of a newer version, and leaves it free', async () => {
