@@ -112,7 +112,9 @@ describe.each(engines)('the search of tasks on %s', (engine) => {
     expect(JSON.stringify(tasks)).not.toContain('secret');
   });
 
-  test.runIf(engine === 'sqlite')('reads no row of the table to find and count them', () => {
+  if (engine !== 'sqlite') return;
+
+  test('reads no row of the table to find and count them', () => {
     const file = new DatabaseSync(join(testStore.options.dataDir, 'unigate.db'), { readOnly: true });
     const plan = (query: string) =>
       file

@@ -1,13 +1,13 @@
 import { invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { newChange } from '../new-change.ts';
+import { changeBy } from '../admin-change.ts';
 import { noTask, shownTask } from '../task-view.ts';
 
 /** Cancels a task of any user that still waits, as its owner can where its format has a call for that. */
 export const cancelTask: Handler<'cancelTask'> = async (request, reply) => {
   const { gateway, path } = request;
   const { id } = path;
-  const change = newChange(request, { action: 'cancelTask', subject: `task ${id}`, details: {} });
+  const change = { ...changeBy(request, 'cancelTask'), subject: `task ${id}`, details: {} };
   const result = await gateway.tasks.cancelAny(id, change);
   if (result === undefined) throw noTask(id);
   const { canceled, task } = result;

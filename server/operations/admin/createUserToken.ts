@@ -2,14 +2,14 @@ import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
 import { findUser } from '../../store/queries/users.ts';
+import { changeBy } from '../admin-change.ts';
 import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
-import { intent } from '../intent.ts';
 
 /** Makes a key for a user, with quota that is given to it. The secret is shown here only. */
 export const createUserToken: Handler<'createUserToken'> = async (request, reply) => {
   const { gateway, caller, path, body } = request;
   const { store, settings } = gateway;
-  const change = intent(gateway, caller, 'createUserToken');
+  const change = changeBy({ gateway, caller }, 'createUserToken');
   const { now } = change;
   const limits = limitsOfAnyKey(body, settings.groups, now);
   const user = await findUser(store.read, path.id);

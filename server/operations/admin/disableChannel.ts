@@ -1,4 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
+import { changeBy } from '../admin-change.ts';
 import { channelNamed, shownChannel } from '../channel-view.ts';
 
 /** Takes a channel out of the selection, here at once, on other gateways within a second. */
@@ -6,12 +7,9 @@ export const disableChannel: Handler<'disableChannel'> = async ({ gateway, calle
   const { name } = channelNamed(gateway, path.name);
   const { reason } = body;
   const change = {
-    userId: caller.userId,
-    tokenId: caller.tokenId,
-    action: 'disableChannel',
+    ...changeBy({ gateway, caller }, 'disableChannel'),
     subject: `channel ${name}`,
     details: { reason },
-    now: gateway.clock(),
   };
   await gateway.store.run('disableChannel', { channel: name, reason, change });
   await gateway.channelStates.look();

@@ -1,16 +1,14 @@
 import type { Handler } from '../../http/handler.ts';
+import { changeBy } from '../admin-change.ts';
 import { channelNamed, shownChannel } from '../channel-view.ts';
 
 /** Puts a channel back into the selection, with a clean slate here. */
 export const enableChannel: Handler<'enableChannel'> = async ({ gateway, caller, path }, reply) => {
   const { name } = channelNamed(gateway, path.name);
   const change = {
-    userId: caller.userId,
-    tokenId: caller.tokenId,
-    action: 'enableChannel',
+    ...changeBy({ gateway, caller }, 'enableChannel'),
     subject: `channel ${name}`,
     details: {},
-    now: gateway.clock(),
   };
   await gateway.store.run('enableChannel', { channel: name, change });
   await gateway.channelStates.look();

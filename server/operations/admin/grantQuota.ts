@@ -1,19 +1,20 @@
 import { Failure, invalid } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { mostQuota } from '../../store/commands/grants.ts';
-import { intent } from '../intent.ts';
+import { changeBy } from '../admin-change.ts';
 
 /** Gives quota to a key or takes some away, once under one `Idempotency-Key`. */
 export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
   const { gateway, caller, path, body, headers } = request;
   const name = headers['idempotency-key'];
   const { amount, reason } = body;
+  if (amount === 0) throw invalid('amount', 'must not be 0.');
   const result = await gateway.store.run('grantQuota', {
     tokenId: path.id,
     amount,
     reason,
     idempotencyKey: typeof name === 'string' ? name : null,
-    change: intent(gateway, caller, 'grantQuota'),
+    change: changeBy({ gateway, caller }, 'grantQuota'),
   });
   switch (result.outcome) {
     case 'not_found':

@@ -2,7 +2,7 @@ import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
 import { SettingsError } from '../../settings/configuration.ts';
-import { newChange } from '../new-change.ts';
+import { changeBy } from '../admin-change.ts';
 
 /** Has this gateway read its configuration again: what differs, and takes effect, before anything is told. */
 export const reloadConfiguration: Handler<'reloadConfiguration'> = async (request, reply) => {
@@ -13,8 +13,8 @@ export const reloadConfiguration: Handler<'reloadConfiguration'> = async (reques
     ? liveSettings.compare()
     : liveSettings.reload(async (changes) => {
         const details = changedOnly(changes);
-        const change = { action: 'reloadConfiguration', subject: 'configuration', details };
-        await store.run('noteChange', newChange(request, change));
+        const change = { ...changeBy(request, 'reloadConfiguration'), subject: 'configuration', details };
+        await store.run('noteChange', change);
       });
   const { needsRestart, ...changes } = await reading.catch((error: unknown) => {
     throw error instanceof SettingsError ? wrong(error) : error;

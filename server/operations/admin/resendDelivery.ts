@@ -1,15 +1,15 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { findShownDelivery } from '../../store/queries/delivery-search.ts';
+import { changeBy } from '../admin-change.ts';
 import { viewDelivery } from '../delivery-view.ts';
-import { newChange } from '../new-change.ts';
 
 /** Has a callback tried again now, in its order among those of its task. */
 export const resendDelivery: Handler<'resendDelivery'> = async (request, reply) => {
   const { gateway, path } = request;
   const { store, deliveries, timers } = gateway;
   const { id } = path;
-  const change = newChange(request, { action: 'resendDelivery', subject: `delivery ${id}`, details: {} });
+  const change = { ...changeBy(request, 'resendDelivery'), subject: `delivery ${id}`, details: {} };
   const outcome = await store.run('resendDelivery', { id, now: timers.monotonic(), change });
   const delivery = await findShownDelivery(store.read, id);
   if (outcome === 'not_found' || delivery === undefined)

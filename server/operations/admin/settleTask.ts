@@ -3,7 +3,7 @@ import { completedByHand } from '../../formats/completed-by-hand.ts';
 import type { Handler, RequestBody } from '../../http/handler.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
 import type { ManualEnd } from '../../tasks/transitions.ts';
-import { newChange } from '../new-change.ts';
+import { changeBy } from '../admin-change.ts';
 import { noTask, shownTask } from '../task-view.ts';
 
 /** Ends a task of any user by hand, with its books, its log entry and its callback. */
@@ -15,7 +15,7 @@ export const settleTask: Handler<'settleTask'> = async (request, reply) => {
     const details = { reason, from: task.state, outcome: body.outcome, ...told(body) };
     return {
       end: endOf(task, body),
-      change: newChange(request, { action: 'settleTask', subject: `task ${id}`, details }),
+      change: { ...changeBy(request, 'settleTask'), subject: `task ${id}`, details },
     };
   });
   if (result === undefined) throw noTask(id);

@@ -1,5 +1,6 @@
 import type { Handler } from '../../http/handler.ts';
 import { tryChannel } from '../../providers/channel-test.ts';
+import { changeBy } from '../admin-change.ts';
 import { channelNamed } from '../channel-view.ts';
 
 /** Longest that the call may take, in milliseconds. */
@@ -10,12 +11,9 @@ export const testChannel: Handler<'testChannel'> = async ({ gateway, caller, pat
   const channel = channelNamed(gateway, path.name);
   const { timers } = gateway;
   await gateway.store.run('noteChange', {
-    userId: caller.userId,
-    tokenId: caller.tokenId,
-    action: 'testChannel',
+    ...changeBy({ gateway, caller }, 'testChannel'),
     subject: `channel ${channel.name}`,
     details: {},
-    now: gateway.clock(),
   });
   const from = timers.monotonic();
   const verdict = await tryChannel(channel, { timers, limitMs, signal });

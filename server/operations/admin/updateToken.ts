@@ -1,12 +1,12 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { changeBy } from '../admin-change.ts';
 import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
-import { intent } from '../intent.ts';
 
 /** Changes a key of any user. It is held to less here at once, elsewhere within a second. */
 export const updateToken: Handler<'updateToken'> = async ({ gateway, caller, path, body }, reply) => {
   const { store, keys, settings } = gateway;
-  const change = intent(gateway, caller, 'updateToken');
+  const change = changeBy({ gateway, caller }, 'updateToken');
   const { name, status } = body;
   const set = { name, status, ...limitsOfAnyKey(body, settings.groups, change.now) };
   const token = await store.run('updateToken', { id: path.id, set, change });

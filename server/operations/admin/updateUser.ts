@@ -1,6 +1,6 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { intent } from '../intent.ts';
+import { changeBy } from '../admin-change.ts';
 import { requireGroup, viewUser } from '../user-view.ts';
 
 /** Changes a user. Whoever loses something by it does so here at once, elsewhere within a second. */
@@ -11,7 +11,7 @@ export const updateUser: Handler<'updateUser'> = async ({ gateway, caller, path,
   const user = await store.run('updateUser', {
     id: path.id,
     set: { name, group, role, disabled },
-    change: intent(gateway, caller, 'updateUser'),
+    change: changeBy({ gateway, caller }, 'updateUser'),
   });
   if (user === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such user.');
   if (user === 'last_admin') {

@@ -17,7 +17,6 @@ describeOperation('grantQuota', {
   invalid: {
     'an id that is no number': { path: { id: 'mine' }, names: 'id' },
     'no amount': { body: { reason: 'r' }, names: 'amount' },
-    'an amount of 0': { body: { amount: 0, reason: 'r' }, names: 'amount', limit: 0 },
     'an amount with a fraction': { body: { amount: 1.5, reason: 'r' }, names: 'amount' },
     'no reason': { body: { amount: 1 }, names: 'reason' },
     'an empty reason': { body: { amount: 1, reason: '' }, names: 'reason', limit: 1 },
@@ -97,6 +96,10 @@ describeOperation('grantQuota', {
       expectRefusal(await call({ ...at(token), body }), 404, { names: 'id' });
     });
 
+    test('400 for a grant of nothing', async () => {
+      const answer = await call({ body: { amount: 0, reason: 'r' } });
+      expectRefusal(answer, 400, { names: 'amount', says: ['0'] });
+    });
     test('404 for a key that there is not', async () => {
       expectRefusal(await call({ path: { id: String(Number.MAX_SAFE_INTEGER) } }), 404, { names: 'id' });
     });

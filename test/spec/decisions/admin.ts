@@ -22,6 +22,5 @@ export const admin: Limits = {
   UpdateTokenRequest: { minProperties: 1 },
   'UpdateTokenRequest.status': { enum: [1, 2] },
   'GrantQuotaRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },
-  'GrantQuotaRequest.amount/not': { const: 0 },
   'GrantQuotaRequest.reason': { maxLength: 500, minLength: 1 },
 };
