@@ -94,6 +94,8 @@ describe.each(engines)('references on %s', (engine) => {
     made += 1;
     const id = `task_${String(made).padStart(32, '0')}`;
     const now = clock();
+    // The lease of somebody who is no gateway would be free for the one under test.
+    const { id: owner } = await store.read.selectFrom('gateways').select('id').executeTakeFirstOrThrow();
     await store.run('createTask', {
       id,
       requestId: `request-${made}`,
@@ -116,7 +118,7 @@ describe.each(engines)('references on %s', (engine) => {
       askedAt: now,
       deadlineAt: now + 1e9,
       pollInterval: 1e9,
-      leaseOwner: 'a test',
+      leaseOwner: owner,
       leaseUntil: now + 1e9,
       now,
     });
