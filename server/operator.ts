@@ -80,7 +80,7 @@ async function tellMetrics(place: { host: string; port: number }): Promise<Opera
 
 function watchChannels({ channels }: Gateway): () => void {
   return channelHealthy.watch(() =>
-    channels.names.map((name) => [channels.named(name)?.health.healthy ? 1 : 0, { 'unigate.channel': name }]),
+    channels.all.map(({ name, health }) => [health.healthy ? 1 : 0, { 'unigate.channel': name }]),
   );
 }
 

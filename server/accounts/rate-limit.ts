@@ -77,10 +77,10 @@ async function takeAsked(
   asked: readonly Bucket[],
 ): Promise<void> {
   const given = await Promise.all(asked.map((bucket) => shared.ask(bucket)));
-  const empty = asked.find((_, index) => given[index] === false);
+  const refused = asked.filter((_, index) => given[index] === false);
+  const [empty] = refused;
   if (empty === undefined) return;
-  const refused = new Set(asked.filter((_, index) => given[index] === false));
-  for (const bucket of buckets) if (!refused.has(bucket)) shared.giveBack(bucket);
+  for (const bucket of buckets) if (!refused.includes(bucket)) shared.giveBack(bucket);
   throw refusal(empty);
 }
 

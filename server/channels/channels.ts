@@ -84,12 +84,9 @@ export class Channels {
   /** The channels that serve a model to a group, in no order, without the disabled ones. */
   serving(protocol: ChannelProtocol, modelId: string, group: string): Channel[] {
     return this.#entries
-      .filter(({ channel: { settings }, serves }) => {
-        const open = settings.groups === undefined || settings.groups.includes(group);
-        return (
-          settings.protocol === protocol && open && serves(modelId) && !this.#disabled.has(settings.name)
-        );
-      })
+      .filter(
+        (entry) => entry.channel.settings.protocol === protocol && this.#mayServe(entry, modelId, group),
+      )
       .map(({ channel }) => channel);
   }
 
@@ -110,12 +107,12 @@ export class Channels {
 
   /** Whether any channel serves the model to the group, by whatever protocol. */
   serves(modelId: string, group: string): boolean {
-    return this.#entries.some(
-      ({ channel: { settings }, serves }) =>
-        serves(modelId) &&
-        (settings.groups === undefined || settings.groups.includes(group)) &&
-        !this.#disabled.has(settings.name),
-    );
+    return this.#entries.some((entry) => this.#mayServe(entry, modelId, group));
+  }
+
+  #mayServe({ channel: { settings }, serves }: Entry, modelId: string, group: string): boolean {
+    const open = settings.groups === undefined || settings.groups.includes(group);
+    return open && serves(modelId) && !this.#disabled.has(settings.name);
   }
 
   /** What the providers call a model. */

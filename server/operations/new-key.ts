@@ -9,6 +9,7 @@ import { isWithin } from '../settings/address-ranges.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NewToken } from '../store/commands/accounts.ts';
 import type { TokenRecord } from '../store/queries/tokens.ts';
+import { requireGroup } from './user-view.ts';
 
 type Wanted = RequestBody<'createToken'>;
 type Limits = Required<
@@ -102,8 +103,8 @@ function groupOf(maker: TokenRecord, group: string | undefined, groups: Settings
   if (group === undefined || group === '' || group === maker.group) return maker.ownGroup;
   // What other groups there are is for the operator to know.
   if (maker.role !== 'admin') throw beyond('group', `this key makes keys of the group ${maker.group} only.`);
-  if (Object.hasOwn(groups, group)) return group;
-  throw invalid('group', `there is no group "${group}".`);
+  requireGroup(groups, group);
+  return group;
 }
 
 function expiryOf(maker: TokenRecord, wanted: number | undefined, now: number): number {

@@ -98,20 +98,21 @@ export async function newTask(
 async function fingerprintOf(order: TaskCreation, facts: string): Promise<string> {
   const { operation, model, request, asked, callbackUrl = '' } = order;
   if (asked !== undefined) return fingerprintOfAsked({ operation, model, asked });
-  const hash = createHash('sha256');
-  for (const part of [operation, model.id, facts, callbackUrl]) hash.update(`${part.length}:${part}`);
-  for await (const piece of jsonPieces(request)) hash.update(piece);
-  return hash.digest('hex');
+  return hashOf([operation, model.id, facts, callbackUrl], request);
 }
 
 /** The same for one that is known by what the client asked for. */
-export async function fingerprintOfAsked({
+export function fingerprintOfAsked({
   operation,
   model,
   asked,
 }: Pick<RepeatedOrder, 'operation' | 'model' | 'asked'>): Promise<string> {
+  return hashOf(['asked', operation, model.id], asked);
+}
+
+async function hashOf(parts: readonly string[], json: Parameters<typeof jsonPieces>[0]): Promise<string> {
   const hash = createHash('sha256');
-  for (const part of ['asked', operation, model.id]) hash.update(`${part.length}:${part}`);
-  for await (const piece of jsonPieces(asked)) hash.update(piece);
+  for (const part of parts) hash.update(`${part.length}:${part}`);
+  for await (const piece of jsonPieces(json)) hash.update(piece);
   return hash.digest('hex');
 }
