@@ -1,6 +1,7 @@
 import type { components } from '../../generated/http.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure } from '../failure.ts';
+import { unixTime } from '../formats/generic.ts';
 import type { Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
 
@@ -12,7 +13,7 @@ export function shownChannel({ channels, clock, timers }: Gateway, channel: Chan
   const { figures, restsUntil } = health;
   const disabled = channels.disabled(channel.name);
   // What is measured by the monotonic clock, told by the one that people read.
-  const told = (at: number) => Math.floor((clock() + at - timers.monotonic()) / 1000);
+  const told = (at: number) => unixTime(clock() + at - timers.monotonic());
   return {
     name: settings.name,
     protocol: settings.protocol,
@@ -30,7 +31,7 @@ export function shownChannel({ channels, clock, timers }: Gateway, channel: Chan
             reason: disabled.reason,
             user_id: disabled.user_id,
             user_name: disabled.user_name,
-            at: Math.floor(disabled.disabled_at / 1000),
+            at: unixTime(disabled.disabled_at),
           },
     figures: {
       since: told(figures.since),

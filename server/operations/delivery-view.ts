@@ -1,6 +1,7 @@
 import type { components } from '../../generated/http.ts';
+import { unixTime } from '../formats/generic.ts';
 import type { FoundDelivery } from '../store/queries/delivery-search.ts';
-import { seconds, secondsOrNull } from './task-view.ts';
+import { unixTimeOrNull } from './task-view.ts';
 
 /** A delivery as the operator sees it, without its address. */
 export function viewDelivery({ outcome, state, ...row }: FoundDelivery): components['schemas']['Delivery'] {
@@ -12,12 +13,12 @@ export function viewDelivery({ outcome, state, ...row }: FoundDelivery): compone
     host: row.host,
     state: outcome ?? 'open',
     tries: row.tries,
-    last_try_at: secondsOrNull(row.last_try_at),
+    last_try_at: unixTimeOrNull(row.last_try_at),
     last_status: row.last_status,
     last_error: row.last_error,
-    next_try_at: secondsOrNull(row.next_try_at),
+    next_try_at: unixTimeOrNull(row.next_try_at),
     lease_owner: row.lease_owner,
-    changed_at: seconds(row.changed_at),
-    closed_at: secondsOrNull(row.closed_at),
+    changed_at: unixTime(row.changed_at),
+    closed_at: unixTimeOrNull(row.closed_at),
   };
 }

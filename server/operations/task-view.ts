@@ -1,5 +1,6 @@
 import type { components } from '../../generated/http.ts';
 import { Failure } from '../failure.ts';
+import { unixTime } from '../formats/generic.ts';
 import type { Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
 import { type FoundTask, findShownTask } from '../store/queries/task-search.ts';
@@ -34,13 +35,13 @@ export function viewTask({
     charged: books === 'refunded' ? 0 : charged,
     callback: delivery,
     callback_host: callback === null ? null : (URL.parse(callback)?.host ?? null),
-    created_at: seconds(task.created_at),
-    updated_at: seconds(task.updated_at),
-    started_at: secondsOrNull(task.started_at),
-    completed_at: secondsOrNull(task.completed_at),
-    deadline_at: seconds(task.deadline_at),
-    polled_at: secondsOrNull(task.polled_at),
-    next_poll_at: secondsOrNull(task.next_poll_at),
+    created_at: unixTime(task.created_at),
+    updated_at: unixTime(task.updated_at),
+    started_at: unixTimeOrNull(task.started_at),
+    completed_at: unixTimeOrNull(task.completed_at),
+    deadline_at: unixTime(task.deadline_at),
+    polled_at: unixTimeOrNull(task.polled_at),
+    next_poll_at: unixTimeOrNull(task.next_poll_at),
     failures: task.failures,
     lease_owner: task.lease_owner,
   };
@@ -57,7 +58,4 @@ export function noTask(id: string): Failure {
   return new Failure(404, 'resource_not_found', `id: there is no task ${quoted(id)} here.`);
 }
 
-/** Whole seconds of epoch milliseconds. */
-export const seconds = (ms: number): number => Math.floor(ms / 1000);
-
-export const secondsOrNull = (ms: number | null): number | null => (ms === null ? null : seconds(ms));
+export const unixTimeOrNull = (ms: number | null): number | null => (ms === null ? null : unixTime(ms));

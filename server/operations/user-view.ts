@@ -1,4 +1,5 @@
 import { invalid } from '../failure.ts';
+import { unixTime } from '../formats/generic.ts';
 import type { ResponseBody } from '../http/handler.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { UserRecord } from '../store/queries/users.ts';
@@ -13,7 +14,7 @@ export function viewUser({ createdAt, remainQuota, usedQuota, ...user }: UserRec
     group: user.group,
     role: user.role,
     disabled: user.disabled,
-    created_time: Math.floor(createdAt / 1000),
+    created_time: unixTime(createdAt),
     keys: user.keys,
     remain_quota: remainQuota,
     used_quota: usedQuota,

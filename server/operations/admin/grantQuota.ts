@@ -1,4 +1,5 @@
 import { Failure, invalid } from '../../failure.ts';
+import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import { mostQuota } from '../../store/commands/grants.ts';
 import { changeBy } from '../admin-change.ts';
@@ -37,7 +38,7 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
           token_id: grant.tokenId,
           amount: grant.amount,
           reason: grant.reason,
-          created_at: Math.floor(grant.createdAt / 1000),
+          created_at: unixTime(grant.createdAt),
           remain_quota: grant.left,
         },
       });

@@ -1,3 +1,4 @@
+import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import { listChanges as findChanges } from '../../store/queries/changes.ts';
 import { readPage } from '../read-page.ts';
@@ -15,7 +16,7 @@ export const listChanges: Handler<'listChanges'> = async ({ gateway, query }, re
   const items = changes.map(({ details, created_at, ...change }) => ({
     ...change,
     details: JSON.parse(details) as Record<string, unknown>,
-    created_at: Math.floor(created_at / 1000),
+    created_at: unixTime(created_at),
   }));
   reply.json(200, { success: true, message: '', data: { items, total } });
 };

@@ -113,12 +113,7 @@ export const updateToken: Command<
   { id: number; set: TokenFields; change: Intent },
   TokenRecord | 'not_found'
 > = async (trx, { id, set, change }) => {
-  // The update that changes nothing locks the row, so that what is told of it is what is changed.
-  await trx
-    .updateTable('tokens')
-    .set((row) => ({ used_quota: row.ref('used_quota') }))
-    .where('id', '=', id)
-    .execute();
+  await lockToken(trx, id);
   const before = await findToken(trx, id);
   if (before === undefined) return 'not_found';
   const from = fieldsOf(before);
@@ -202,14 +197,19 @@ export const returnLeftovers: Command<{ limit: number; now: number }, number> = 
   return rows.length;
 };
 
-async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
-  // The update that changes nothing locks the row, so that its quota stays what it says.
-  const left = await trx
+/** The update that changes nothing locks the row, so that it stays what it says. */
+function lockToken(trx: Kysely<Database>, id: number) {
+  return trx
     .updateTable('tokens')
     .set((row) => ({ used_quota: row.ref('used_quota') }))
     .where('id', '=', id)
     .returning(['remain_quota', 'funder_id'])
-    .executeTakeFirstOrThrow();
+    .executeTakeFirst();
+}
+
+async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
+  const left = await lockToken(trx, id);
+  if (left === undefined) throw new Error('the key is not there whose quota goes back');
   const { remain_quota: amount, funder_id: to } = left;
   if (to === null || amount <= 0) return;
   await add(trx, id, -amount);
