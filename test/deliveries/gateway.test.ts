@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { eventProblems } from '../../client/conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { eventProblems } from '../support/schemas.ts';
 import { secret } from './outbox.ts';
 import { Receiver } from './receiver.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { looksLike } from '../../client/conformance/wire/media-signatures.ts';
 import { post } from '../server/books.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { looksLike } from '../support/media-signatures.ts';
 import { makeStranger } from '../support/named-voices.ts';
 import { GenericClient } from '../video/generic-client.ts';
 import { finish, model3dPath, submit, videoPath } from '../video/native-client.ts';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { post } from '../server/books.ts';
 import type { Engine } from '../store/engines.ts';
-import { schemaProblems } from '../support/schemas.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';

@@ -1,11 +1,12 @@
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documented } from '../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
+import { looksLike } from '../../client/conformance/wire/media-signatures.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import { type Answer, jsonOf, type Target } from '../support/answer.ts';
-import { documented } from '../support/documented.ts';
-import { exchange, type Variation } from '../support/exchange.ts';
+import { exchange } from '../support/exchange.ts';
 import { checked, expectOutside, expectRefusal } from '../support/expectations.ts';
-import { looksLike } from '../support/media-signatures.ts';
 import { type Mock, startMock } from './server.ts';
 import { journeys } from './tasks.ts';
 

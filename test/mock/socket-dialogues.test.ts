@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { eventBundle, eventProblems } from '../../client/conformance/contract/schemas.ts';
 import { systemTimers } from '../../server/runtime/timers.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { eventBundle, eventProblems } from '../support/schemas.ts';
 import { connect } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
 import { addressOf } from './sockets/examples.ts';

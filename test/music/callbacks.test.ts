@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { eventProblems } from '../../client/conformance/contract/schemas.ts';
 import { Receiver, signatureOf } from '../deliveries/receiver.ts';
-import { eventProblems } from '../support/schemas.ts';
 import { pair, useSigmaRig } from './sigma-provider.ts';
 
 const secret = 'the secret of callbacks';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { components } from '../../generated/http.ts';
 import type { Settings } from '../../server/settings/settings.ts';
-import { schemaProblems } from '../support/schemas.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse, noteTaskCode } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { makeDatabase, type TestDatabase } from '../realtime/database.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { engines } from '../store/engines.ts';
-import { documentedOperations } from '../support/documented.ts';
 import { exchange } from '../support/exchange.ts';
 import { checked, expectRefusal } from '../support/expectations.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type DocumentedOperation,
+  documentedOperations,
+} from '../../client/conformance/contract/documented.ts';
+import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { type DocumentedOperation, documentedOperations } from '../support/documented.ts';
 import { exchange } from '../support/exchange.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { shakeHands } from '../support/send-head.ts';
-import { excerpt } from '../support/wire.ts';
 import { makeKey } from './books.ts';
 
 const all = { models: ['*'], ratio: 1 };

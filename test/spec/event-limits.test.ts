@@ -1,10 +1,10 @@
 import { describe, expect, inject, test } from 'vitest';
+import { clientEvents, type EventCase } from '../../client/conformance/limits/event-limits.ts';
 import {
   validateInferenceClientEvent,
   validateRealtimeClientEvent,
 } from '../../generated/event-validators.js';
 import type { JsonObject } from '../../openapi/tools/document.ts';
-import { clientEvents, type EventCase } from '../support/event-limits.ts';
 import { connect } from '../support/socket-client.ts';
 import type { Frame } from '../support/socket-upstream.ts';
 

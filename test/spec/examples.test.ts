@@ -1,16 +1,16 @@
 import { describe, expect, inject, test } from 'vitest';
-import { isObject, type Json, text } from '../../openapi/tools/document.ts';
-import { jsonOf } from '../support/answer.ts';
 import {
   bundle,
   type DocumentedOperation,
   documentedOperations,
   type Located,
-} from '../support/documented.ts';
-import { streamProblems } from '../support/event-stream.ts';
+} from '../../client/conformance/contract/documented.ts';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
+import { jsonOf } from '../../client/conformance/wire/answer.ts';
+import { streamProblems } from '../../client/conformance/wire/event-stream.ts';
+import { violations } from '../../client/conformance/wire/wire.ts';
+import { isObject, type Json, text } from '../../openapi/tools/document.ts';
 import { exchange } from '../support/exchange.ts';
-import { schemaProblems } from '../support/schemas.ts';
-import { violations } from '../support/wire.ts';
 
 /** Values, not schemas: what stands below is no part of the contract's own structure. */
 const data = new Set(['example', 'examples', 'value', 'default', 'const', 'enum']);

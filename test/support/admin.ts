@@ -1,9 +1,10 @@
 import { expect, inject } from 'vitest';
+import { documented } from '../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import type { components } from '../../generated/http.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import { type Answer, jsonOf } from './answer.ts';
-import { documented } from './documented.ts';
-import { exchange, type Variation } from './exchange.ts';
+import { exchange } from './exchange.ts';
 
 type Schemas = components['schemas'];
 export type AdminTask = Schemas['AdminTask'];

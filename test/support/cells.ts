@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
+import { excerpt, mediaTypeOf } from '../../client/conformance/wire/wire.ts';
 import { isObject } from '../../openapi/tools/document.ts';
-import type { Answer, Target } from './answer.ts';
-import type { DocumentedOperation } from './documented.ts';
 import { noteAnswer } from './told-errors.ts';
 import { unseenCells } from './unseen-cells.ts';
 import { knownErrors } from './untold-errors.ts';
-import { excerpt, mediaTypeOf } from './wire.ts';
 
 /** What gateways have answered with so far, by operation: a status and a media type each. */
 const seen = new Map<string, Set<string>>();

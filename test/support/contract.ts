@@ -1,9 +1,14 @@
 import { describe, inject } from 'vitest';
+import {
+  type DocumentedOperation,
+  documented,
+  documentedOperations,
+} from '../../client/conformance/contract/documented.ts';
+import type { Answer } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
-import type { Answer } from './answer.ts';
 import { testCells } from './cells.ts';
-import { type DocumentedOperation, documented, documentedOperations } from './documented.ts';
-import { exchange, type Variation } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { testFaults } from './faults.ts';
 import { testLimits } from './limit-tests.ts';

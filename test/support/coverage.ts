@@ -1,5 +1,5 @@
+import { documented } from '../../client/conformance/contract/documented.ts';
 import { coverage } from './coverage-table.ts';
-import { documented } from './documented.ts';
 import { unseenCells } from './unseen-cells.ts';
 
 /** `npm run coverage`: how much of the contract is carried out and tested, by area. */

@@ -1,138 +1,18 @@
-import { isObject, type Json, type JsonObject } from '../../openapi/tools/document.ts';
-import type { Answer, Target } from './answer.ts';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
+import { exampleName, requestOf, send, type Variation } from '../../client/conformance/wire/exchange.ts';
 import { noteCell, noteExample } from './cells.ts';
-import type { DocumentedOperation, Media } from './documented.ts';
 
-/** What a request has that the documented one has not. */
-export interface Variation {
-  /** Name of the documented request example to start from; default: the first. */
-  example?: string;
-  /** Media type of that example, where two have one of its name. */
-  mediaType?: string;
-  /** Fields to set in the example's body, at any depth; `undefined` takes a field out. */
-  change?: { readonly [field: string]: Change };
-  /** A body of its own instead: text as it is, anything else as JSON or as `mediaType` says. `null` sends none. */
-  body?: Json;
-  path?: Readonly<Record<string, string>>;
-  /** A list repeats the parameter. */
-  query?: Readonly<Record<string, string | number | readonly string[]>>;
-  /** `undefined` takes a header out. */
-  headers?: Readonly<Record<string, string | undefined>>;
-  method?: string;
-}
-
-type Change = Json | undefined | { readonly [field: string]: Change };
-
-/** A request as the contract documents it, varied, and the answer to it. */
+/** A request as the contract documents it, varied, and the answer to it, which is kept in mind. */
 export async function exchange(
   target: Target,
   operation: DocumentedOperation,
   variation: Variation = {},
 ): Promise<Answer> {
-  const headers = new Headers({ authorization: `Bearer ${target.key}` });
-  for (const { name, in: place, required, examples } of operation.parameters) {
-    if (place === 'header' && required) headers.set(name, written(examples[0]));
-  }
-  const body = bodyOf(operation, variation);
-  // A form brings its own content type, with the boundary in it.
-  if (body !== undefined && !(body instanceof FormData)) headers.set('content-type', 'application/json');
-  for (const [name, value] of Object.entries(variation.headers ?? {})) {
-    if (value === undefined) headers.delete(name);
-    else headers.set(name, value);
-  }
-  const method = variation.method ?? operation.method.toUpperCase();
-  const path = pathOf(operation, variation);
-  const response = await fetch(target.url + path, {
-    method,
-    headers,
-    body,
-    redirect: 'manual',
-  });
-  const answer: Answer = {
-    status: response.status,
-    headers: response.headers,
-    body: Buffer.from(await response.arrayBuffer()),
-  };
-  noteCell(target, operation, { method, path }, answer);
+  const request = requestOf(target, operation, variation);
+  const answer = await send(request);
+  noteCell(target, operation, request, answer);
   const example = exampleName(operation, variation);
   if (example !== undefined) noteExample(target, operation, example, answer);
   return answer;
-}
-
-/** Path and query with the documented examples filled in. */
-export function pathOf(
-  { path, parameters }: DocumentedOperation,
-  { path: own, query }: Variation = {},
-): string {
-  const filled = path.replace(/\{([^}]+)\}/g, (_, name: string) => {
-    const example = parameters.find((one) => one.in === 'path' && one.name === name)?.examples[0];
-    return encodeURIComponent(own?.[name] ?? written(example));
-  });
-  const required = parameters
-    .filter((one) => one.in === 'query' && one.required)
-    .map(({ name, examples }): [string, string] => [name, written(examples[0])]);
-  const search = new URLSearchParams([
-    ...required.filter(([name]) => query?.[name] === undefined),
-    ...Object.entries(query ?? {}).flatMap(([name, value]) =>
-      (Array.isArray(value) ? value : [value]).map((one): [string, string] => [name, String(one)]),
-    ),
-  ]).toString();
-  return search === '' ? filled : `${filled}?${search}`;
-}
-
-/** A value as it stands outside JSON. */
-export const written = (value: Json | undefined): string =>
-  typeof value === 'string' ? value : JSON.stringify(value ?? null);
-
-/** The media type and the name of the documented request that is sent unchanged; undefined when none is. */
-function exampleName(operation: DocumentedOperation, variation: Variation): string | undefined {
-  const { body, change, method } = variation;
-  if (body !== undefined || change !== undefined || method !== undefined) return undefined;
-  const media = mediaFor(operation, variation);
-  const name = media?.examples.find(
-    (one) => variation.example === undefined || one.name === variation.example,
-  )?.name;
-  return media === undefined || name === undefined ? undefined : `${media.mediaType} ${name}`;
-}
-
-const mediaFor = ({ requests }: DocumentedOperation, { mediaType, example }: Variation): Media | undefined =>
-  requests.find(
-    (one) =>
-      (mediaType === undefined || one.mediaType === mediaType) &&
-      one.examples.some(({ name }) => example === undefined || name === example),
-  );
-
-function bodyOf(operation: DocumentedOperation, variation: Variation): string | FormData | undefined {
-  const { body, example: wanted, mediaType, change } = variation;
-  if (body === null) return undefined;
-  if (body !== undefined && mediaType === 'multipart/form-data') return form(body);
-  if (body !== undefined) return typeof body === 'string' ? body : JSON.stringify(body);
-  const media = mediaFor(operation, variation);
-  if (media === undefined) return undefined;
-  const value = exampleOf(media, wanted);
-  if (media.mediaType === 'multipart/form-data') return form(value);
-  return JSON.stringify(change === undefined ? value : changed(value, change));
-}
-
-const exampleOf = ({ examples }: Media, wanted: string | undefined): Json =>
-  examples.find(({ name }) => wanted === undefined || name === wanted)?.value ?? null;
-
-function changed(value: Json, change: NonNullable<Variation['change']>): JsonObject {
-  const result = isObject(value) ? { ...value } : {};
-  for (const [field, to] of Object.entries(change)) {
-    if (to === undefined) delete result[field];
-    else if (isChange(to)) result[field] = changed(result[field] ?? null, to);
-    else result[field] = to;
-  }
-  return result;
-}
-
-const isChange = (value: Change): value is { readonly [field: string]: Change } => isObject(value);
-
-function form(value: Json): FormData {
-  const data = new FormData();
-  for (const [name, part] of Object.entries(isObject(value) ? value : {})) {
-    for (const one of Array.isArray(part) ? part : [part]) data.append(name, written(one));
-  }
-  return data;
 }

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { type Answer, jsonOf } from './answer.ts';
-import type { DocumentedOperation } from './documented.ts';
-import { excerpt, violations } from './wire.ts';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf } from '../../client/conformance/wire/answer.ts';
+import { excerpt, violations } from '../../client/conformance/wire/wire.ts';
 
 /** What the gateway's own refusal must say. */
 export interface Expected {

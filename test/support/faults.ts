@@ -1,14 +1,15 @@
 import { expect, inject, test, vi } from 'vitest';
+import { type DocumentedOperation, documented } from '../../client/conformance/contract/documented.ts';
+import { limitSeeds } from '../../client/conformance/limits/limit-seeds.ts';
+import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
+import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { type Answer, jsonOf, type Target } from './answer.ts';
-import { type DocumentedOperation, documented } from './documented.ts';
-import { exchange, type Variation } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked, type Expected, expectRefusal } from './expectations.ts';
 import type { Faults } from './faulty-gateway.ts';
-import { limitSeeds } from './limit-seeds.ts';
 import { shakeHands } from './send-head.ts';
 import { unseenCells } from './unseen-cells.ts';
-import { excerpt } from './wire.ts';
 
 /** Sets what goes wrong, and gives the gateway with a key that may send one request. */
 export async function faulty(faults: Faults = {}): Promise<Target> {

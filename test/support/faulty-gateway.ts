@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Target } from '../../client/conformance/wire/answer.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
-import type { Target } from './answer.ts';
 import { furnishImageJobs } from './furnish-image-jobs.ts';
 import { furnishMusic } from './furnish-music.ts';
 import { startTestGateway } from './gateway.ts';

@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest';
+import {
+  bundle,
+  type DocumentedOperation,
+  type Parameter,
+} from '../../client/conformance/contract/documented.ts';
+import { type LimitCase, limitCases } from '../../client/conformance/limits/limit-cases.ts';
+import { limitSeeds } from '../../client/conformance/limits/limit-seeds.ts';
+import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { type Variation, written } from '../../client/conformance/wire/exchange.ts';
 import type { Json, JsonObject } from '../../openapi/tools/document.ts';
-import { type Answer, jsonOf, type Target } from './answer.ts';
-import { bundle, type DocumentedOperation, type Parameter } from './documented.ts';
-import { exchange, type Variation, written } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked, fieldsOf } from './expectations.ts';
-import { type LimitCase, limitCases } from './limit-cases.ts';
-import { limitSeeds } from './limit-seeds.ts';
 
 /** Refusals that come from behind the contract: what holds for the model or the owner alone. */
 const rulesOfModels = [

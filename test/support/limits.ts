@@ -1,28 +1,5 @@
+import { type Keyword, keywords } from '../../client/conformance/limits/limit-keywords.ts';
 import { deref, isObject, type Json, type JsonObject, objects, text } from '../../openapi/tools/document.ts';
-
-/** The keywords of a schema that bound a value. Types and required fields are held elsewhere. */
-export const keywords = [
-  'const',
-  'default',
-  'enum',
-  'exclusiveMaximum',
-  'exclusiveMinimum',
-  'maxContains',
-  'maximum',
-  'maxItems',
-  'maxLength',
-  'maxProperties',
-  'minContains',
-  'minimum',
-  'minItems',
-  'minLength',
-  'minProperties',
-  'multipleOf',
-  'pattern',
-  'uniqueItems',
-] as const;
-
-export type Keyword = (typeof keywords)[number];
 
 /** What a table says of one place: keyword and value. */
 export type Bounds = { readonly [K in Keyword]?: Json };

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { jsonOf, type Target } from './answer.ts';
-import type { DocumentedOperation, Example } from './documented.ts';
+import type { DocumentedOperation, Example } from '../../client/conformance/contract/documented.ts';
+import { jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
-import { excerpt } from './wire.ts';
 
 /** Tests that the mock takes every documented request and gives every documented success. */
 export function testMockedAnswers(target: Target, operation: DocumentedOperation): void {

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
+import { documented } from '../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Json } from '../../openapi/tools/document.ts';
-import { type Answer, jsonOf, type Target } from './answer.ts';
-import { documented } from './documented.ts';
-import { exchange, type Variation } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 
 /** What the operator does with an operation, which must succeed; `data` of the answer. */

@@ -1,8 +1,9 @@
 import { expect, inject, test } from 'vitest';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import type { Target } from '../../client/conformance/wire/answer.ts';
+import { type Variation } from '../../client/conformance/wire/exchange.ts';
 import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
-import type { Target } from './answer.ts';
-import type { DocumentedOperation } from './documented.ts';
-import { exchange, type Variation } from './exchange.ts';
+import { exchange } from './exchange.ts';
 import { checked, type Expected, expectOutside, expectRefusal } from './expectations.ts';
 import { announceBody } from './send-head.ts';
 

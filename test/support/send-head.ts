@@ -1,68 +1,27 @@
-import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, request as open } from 'node:http';
-import type { Answer, Target } from './answer.ts';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
+import { pathOf, type Variation } from '../../client/conformance/wire/exchange.ts';
+import * as heads from '../../client/conformance/wire/send-head.ts';
 import { noteCell } from './cells.ts';
-import type { DocumentedOperation } from './documented.ts';
-import { pathOf, type Variation } from './exchange.ts';
 
-type Heads = Readonly<Record<string, string | undefined>>;
-
-/** Sends the head of a request that announces a body of `size` bytes, and none of the body. */
-export const announceBody = (target: Target, operation: DocumentedOperation, size: number): Promise<Answer> =>
-  sendHead(target, operation, pathOf(operation), {
-    authorization: `Bearer ${target.key}`,
-    'content-type': 'application/json',
-    'content-length': String(size),
-  });
-
-/** Asks for a WebSocket and leaves as soon as the answer is there: 101, or the refusal with its body. */
-export const shakeHands = (
+/** Announces a body and sends none; the answer is kept in mind. */
+export async function announceBody(
   target: Target,
   operation: DocumentedOperation,
-  variation: Variation = {},
-): Promise<Answer> =>
-  sendHead(target, operation, pathOf(operation, variation), {
-    authorization: `Bearer ${target.key}`,
-    connection: 'Upgrade',
-    upgrade: 'websocket',
-    'sec-websocket-version': '13',
-    'sec-websocket-key': randomBytes(16).toString('base64'),
-    ...variation.headers,
-  });
-
-/** The part of HTTP that `fetch` does not do. */
-async function sendHead(
-  target: Target,
-  operation: DocumentedOperation,
-  path: string,
-  heads: Heads,
+  size: number,
 ): Promise<Answer> {
-  const answer = await new Promise<Answer>((resolve, reject) => {
-    const headers = Object.fromEntries(Object.entries(heads).filter(([, value]) => value !== undefined));
-    const request = open(target.url + path, { method: operation.method, headers, agent: false });
-    request.on('upgrade', (response, socket) => {
-      socket.destroy();
-      resolve(answerOf(response, []));
-    });
-    request.on('response', (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('end', () => {
-        resolve(answerOf(response, chunks));
-        request.destroy();
-      });
-    });
-    request.on('error', reject);
-    request.flushHeaders();
-  });
-  noteCell(target, operation, { method: operation.method, path }, answer);
+  const answer = await heads.announceBody(target, operation, size);
+  noteCell(target, operation, { method: operation.method, path: pathOf(operation) }, answer);
   return answer;
 }
 
-function answerOf({ statusCode = 0, headersDistinct }: IncomingMessage, chunks: Buffer[]): Answer {
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
-  return { status: statusCode, headers, body: Buffer.concat(chunks) };
+/** Asks for a WebSocket; the answer is kept in mind. */
+export async function shakeHands(
+  target: Target,
+  operation: DocumentedOperation,
+  variation: Variation = {},
+): Promise<Answer> {
+  const answer = await heads.shakeHands(target, operation, variation);
+  noteCell(target, operation, { method: operation.method, path: pathOf(operation, variation) }, answer);
+  return answer;
 }

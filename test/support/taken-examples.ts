@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { Target } from './answer.ts';
+import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
+import type { Target } from '../../client/conformance/wire/answer.ts';
+import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { wasTaken } from './cells.ts';
-import type { DocumentedOperation } from './documented.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
 import { faulty } from './faults.ts';
-import { excerpt } from './wire.ts';
 
 /**
  * Requests about recordings on the web, or about voices and assets that are there already under the documented ids:

@@ -1,8 +1,8 @@
 import type { TestProject } from 'vitest/node';
+import type { Target } from '../../client/conformance/wire/answer.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { startMock } from '../mock/server.ts';
 import { disableToken } from '../store/books.ts';
-import type { Target } from './answer.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
 import { startTestGateway, type TestGateway } from './gateway.ts';
 import { channelTo } from './upstream.ts';

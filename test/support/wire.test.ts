@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Answer } from './answer.ts';
-import { documented } from './documented.ts';
-import { violations } from './wire.ts';
+import { documented } from '../../client/conformance/contract/documented.ts';
+import type { Answer } from '../../client/conformance/wire/answer.ts';
+import { violations } from '../../client/conformance/wire/wire.ts';
 
 const speech = documented('createSpeech');
 const id = 'req_0123456789abcdef0123456789abcdef';

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { parseEvents } from '../../client/conformance/wire/event-stream.ts';
 import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
 import { engines } from '../store/engines.ts';
-import { parseEvents } from '../support/event-stream.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 
 const request = { model, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hi' }] };

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { components } from '../../generated/http.ts';
-import { schemaProblems } from '../support/schemas.ts';
 import { noteResponse } from '../support/told-errors.ts';
 
 export type VideoTask = components['schemas']['VideoTask'];

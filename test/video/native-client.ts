@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
 import type { TestGateway } from '../support/gateway.ts';
-import { schemaProblems } from '../support/schemas.ts';
 import { noteResponse } from '../support/told-errors.ts';
 
 export const videoPath = '/api/v1/services/aigc/video-generation/video-synthesis';

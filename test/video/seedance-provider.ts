@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { post } from '../server/books.ts';
-import { schemaProblems } from '../support/schemas.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';

@@ -9,10 +9,10 @@ import { json } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documented } from '../../client/conformance/contract/documented.ts';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import { findRoute } from '../../server/http/routes.ts';
-import { documented } from '../support/documented.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { schemaProblems } from '../support/schemas.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'openapi/workflows');

@@ -1,7 +1,7 @@
 import { beforeAll, expect, inject, test } from 'vitest';
-import { type Answer, jsonOf } from '../../support/answer.ts';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 
 type Entry = Record<string, string | number | null> & { id: number };

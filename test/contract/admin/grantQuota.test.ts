@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { type Answer, jsonOf } from '../../support/answer.ts';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { newToken, newUser, operate, type Token } from '../../support/operator.ts';

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
-import { jsonOf } from '../../support/answer.ts';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { newToken, newUser, operate, type Token } from '../../support/operator.ts';

@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { type AdminTask, changesOf, dataOf, shownTask } from '../../support/admin.ts';
-import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
 import { startMusic } from '../../support/start-music.ts';

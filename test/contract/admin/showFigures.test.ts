@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
-import { type Answer, jsonOf } from '../../support/answer.ts';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 
 interface Figures {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
-import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 

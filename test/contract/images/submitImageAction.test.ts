@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { components } from '../../../generated/http.ts';
-import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { buttonOf, finishedPicture, imageJobEnded, startImageJob } from '../../support/start-image-job.ts';

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, inject, test } from 'vitest';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
 import type { Json } from '../../../openapi/tools/document.ts';
-import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
-import { parseEvents } from '../../support/event-stream.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
 

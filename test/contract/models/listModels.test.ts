@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { models } from '../../../generated/catalogue.ts';
-import { jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 interface Listed {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../support/answer.ts';
+import { eventBundle } from '../../../client/conformance/contract/schemas.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { eventBundle } from '../../support/schemas.ts';
 
 describeOperation('getAsyncApiDocument', {
   carriesOut: (call) => {

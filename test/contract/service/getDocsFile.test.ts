@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { jsonOf } from '../../support/answer.ts';
+import { bundle } from '../../../client/conformance/contract/documented.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { bundle } from '../../support/documented.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
 describeOperation('getDocsFile', {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { documented } from '../../../client/conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
 import { faulty, filesOf, linkParts } from '../../support/faults.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { parseEvents } from '../../support/event-stream.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 
 const voxa = { model: 'voxa-v3-flash', input: 'Good morning.', voice: 'voxanna' };

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { jsonOf } from '../../support/answer.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { parseEvents } from '../../../client/conformance/wire/event-stream.ts';
+import { looksLike } from '../../../client/conformance/wire/media-signatures.ts';
 import { describeOperation } from '../../support/contract.ts';
-import { parseEvents } from '../../support/event-stream.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
-import { looksLike } from '../../support/media-signatures.ts';
 
 const spoken = (input: object = {}, model = 'voxa-v3-flash') => ({
   model,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Answer, jsonOf } from '../../support/answer.ts';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 
 interface Page {

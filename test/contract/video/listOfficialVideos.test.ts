@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import type { components } from '../../../generated/http.ts';
-import { type Answer, jsonOf } from '../../support/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { startOfficialTask } from '../../support/start-official-task.ts';
 

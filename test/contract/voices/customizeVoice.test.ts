@@ -1,10 +1,10 @@
 import { expect, inject, test } from 'vitest';
-import { jsonOf } from '../../support/answer.ts';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { looksLike } from '../../../client/conformance/wire/media-signatures.ts';
 import { type Call, describeOperation } from '../../support/contract.ts';
-import { documented } from '../../support/documented.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal, expectRejection } from '../../support/expectations.ts';
-import { looksLike } from '../../support/media-signatures.ts';
 
 interface Reply {
   output: {

@@ -1,8 +1,8 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { documented } from '../../../client/conformance/contract/documented.ts';
 import { type CatalogueModel, models, type Protocol } from '../../../generated/catalogue.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
-import { documented } from '../../support/documented.ts';
 import { filled } from './examples.ts';
 import { type Script, scripts } from './scripts.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { bundle } from '../../support/documented.ts';
+import { bundle } from '../../../client/conformance/contract/documented.ts';
+import { eventBundle } from '../../../client/conformance/contract/schemas.ts';
 import { type Bounds, type Limit, limitsOf, requestLimits } from '../../support/limits.ts';
-import { eventBundle } from '../../support/schemas.ts';
 import { decisions } from '../decisions/index.ts';
 import { defaults } from './defaults.ts';
 import { enums, taken } from './enums.ts';

@@ -1,5 +1,5 @@
-import { deref, isObject, type JsonObject, objects, refName, text } from '../../openapi/tools/document.ts';
-import { eventBundle, eventProblems } from './schemas.ts';
+import { deref, isObject, type JsonObject, objects, refName, text } from '../../../openapi/tools/document.ts';
+import { eventBundle, eventProblems } from '../contract/schemas.ts';
 
 export interface StreamedEvent {
   id: string | undefined;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { JsonObject } from '../../openapi/tools/document.ts';
+import type { JsonObject } from '../../../openapi/tools/document.ts';
 import { bundle, type Located } from './documented.ts';
 
 /** The AsyncAPI bundle. */
 export const eventBundle = JSON.parse(
-  readFileSync(new URL('../../generated/asyncapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../generated/asyncapi.json', import.meta.url), 'utf8'),
 ) as JsonObject;
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, objects } from '../../openapi/tools/document.ts';
-import { referred } from './schema-fields.ts';
+import { isObject, type Json, type JsonObject, objects } from '../../../openapi/tools/document.ts';
+import { referred } from '../contract/schema-fields.ts';
 
 /** A step from an object or a list to a value in it. */
 export interface Step {

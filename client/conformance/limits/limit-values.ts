@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, text } from '../../openapi/tools/document.ts';
-import type { Keyword } from './limits.ts';
-import { facets } from './schema-fields.ts';
+import { isObject, type Json, type JsonObject, text } from '../../../openapi/tools/document.ts';
+import { facets } from '../contract/schema-fields.ts';
+import type { Keyword } from './limit-keywords.ts';
 
 /** A value at a limit and one beyond it, to be tried: whether they fit the rest of a schema is for it to say. */
 export interface Pair {
@@ -133,9 +133,10 @@ const known = new WeakMap<JsonObject, Json[]>();
 
 /** Values that a schema describes: its examples, else what its type and limits allow. */
 export function samples(document: JsonObject, schema: Json): Json[] {
-  return isObject(schema)
-    ? known.getOrInsertComputed(schema, () => described(document, schema))
-    : described(document, schema);
+  if (!isObject(schema)) return described(document, schema);
+  const found = known.get(schema) ?? described(document, schema);
+  known.set(schema, found);
+  return found;
 }
 
 function described(document: JsonObject, schema: Json): Json[] {

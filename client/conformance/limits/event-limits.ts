@@ -1,6 +1,6 @@
-import { deref, type Json, type JsonObject, objects, refName } from '../../openapi/tools/document.ts';
+import { deref, type Json, type JsonObject, objects, refName } from '../../../openapi/tools/document.ts';
+import { eventBundle } from '../contract/schemas.ts';
 import { limitCases } from './limit-cases.ts';
-import { eventBundle } from './schemas.ts';
 
 /** A value at a limit of an event, and the same with one thing beyond it. */
 export interface EventCase {

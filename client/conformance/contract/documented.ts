@@ -8,11 +8,11 @@ import {
   objects,
   operationsOf,
   text,
-} from '../../openapi/tools/document.ts';
+} from '../../../openapi/tools/document.ts';
 
 /** The OpenAPI bundle, read as other teams read it. */
 export const bundle = JSON.parse(
-  readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../generated/openapi.json', import.meta.url), 'utf8'),
 ) as JsonObject;
 
 export interface Example {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, objects, strings } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject, objects, strings } from '../../../openapi/tools/document.ts';
 
 /** Branches that may hold for a value. What stands in `if` and `not` says nothing of it. */
 const lists = ['allOf', 'anyOf', 'oneOf'];

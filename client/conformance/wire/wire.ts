@@ -1,8 +1,8 @@
+import type { DocumentedHeader, DocumentedOperation, Media } from '../contract/documented.ts';
+import { schemaProblems } from '../contract/schemas.ts';
 import type { Answer } from './answer.ts';
-import type { DocumentedHeader, DocumentedOperation, Media } from './documented.ts';
 import { streamProblems } from './event-stream.ts';
 import { looksLike } from './media-signatures.ts';
-import { schemaProblems } from './schemas.ts';
 
 /**
  * What an answer breaks of the contract: its status, headers, content type and body. Empty when all is as

@@ -1,9 +1,9 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import { isObject, type Json, type JsonObject, objects } from '../../openapi/tools/document.ts';
+import { isObject, type Json, type JsonObject, objects } from '../../../openapi/tools/document.ts';
+import { type Keyword, keywords } from './limit-keywords.ts';
 import { limitSites, type Site, type Step } from './limit-sites.ts';
 import { completed, pairs } from './limit-values.ts';
-import { type Keyword, keywords } from './limits.ts';
 
 /** A value that is just allowed, and the same with one thing beyond a limit. */
 export interface LimitCase {
@@ -40,7 +40,8 @@ export function limitCases(
   for (const site of sites) {
     known.add(site.node);
     // A schema may be met on several ways; a case on one of them is enough.
-    const ofNode = found.getOrInsertComputed(site.node, () => new Map<Keyword, LimitCase | string>());
+    const ofNode = found.get(site.node) ?? new Map<Keyword, LimitCase | string>();
+    found.set(site.node, ofNode);
     for (const keyword of keywords) {
       const limit = site.node[keyword];
       if (limit === undefined || silent.has(keyword) || typeof ofNode.get(keyword) === 'object') continue;

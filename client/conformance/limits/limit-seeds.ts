@@ -1,4 +1,4 @@
-import type { Json } from '../../openapi/tools/document.ts';
+import type { Json } from '../../../openapi/tools/document.ts';
 
 const prompt = 'A paper boat.';
 const url = 'https://files.example/a';

@@ -1,0 +1,23 @@
+/** The keywords of a schema that bound a value. Types and required fields are held elsewhere. */
+export const keywords = [
+  'const',
+  'default',
+  'enum',
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'maxContains',
+  'maximum',
+  'maxItems',
+  'maxLength',
+  'maxProperties',
+  'minContains',
+  'minimum',
+  'minItems',
+  'minLength',
+  'minProperties',
+  'multipleOf',
+  'pattern',
+  'uniqueItems',
+] as const;
+
+export type Keyword = (typeof keywords)[number];
