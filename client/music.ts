@@ -2,6 +2,7 @@ import type { components } from '../generated/http.ts';
 import { ByteAnswer } from './byte-answer.ts';
 import type { Caller, CallOptions, Reply } from './call.ts';
 import { UnigateError } from './errors.ts';
+import { saveFile } from './save-file.ts';
 import { type ReceiveOptions, readResuming } from './tasks/read-resuming.ts';
 import type { DownloadOptions } from './tasks/task-family.ts';
 import { recordState } from './tasks/task-protocol.ts';
@@ -122,7 +123,6 @@ export class Music extends Tasks<MusicRequest, Schemas['MusicSubmitReply'], Musi
 
   /** Writes it to a file, which appears only when it is whole. Not in a browser. */
   async downloadTo(clipId: string, file: string, options: ReceiveOptions & Variant = {}): Promise<void> {
-    const { saveFile } = await import('./save-file.ts');
     await saveFile(file, this.receive(clipId, options));
   }
 }

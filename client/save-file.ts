@@ -1,4 +1,4 @@
-import { open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { UnigateError } from './errors.ts';
 import { newId } from './sockets/new-id.ts';
 
 /** What a file begins with, when its length without it is known, and before. */
@@ -8,13 +8,14 @@ export type FileHead = (bytes?: number) => Uint8Array;
  * Writes chunks to a file that appears only when it is whole: into `<file>.<by chance>.part` first, which is removed
  * when the chunks end in an error. The place is opened before the first chunk is asked for, so that nothing is paid for
  * and then lost. What is not a plain file, such as a pipe or a device, is written to as it is. Where the chunks begin
- * with a `head`, a plain file gets it anew with the length.
+ * with a `head`, a plain file gets it anew with the length. Throws UnigateError in a browser, which has no files.
  */
 export async function saveFile(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
   head?: FileHead,
 ): Promise<void> {
+  const { realpath, rename, rm, stat } = nodeFiles();
   const target = await realpath(path).catch(() => path);
   const present = await stat(target).catch(() => undefined);
   if (present?.isDirectory()) throw new Error(`${path} is a folder.`);
@@ -31,7 +32,7 @@ export async function saveFile(
 }
 
 async function write(path: string, chunks: AsyncIterable<Uint8Array>, head?: FileHead): Promise<void> {
-  const file = await open(path, 'w');
+  const file = await nodeFiles().open(path, 'w');
   try {
     await file.writeFile(chunks);
     if (head) {
@@ -42,4 +43,11 @@ async function write(path: string, chunks: AsyncIterable<Uint8Array>, head?: Fil
   } finally {
     await file.close();
   }
+}
+
+/** Not an import, over which a bundler for browsers would stop. */
+function nodeFiles(): typeof import('node:fs/promises') {
+  const files = globalThis.process?.getBuiltinModule?.('node:fs/promises');
+  if (files) return files;
+  throw new UnigateError('downloadTo: only Node can write a file; elsewhere take download or receive.');
 }

@@ -110,6 +110,8 @@ function reason(cause: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message;
 }
 
-function unref(timer: object): void {
-  if ('unref' in timer && typeof timer.unref === 'function') timer.unref();
+function unref(timer: unknown): void {
+  // In a browser a timer is a number.
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer && typeof timer.unref === 'function')
+    timer.unref();
 }

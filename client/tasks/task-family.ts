@@ -1,6 +1,7 @@
 import { ByteAnswer } from '../byte-answer.ts';
 import type { Caller, CallOptions } from '../call.ts';
 import { type EndedTask, UnigateError } from '../errors.ts';
+import { saveFile } from '../save-file.ts';
 import { type ReceiveOptions, readResuming } from './read-resuming.ts';
 import type { TaskProtocol } from './task-protocol.ts';
 import { type CreateOptions, createThen, Tasks } from './tasks.ts';
@@ -65,7 +66,6 @@ export class TaskFamily<Request, Created, Task extends EndedTask, Done extends T
 
   /** Writes what the task made to a file, which appears only when it is whole. Not in a browser. */
   async downloadTo(id: string, file: string, options: ReceiveOptions = {}): Promise<void> {
-    const { saveFile } = await import('../save-file.ts');
     await saveFile(file, this.receive(id, options));
   }
 }

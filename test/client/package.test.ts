@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operations } from '../../generated/operations.ts';
+import { type InstalledClient, installClient } from './installed-client.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -13,48 +14,28 @@ const client = join(root, 'client');
 const readme = await readFile(join(client, 'README.md'), 'utf8');
 
 describe('the published form', () => {
-  let folder: string;
-
-  // What `npm pack` takes, built where its dependency is found and nothing looks for sources.
+  let installed: InstalledClient;
   beforeAll(async () => {
-    folder = await mkdtemp(join(root, 'node_modules/.unigate-client-'));
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    await run(process.execPath, [
-      tsc,
-      '-p',
-      join(client, 'tsconfig.build.json'),
-      '--outDir',
-      join(folder, 'dist'),
-    ]);
-    await cp(join(client, 'bin'), join(folder, 'bin'), { recursive: true });
-    await cp(join(client, 'package.json'), join(folder, 'package.json'));
+    installed = await installClient();
   }, 60_000);
-  afterAll(() => rm(folder, { recursive: true }));
+  afterAll(() => installed.remove());
 
   test('has a command line without TypeScript', async () => {
     const { version } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as {
       version: string;
     };
-    const program = join(folder, 'bin/unigate.js');
+    const program = join(installed.client, 'bin/unigate.js');
     const plain = ['--no-experimental-strip-types', program, '--version'];
     expect((await run(process.execPath, plain)).stdout).toBe(`${version}\n`);
   });
 
   test('has nothing that publint objects to', async () => {
-    const { messages } = await publint({ pkgDir: folder, pack: false, strict: true });
+    const { messages } = await publint({ pkgDir: installed.client, pack: false, strict: true });
     expect(messages).toEqual([]);
   });
 
   test('has types that every way of importing an ES module finds', async () => {
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--ignore-scripts', '--json', '--pack-destination', folder],
-      {
-        cwd: folder,
-      },
-    );
-    const [packed] = Object.values(JSON.parse(stdout) as { filename: string }[]);
-    const file = await readFile(join(folder, packed?.filename ?? ''));
+    const file = await readFile(installed.tarball);
     const tarball = createPackageFromTarballData(new Uint8Array(file));
     const analysis = await checkPackage(tarball);
     // Only an import can load it: `require` and the resolution of before 2022 are not meant to.
@@ -69,23 +50,22 @@ describe('the published form', () => {
   });
 
   test('is imported by its name and typed', async () => {
-    const { exports } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as {
+    const { exports } = JSON.parse(await readFile(join(installed.client, 'package.json'), 'utf8')) as {
       exports: { '.': { types: string; default: string } };
     };
     const evaluate = async (code: string) => {
-      const program = `import { Unigate } from ${JSON.stringify(join(folder, exports['.'].default))};
+      const program = `import { Unigate } from ${JSON.stringify(join(installed.client, exports['.'].default))};
         const client = new Unigate({ apiKey: 'k' });
         ${code}`;
       const plain = ['--no-experimental-strip-types', '--input-type=module', '--eval', program];
       return (await run(process.execPath, plain, { env: {} })).stdout;
     };
     expect(await evaluate('console.log(client.baseUrl);')).toBe('http://127.0.0.1:8080\n');
-    expect(await readFile(join(folder, exports['.'].types), 'utf8')).toContain('Unigate');
-    // What only Node has is imported when it is needed.
+    expect(await readFile(join(installed.client, exports['.'].types), 'utf8')).toContain('Unigate');
     const save = `await client.videos.downloadTo('x', 'no/such/folder/x.mp4')
       .catch(({ code }) => console.log(code));`;
     expect(await evaluate(save)).toBe('ENOENT\n');
-    const generated = await readdir(join(folder, 'dist/generated'));
+    const generated = await readdir(join(installed.client, 'dist/generated'));
     expect(generated).toEqual(expect.arrayContaining(['http.d.ts', 'events.d.ts', 'operations.d.ts']));
   });
 });
