@@ -26,7 +26,7 @@ const floors: readonly (readonly string[])[] = [
 ];
 
 /** What puts the rooms together; nothing imports it. */
-const roof = ['main.ts', 'admin.ts', 'docs.ts', 'serve.ts', 'app.ts', 'operator.ts'];
+const roof = ['main.ts', 'start.ts', 'admin.ts', 'docs.ts', 'serve.ts', 'app.ts', 'operator.ts'];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 

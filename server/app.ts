@@ -12,7 +12,7 @@ import { route } from './http/routes.ts';
 import { handlers } from './operations/registry.ts';
 
 /** The way of a request, in order. `contract` is the OpenAPI bundle. */
-export async function createApp(gateway: Gateway, contract: object): Promise<Express> {
+export function createApp(gateway: Gateway, contract: object): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -26,7 +26,7 @@ export async function createApp(gateway: Gateway, contract: object): Promise<Exp
   const bodyMb = () => gateway.settings.limits.bodyMb;
   app.use(readBody(bodyMb));
   app.use(readForm(contract, bodyMb));
-  app.use(await contractValidator(contract));
+  app.use(contractValidator(contract));
   app.use(dispatch(gateway, handlers));
   app.use(renderFailure(gateway.logger));
   return app;

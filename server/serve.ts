@@ -224,7 +224,7 @@ export async function serve(
     opened.unshift(() => rollUp.stop());
     rollUp.start();
     await tasks.start();
-    const app = await createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
+    const app = createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
     const server: Server | SecureServer =
       settings.tls === undefined
         ? createHttpServer({ shouldUpgradeCallback: opensSocket }, app)

@@ -1,15 +1,15 @@
 import type { Ajv } from 'ajv';
 import type { NextFunction, Request, Response } from 'express';
-import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
 import type { OpenAPIV3, OpenApiRequest } from 'express-openapi-validator/dist/framework/types.js';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
-import { SchemaPreprocessor } from 'express-openapi-validator/dist/middlewares/parsers/schema.preprocessor.js';
+import type { OperationId } from '../../generated/operations.ts';
 import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
 import { countLess, formats, tagUnions, tellNot } from './keywords.ts';
 import { modelFailure } from './model-failure.ts';
-import { routes } from './routes.ts';
+import { operationIn, requestDocument } from './request-document.ts';
+import { type Operation, routes } from './routes.ts';
 import { requirePlain } from './value-problem.ts';
 
 type Middleware = (request: Request, response: Response, next: NextFunction) => void;
@@ -29,35 +29,26 @@ const options = {
 };
 
 /**
- * express-openapi-validator's own request validator, handed the operation that a request belongs to. Its ready-made
- * middleware would look that up again, compiling every path's expression for every request.
+ * express-openapi-validator's own request validators, one for each operation, made of what that operation needs when it
+ * is first called: all at once would take longer than everything else at the start. Its ready-made middleware would
+ * look the operation up again, compiling every path's expression for every request.
+ *
+ * @throws Error where the bundle lacks an operation
  */
-export async function contractValidator(bundle: object): Promise<Middleware> {
-  const forms = formsOf(bundle);
-  const source = tagUnions(withoutResponses(structuredClone(bundle) as Bundle));
-  const { apiDoc } = await new OpenApiSpecLoader({
-    apiDoc: source as OpenAPIV3.DocumentV3_1,
-    validateApiSpec: true,
-    $refParser: { mode: 'bundle' },
-  }).load();
-  new SchemaPreprocessor(apiDoc, options, false as never).preProcess();
-  const validator = new RequestValidator(apiDoc, options);
-  for (const ajv of ajvsOf(validator)) {
-    countLess(ajv);
-    tellNot(ajv);
+export function contractValidator(bundle: object): Middleware {
+  const made = new Map<OperationId, RequestCheck>();
+  for (const { operation, path } of routes) {
+    if (operationIn(bundle, operation) === undefined)
+      throw new Error(`the bundle has no ${operation.method} ${path}`);
   }
-  const documented = apiDoc.paths as Record<string, Record<string, OpenAPIV3.OperationObject>>;
-  const schemas = new Map(
-    routes.map(({ operation, path }) => {
-      const schema = documented[operation.path]?.[operation.method];
-      if (schema === undefined) throw new Error(`the bundle has no ${operation.method} ${path}`);
-      return [operation.id, schema] as const;
-    }),
-  );
+  const checkOf = (operation: Operation): RequestCheck => {
+    const check = made.get(operation.id) ?? requestCheck(bundle, operation);
+    made.set(operation.id, check);
+    return check;
+  };
   return (request, response, next) => {
     const { operation, params } = request.call;
-    const schema = operation === undefined ? undefined : schemas.get(operation.id);
-    if (operation === undefined || schema === undefined) {
+    if (operation === undefined) {
       next();
       return;
     }
@@ -69,9 +60,10 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
       ['body', request.body],
     ] as const)
       requirePlain(value, whole, maxTextBytes);
-    // The validator compiles all schemas anew for each content type that it meets, down to the parameters.
+    // The validator compiles its schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';
+    const { validator, schema, forms } = checkOf(operation);
     (request as OpenApiRequest).openapi = {
       expressRoute: operation.path,
       openApiRoute: operation.path,
@@ -89,24 +81,29 @@ export async function contractValidator(bundle: object): Promise<Middleware> {
   };
 }
 
+interface RequestCheck {
+  validator: RequestValidator;
+  /** The operation as its validator knows it. */
+  schema: OpenAPIV3.OperationObject;
+  forms: Forms;
+}
+
+/** Schemas are compiled at the first call of its `validate`. */
+function requestCheck(bundle: object, operation: Operation): RequestCheck {
+  const document = tagUnions(requestDocument(bundle, operation));
+  const validator = new RequestValidator(document as OpenAPIV3.DocumentV3_1, options);
+  for (const ajv of ajvsOf(validator)) {
+    countLess(ajv);
+    tellNot(ajv);
+  }
+  const schema = operationIn(document, operation) as unknown as OpenAPIV3.OperationObject;
+  return { validator, schema, forms: formsOf(document) };
+}
+
 /** Its two schema compilers, which its types keep private. */
 function ajvsOf(validator: RequestValidator): readonly Ajv[] {
   const { ajv, ajvBody } = validator as unknown as { ajv: Ajv; ajvBody: Ajv };
   return [ajv, ajvBody];
-}
-
-interface Bundle {
-  paths: Record<string, Record<string, { responses?: object }>>;
-}
-
-/** Only requests are checked here; what is not read need not be loaded. */
-function withoutResponses(bundle: Bundle): Bundle {
-  for (const item of Object.values(bundle.paths)) {
-    for (const operation of Object.values(item)) {
-      if ('responses' in operation) operation.responses = { default: { description: '' } };
-    }
-  }
-  return bundle;
 }
 
 interface ContractError {

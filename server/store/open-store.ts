@@ -1,5 +1,4 @@
 import { measured } from './measured.ts';
-import { openPostgresStore } from './postgres/engine.ts';
 import { openSqliteStore } from './sqlite/engine.ts';
 import type { Store, StoreOptions } from './store.ts';
 
@@ -10,8 +9,7 @@ import type { Store, StoreOptions } from './store.ts';
  *   by a newer version.
  */
 export async function openStore({ dataDir, databaseUrl, ...options }: StoreOptions): Promise<Store> {
-  const store = await (databaseUrl === undefined
-    ? openSqliteStore(dataDir, options)
-    : openPostgresStore(databaseUrl, options));
-  return measured(store);
+  if (databaseUrl === undefined) return measured(await openSqliteStore(dataDir, options));
+  const { openPostgresStore } = await import('./postgres/engine.ts');
+  return measured(await openPostgresStore(databaseUrl, options));
 }

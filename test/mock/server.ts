@@ -61,7 +61,8 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     paceMs = 50,
   } = options;
   const contract = JSON.parse(readFileSync(bundle, 'utf8')) as object;
-  const [prism, validate] = await Promise.all([startPrism(contract), contractValidator(contract)]);
+  const prism = await startPrism(contract);
+  const validate = contractValidator(contract);
   const tasks = new MockTasks({ now, taskMs });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {

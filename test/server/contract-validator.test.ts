@@ -1,15 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
+import type { Request, Response } from 'express';
 import { RequestValidator } from 'express-openapi-validator/dist/middlewares/openapi.request.validator.js';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import { operationIds, operations } from '../../generated/operations.ts';
+import { Failure } from '../../server/failure.ts';
+import { contractValidator } from '../../server/http/contract.ts';
 
 const home = 'server/http/contract.ts';
 const library = 'express-openapi-validator';
 
 /** What is taken from inside the library, which does not promise to keep it: the file, a class of it, and its method. */
 const parts: readonly [file: string, name: string, method: string][] = [
-  ['dist/framework/openapi.spec.loader.js', 'OpenApiSpecLoader', 'load'],
   ['dist/middlewares/openapi.request.validator.js', 'RequestValidator', 'validate'],
-  ['dist/middlewares/parsers/schema.preprocessor.js', 'SchemaPreprocessor', 'preProcess'],
 ];
 
 const hint = `${library} has changed inside: pin the version before, or mend ${home}`;
@@ -45,3 +47,70 @@ describe('of express-openapi-validator', () => {
       });
   });
 });
+
+/** The gateway compiles the schemas of an operation when it is first called, so what is broken must be seen here. */
+describe('the schemas of', () => {
+  const bundle = JSON.parse(readFileSync('generated/openapi.json', 'utf8')) as Bundle;
+
+  test.each(operationIds)('%s compile, with a body and without', (id) => {
+    const validate = contractValidator(bundle);
+    for (const body of [{}, undefined]) expect(outcome(validate, id, body)).toBe('judged');
+  });
+
+  test('an operation that are broken are no judgement, and leave the others alone', () => {
+    const broken = structuredClone(bundle);
+    broken.components.schemas.SpeechRequest = { type: 'nonsense' };
+    const validate = contractValidator(broken);
+    expect(outcome(validate, 'createSpeech', {})).not.toBe('judged');
+    expect(outcome(validate, 'createMessage', {})).toBe('judged');
+  });
+
+  test('a component that is missing is named', () => {
+    const broken = structuredClone(bundle);
+    delete broken.components.schemas.SpeechRequest;
+    expect(outcome(contractValidator(broken), 'createSpeech', {})).toContain(
+      'the bundle has no #/components/schemas/SpeechRequest',
+    );
+  });
+
+  test('an operation that is missing ends the start', () => {
+    const broken = structuredClone(bundle);
+    delete broken.paths[operations.createSpeech.path];
+    expect(() => contractValidator(broken)).toThrow('the bundle has no post /v1/audio/speech');
+  });
+});
+
+interface Bundle {
+  paths: Record<string, unknown>;
+  components: { schemas: Record<string, object> };
+}
+
+/** `judged` when a request was let through or refused; else what went wrong. */
+function outcome(
+  validate: ReturnType<typeof contractValidator>,
+  id: (typeof operationIds)[number],
+  body: unknown,
+) {
+  const operation = { ...operations[id], id };
+  const params = Object.fromEntries(
+    Array.from(operation.path.matchAll(/\{([^}]+)\}/g), ([, name]) => [name, 'x']),
+  );
+  const request = {
+    call: { operation, params },
+    method: operation.method.toUpperCase(),
+    path: operation.path,
+    originalUrl: operation.path,
+    headers: {},
+    query: {},
+    body,
+  } as unknown as Request;
+  const next = vi.fn<(error?: unknown) => void>();
+  try {
+    validate(request, {} as Response, next);
+  } catch (error) {
+    return String(error);
+  }
+  const [error] = next.mock.calls[0] ?? [new Error('nothing came of it')];
+  if (error === undefined || error instanceof Failure) return 'judged';
+  return error instanceof Error ? error.message : 'something else';
+}
