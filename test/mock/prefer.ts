@@ -5,10 +5,15 @@ import { invalid } from '../../server/failure.ts';
 export interface Preference {
   status: number | undefined;
   example: string | undefined;
+  /** Whether the values are made up; undefined when it does not say. */
+  dynamic: boolean | undefined;
+  /** For values that are made up: the same again with the same. */
+  seed: string | undefined;
 }
 
 /**
- * Reads `Prefer: code=429` or `Prefer: code=200, example=queued`; undefined without such a header.
+ * Reads `Prefer: code=429`, `Prefer: code=200, example=queued` or `Prefer: dynamic=true, seed=7`; undefined without such
+ * a header.
  *
  * @throws Failure 400 for a status or an example that the operation does not document
  */
@@ -24,7 +29,10 @@ export function readPreference(
     }),
   );
   const [code, example] = [wishes.get('code'), wishes.get('example')];
-  if (code === undefined && example === undefined && !wishes.has('dynamic')) return undefined;
+  const made = wishes.get('dynamic');
+  if (code === undefined && example === undefined && made === undefined) return undefined;
+  if (made !== undefined && made !== 'true' && made !== 'false')
+    throw invalid('prefer', 'dynamic must be true or false.');
   const status = code === undefined ? undefined : Number(code);
   const of = responses.filter((one) => (status === undefined ? one.status < 400 : one.status === status));
   if (of.length === 0)
@@ -32,7 +40,12 @@ export function readPreference(
   const names = of.flatMap(({ content }) => content).flatMap(({ examples }) => examples);
   if (example !== undefined && !names.some(({ name }) => name === example))
     throw invalid('prefer', `example "${example}" is not documented here; there are ${list(names, 'name')}.`);
-  return { status, example };
+  return {
+    status,
+    example,
+    dynamic: made === undefined ? undefined : made === 'true',
+    seed: wishes.get('seed'),
+  };
 }
 
 const list = <Key extends string>(items: readonly Record<Key, string | number>[], key: Key): string =>

@@ -1,42 +1,40 @@
-import { createLogger } from '@stoplight/prism-core';
-import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
-import { createServer } from '@stoplight/prism-http-server';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createRequire } from 'node:module';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 
-/** Without being told, Prism reads the schemas as draft 7 and overlooks or mistakes newer keywords. */
-const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
+const require = createRequire(import.meta.url);
+const program = require.resolve('@stoplight/prism-cli');
+const bundle = fileURLToPath(new URL('../../generated/openapi.json', import.meta.url));
 
 export interface Prism {
-  /** The documented answer to a request that has been checked already. */
-  answer(request: {
-    method: string;
-    url: string;
-    accept: string;
-    prefer: string | undefined;
-  }): Promise<Response>;
+  /** Address it listens on, without a slash at the end. */
+  url: string;
   close(): Promise<void>;
 }
 
-/** Prism behind the mock: it finds or makes up the answer that the OpenAPI document has for a request. */
-export async function startPrism(contract: object): Promise<Prism> {
-  const prism = createServer(await getHttpOperationsFromSpec({ ...contract, jsonSchemaDialect }), {
-    cors: false,
-    config: {
-      isProxy: false,
-      // The mock checks keys and requests as the gateway does; Prism would only say that something is wrong.
-      checkSecurity: false,
-      validateRequest: false,
-      // What it sends are the contract's own examples, which the tests hold to their schemas.
-      validateResponse: false,
-      errors: false,
-      upstreamProxy: undefined,
-      mock: { dynamic: false },
-    },
-    components: { logger: createLogger('mock', { level: 'silent' }) },
+/** `prism mock generated/openapi.json`, as anybody may start it, on a free port. It keeps nothing and knows JSON only. */
+export async function startPrism(): Promise<Prism> {
+  const child = spawn(process.execPath, [program, 'mock', bundle, '--port', '0'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const address = await prism.listen(0, '127.0.0.1');
-  return {
-    answer: ({ method, url, accept, prefer }) =>
-      fetch(address + url, { method, headers: { accept, ...(prefer !== undefined && { prefer }) } }),
-    close: () => prism.close(),
-  };
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const gone = once(child, 'exit').then(() => process.off('exit', kill));
+  const told: string[] = [];
+  child.stderr.on('data', (piece: Buffer) => told.push(piece.toString()));
+  for await (const line of createInterface(child.stdout)) {
+    told.push(line);
+    const url = /listening on (http:\/\/\S+)/.exec(stripVTControlCharacters(line))?.[1];
+    if (url === undefined) continue;
+    child.stdout.resume();
+    const close = async () => {
+      kill();
+      await gone;
+    };
+    return { url, close };
+  }
+  throw new Error(`Prism did not start: ${told.join('\n').slice(0, 1000)}`);
 }

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type NextFunction, type Request, type Response } from 'express';
-import { documented } from '../../client/conformance/contract/documented.ts';
-import { isObject, type Json } from '../../openapi/tools/document.ts';
+import { bundle, documented } from '../../client/conformance/contract/documented.ts';
+import { isObject } from '../../openapi/tools/document.ts';
 import { authenticate } from '../../server/http/authenticate.ts';
 import { startCall } from '../../server/http/call.ts';
 import { contractValidator } from '../../server/http/contract.ts';
@@ -15,15 +15,13 @@ import { route } from '../../server/http/routes.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
 import { answers, type Exchange, sendFile } from './answers.ts';
-import { ownAddress, rewritten, withModel } from './examples.ts';
-import { mediaOf, mediaPath } from './media.ts';
+import { answerAsDocumented } from './documented-answer.ts';
+import { MadeUpAnswers } from './dynamic.ts';
+import { mediaPath } from './media.ts';
 import { readPreference } from './prefer.ts';
-import { type Prism, startPrism } from './prism.ts';
 import { acceptSockets, opensSocket } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
-const bundle = new URL('../../generated/openapi.json', import.meta.url);
-const jsonLines = 'application/jsonl';
 /** Largest body, in megabytes, where an operation sets no other. */
 const bodyLimitMb = 64;
 
@@ -38,6 +36,10 @@ export interface MockOptions {
   taskMs?: number;
   /** Pause between two pieces of a stream. Default 50. */
   paceMs?: number;
+  /** JSON answers of operations without state are made up, within their schemas. */
+  dynamic?: boolean;
+  /** With the same seed the same is made up. Default: another one each time. */
+  seed?: string;
 }
 
 export interface Mock {
@@ -59,10 +61,13 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     now = Date.now,
     taskMs = 3000,
     paceMs = 50,
+    dynamic = false,
+    seed = randomUUID(),
   } = options;
-  const contract = JSON.parse(readFileSync(bundle, 'utf8')) as object;
-  const prism = await startPrism(contract);
+  const contract = structuredClone(bundle);
   const validate = contractValidator(contract);
+  const madeUp = new MadeUpAnswers(seed);
+  if (dynamic) void madeUp.warm().catch(() => {});
   const tasks = new MockTasks({ now, taskMs });
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
@@ -101,8 +106,10 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     const example = documented(operation.id).parameters.some(
       ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
     );
-    if (own === undefined || preference !== undefined || example)
-      return answerAsDocumented(prism, request, response, { base, preference });
+    if (own === undefined || preference !== undefined || example) {
+      const made = preference?.dynamic ?? (dynamic && own === undefined);
+      return answerAsDocumented(request, response, { base, preference, ...(made && { madeUp }) });
+    }
     const exchange: Exchange = { request, response, body, params, tasks, base, pause: () => pause(response) };
     await own(exchange);
   }
@@ -115,7 +122,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       server.listen(port, host, resolve);
     });
   } catch (error) {
-    await prism.close();
+    await madeUp.close();
     throw error;
   }
   const name = host.includes(':') ? `[${host}]` : host;
@@ -127,7 +134,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       server.closeAllConnections();
       closeSockets();
       await closed;
-      await prism.close();
+      await madeUp.close();
     },
   };
 }
@@ -140,64 +147,3 @@ const anyCaller = () => ({
   group: 'default',
   modelLimits: null,
 });
-
-interface Wanted {
-  base: string;
-  preference: ReturnType<typeof readPreference>;
-}
-
-/** The answer that Prism finds in the contract, in the media type that the client takes best, or in the first. */
-async function answerAsDocumented(
-  prism: Prism,
-  request: Request,
-  response: Response,
-  wanted: Wanted,
-): Promise<void> {
-  const { operation } = request.call;
-  if (operation === undefined) return;
-  const { base, preference } = wanted;
-  // The plain request to a socket's path has no success.
-  const usual =
-    operation.statuses.find((status) => status < 400) ?? operation.statuses.find((status) => status === 426);
-  const status = preference?.status ?? (usual === 101 ? 426 : usual);
-  const types = (status === undefined ? undefined : operation.mediaTypes.response[status]) ?? [];
-  const type = types.length === 0 ? undefined : request.accepts([...types]) || types[0];
-  if (type === jsonLines && status === 200) {
-    // Prism does not know them.
-    const media = documented(operation.id)
-      .responses.find((one) => one.status === status)
-      ?.content.find((one) => one.mediaType === type);
-    response.setHeader('content-type', type);
-    response.end((media?.examples ?? []).map(({ value }) => `${JSON.stringify(value)}\n`).join(''));
-    return;
-  }
-  const found = await prism.answer({
-    method: request.method,
-    url: request.originalUrl,
-    accept: type ?? '*/*',
-    prefer: preference === undefined ? `code=${status}` : request.headers.prefer?.toString(),
-  });
-  const bytes = Buffer.from(await found.arrayBuffer());
-  for (const [name, value] of found.headers)
-    if (
-      !/^(content-length|connection|date|keep-alive|transfer-encoding|x-request-id|access-control-.*)$/.test(
-        name,
-      )
-    )
-      response.setHeader(name, value);
-  response.statusCode = found.status;
-  const media = mediaOf(type ?? '');
-  const exact = preference?.example !== undefined;
-  if (media !== undefined) response.end(media);
-  else if (type !== 'application/json' || exact || bytes.length === 0) response.end(bytes);
-  else
-    response.end(
-      JSON.stringify(withOwnValues(JSON.parse(bytes.toString('utf8')) as Json, request.body, base)),
-    );
-}
-
-/** The model that was asked for, and addresses that the mock really serves. */
-function withOwnValues(answer: Json, body: Json | undefined, base: string): Json {
-  const model = isObject(body) ? body.model : undefined;
-  return rewritten(withModel(answer, model), (text) => ownAddress(text, base));
-}

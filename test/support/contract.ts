@@ -41,7 +41,7 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
   describe(id, () => {
     describe('mock', () => {
       const target = inject('mock');
-      testMockedAnswers(target, operation);
+      testMockedAnswers({ mock: target, prism: inject('prism') }, operation);
       testRefusals(target, operation, invalid);
       testLimits(target, operation);
     });
@@ -74,7 +74,7 @@ function testAlias(alias: DocumentedOperation, invalid: NonNullable<OperationCas
   describe(`at ${alias.path}`, () => {
     describe('mock', () => {
       const target = inject('mock');
-      testMockedAnswers(target, alias);
+      testMockedAnswers({ mock: target, prism: inject('prism') }, alias);
       testRefusals(target, alias, invalid);
     });
     describe('gateway', () => {

@@ -1,6 +1,7 @@
 import type { TestProject } from 'vitest/node';
 import type { Target } from '../../client/conformance/wire/answer.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { startPrism } from '../mock/prism.ts';
 import { startMock } from '../mock/server.ts';
 import { disableToken } from '../store/books.ts';
 import { startFaultyGateway } from './faulty-gateway.ts';
@@ -20,6 +21,8 @@ export interface LesserKeys {
 declare module 'vitest' {
   interface ProvidedContext {
     mock: Target;
+    /** Prism by itself on the bundle: what keeps no state and is JSON. */
+    prism: Target;
     gateway: Target;
     /** A gateway of which the address `control` takes what is to fail. */
     faulty: { target: Target; control: string };
@@ -34,18 +37,20 @@ const spare = channelTo('http://127.0.0.1:9', { name: 'native-eu', protocol: 'et
 
 /** Starts the targets of the contract tests once, for all of their files. */
 export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
-  const [mock, gateway, faulty] = await Promise.all([
+  const [mock, prism, gateway, faulty] = await Promise.all([
     startMock(),
+    startPrism(),
     startTestGateway({ channels: [spare] }),
     startFaultyGateway(),
   ]);
   provide('mock', { url: mock.url, key: 'sk-any' });
+  provide('prism', { url: prism.url, key: 'sk-any' });
   provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
   provide('faulty', { target: faulty.target, control: faulty.control });
   provide('lesserKeys', await makeKeys(gateway));
   provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
   return async () => {
-    await Promise.all([mock.close(), gateway.close(), faulty.close()]);
+    await Promise.all([mock.close(), prism.close(), gateway.close(), faulty.close()]);
   };
 }
 

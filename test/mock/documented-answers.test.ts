@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentedOperations } from '../../client/conformance/contract/documented.ts';
+import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
+import { jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
+import { exchange } from '../support/exchange.ts';
+import { checked } from '../support/expectations.ts';
+import { type Mock, startMock } from './server.ts';
+
+let mock: Mock;
+let target: Target;
+beforeAll(async () => {
+  mock = await startMock({ seed: 'one' });
+  target = { url: mock.url, key: 'sk-any' };
+});
+afterAll(() => mock.close());
+
+test.each([...documentedOperations])(
+  '%s answers with each documented example that is asked for',
+  async (_, operation) => {
+    for (const { status, content } of operation.responses) {
+      for (const { mediaType, examples } of content) {
+        for (const { name, value } of examples) {
+          const prefer = `code=${status}, example=${name}`;
+          const answer = await exchange(target, operation, { headers: { prefer, accept: mediaType } });
+          expect(checked(answer, operation).status, prefer).toBe(status);
+          if (/json/.test(mediaType)) expect(jsonOf(answer), prefer).toEqual(value);
+          else expect(answer.body.toString(), prefer).toBe(value);
+        }
+      }
+    }
+  },
+);
+
+const successes = [...documentedOperations.values()]
+  .filter(({ aliasOf }) => aliasOf === undefined)
+  .flatMap((operation) =>
+    operation.responses
+      .filter(({ status }) => status >= 200 && status < 300)
+      .flatMap(({ status, content }) =>
+        content
+          .filter(({ mediaType }) => mediaType === 'application/json')
+          .map((media) => ({ status, media })),
+      )
+      .map((success) => ({ id: operation.id, operation, ...success })),
+  );
+
+test('what is made up stays within the schema, and is other than the examples', async () => {
+  let same = 0;
+  for (const { id, operation, status, media } of successes) {
+    const prefer = `code=${status}, dynamic=true`;
+    const headers = { prefer, accept: 'application/json' };
+    const answer = checked(await exchange(target, operation, { headers }), operation);
+    const value = jsonOf(answer);
+    expect(schemaProblems(media, value), id).toEqual([]);
+    const examples = media.examples.map((example) => JSON.stringify(example.value));
+    if (examples.includes(JSON.stringify(value))) same += 1;
+  }
+  expect(successes.length).toBeGreaterThan(60);
+  // Some schemas allow one value only.
+  expect(same).toBeLessThan(successes.length / 10);
+}, 60_000);
+
+test('the same seed makes up the same, another one something else', async () => {
+  const other = await startMock({ seed: 'one', dynamic: true });
+  const ask = async (url: string, prefer?: string) => {
+    const headers = { authorization: 'Bearer any', ...(prefer !== undefined && { prefer }) };
+    return (await fetch(`${url}/v1/models`, { headers })).text();
+  };
+  const first = await ask(mock.url, 'dynamic=true');
+  expect(await ask(other.url)).toBe(first);
+  expect(await ask(mock.url, 'dynamic=true')).toBe(first);
+  expect(await ask(mock.url, 'dynamic=true, seed=two')).not.toBe(first);
+  expect(await ask(other.url, 'dynamic=false')).toBe(await ask(mock.url));
+  await other.close();
+}, 60_000);
