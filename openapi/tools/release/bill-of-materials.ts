@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Candidate } from './candidate.ts';
+
+const run = promisify(execFile);
+
+/** Of CycloneDX 1.5, what is read or changed here. */
+export interface BillOfMaterials {
+  serialNumber: string;
+  metadata: { timestamp: string; component: Component };
+  components: Component[];
+  dependencies: { ref: string; dependsOn: string[] }[];
+}
+
+interface Component {
+  'bom-ref': string;
+  name: string;
+  version: string;
+  properties: { name: string; value: string }[];
+}
+
+/**
+ * What the lock file says that the gateway, its sandbox and the client need when they run, as npm tells it, and no network.
+ *
+ * `npm sbom --omit dev` would leave out what a tool for development needs too, so all is asked for and what serves
+ * development alone is taken out.
+ */
+export async function billOfMaterials(root: string, { time, commit }: Candidate): Promise<BillOfMaterials> {
+  const args = ['sbom', '--sbom-format', 'cyclonedx', '--package-lock-only', '--offline'];
+  const { stdout } = await run('npm', args, { cwd: root, maxBuffer: 64 * 1024 * 1024 });
+  const { metadata, components, dependencies, ...rest } = JSON.parse(stdout) as BillOfMaterials;
+  const needed = components.filter(({ properties }) =>
+    properties.every(({ name }) => name !== 'cdx:npm:package:development'),
+  );
+  const refs = new Set([metadata.component, ...needed].map((component) => component['bom-ref']));
+  return {
+    ...rest,
+    // npm draws it by chance.
+    serialNumber: `urn:uuid:${uuidOf(commit)}`,
+    metadata: {
+      ...metadata,
+      timestamp: time.toISOString(),
+      // npm takes the name of the folder.
+      component: { ...metadata.component, name: 'unigate' },
+    },
+    components: needed,
+    dependencies: dependencies
+      .filter(({ ref }) => refs.has(ref))
+      .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => refs.has(other)) })),
+  };
+}
+
+/** A UUID of version 8 (RFC 9562), which leaves to us what its bits are. */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}

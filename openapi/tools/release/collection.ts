@@ -1,0 +1,156 @@
+import { STATUS_CODES } from 'node:http';
+import {
+  deref,
+  isObject,
+  type Json,
+  type JsonObject,
+  type Operation,
+  objects,
+  operationsOf,
+  text,
+} from '../document.ts';
+
+/** Stays the same, so that who imports the next release is asked whether it takes the place of the last. */
+const id = '6f0f7a52-6a0e-4d1c-9a53-2f5d1c0e7b90';
+const format = 'https://schema.getpostman.com/json/collection/v2.1.0/collection.json';
+
+/**
+ * The operations of an OpenAPI bundle as a collection in Postman's format 2.1, which Bruno, Insomnia and Hoppscotch import
+ * too: a folder for each tag, a request for each documented example of a body, and the documented answers. The address and
+ * the key are its variables `baseUrl` and `apiKey`. Sockets are left out, which the format does not know.
+ *
+ * Written here since the converters there are keep one example of a body and make up values for the rest.
+ */
+export function collectionOf(openapi: JsonObject): JsonObject {
+  const { title, version, description } = deref(openapi, openapi.info);
+  const [server] = Array.isArray(openapi.servers) ? openapi.servers : [];
+  const operations = operationsOf(openapi).filter(({ node }) => !('101' in deref(openapi, node.responses)));
+  const tags = Array.isArray(openapi.tags) ? openapi.tags.filter(isObject) : [];
+  const folders = tags.map((tag): JsonObject => {
+    const own = operations.filter(({ node }) => Array.isArray(node.tags) && node.tags[0] === tag.name);
+    const item = own.map((operation) => operationItem(openapi, operation));
+    return { name: tag.name ?? '', description: tag.description ?? '', item };
+  });
+  return {
+    info: {
+      _postman_id: id,
+      name: `${text(title)} ${text(version)}`,
+      description: description ?? '',
+      schema: format,
+    },
+    variable: [
+      { key: 'baseUrl', value: deref(openapi, server).url ?? '' },
+      { key: 'apiKey', value: '' },
+    ],
+    auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{apiKey}}', type: 'string' }] },
+    item: folders.filter(({ item }) => Array.isArray(item) && item.length > 0),
+  };
+}
+
+/** A request with its documented answers, or a folder of requests where there are several documented bodies. */
+function operationItem(openapi: JsonObject, operation: Operation): JsonObject {
+  const { id, node } = operation;
+  const [name, description] = [node.summary ?? id, node.description ?? ''];
+  const examples = bodies(openapi, node);
+  if (examples.length < 2) {
+    const request = requestOf(openapi, operation, examples[0]);
+    return { name, request: { ...request, description }, response: answers(openapi, node, request) };
+  }
+  const item = examples.map((example, index): JsonObject => {
+    const request = requestOf(openapi, operation, example);
+    return { name: example.name, request, response: index > 0 ? [] : answers(openapi, node, request) };
+  });
+  return { name, description, item };
+}
+
+interface Body {
+  name: string;
+  mediaType: string;
+  value: Json;
+}
+
+function bodies(openapi: JsonObject, node: JsonObject): Body[] {
+  return objects(deref(openapi, node.requestBody).content).flatMap(([mediaType, { examples }]) =>
+    objects(examples).map(([key, reference]) => {
+      const { summary, value = null } = deref(openapi, reference);
+      return { name: text(summary) || key, mediaType, value };
+    }),
+  );
+}
+
+function requestOf(openapi: JsonObject, operation: Operation, body?: Body): JsonObject {
+  const { method, path, node } = operation;
+  const item = deref(openapi, deref(openapi, openapi.paths)[path]);
+  const all = [item.parameters, node.parameters].flatMap((list) => (Array.isArray(list) ? list : []));
+  const parameters = all.map((reference) => deref(openapi, reference));
+  const taken = (place: string) =>
+    parameters.filter((parameter) => parameter.in === place).flatMap((parameter) => fields(parameter));
+  const query = taken('query');
+  const variable = taken('path').map(({ disabled: _, ...field }) => field);
+  const parts = path.replaceAll(/\{([^}]+)\}/g, ':$1').slice(1);
+  const sent = query
+    .filter(({ disabled }) => disabled !== true)
+    .map(({ key, value }) => `${text(key)}=${text(value)}`);
+  const type = body?.mediaType === 'application/json' ? [{ key: 'Content-Type', value: body.mediaType }] : [];
+  return {
+    method: method.toUpperCase(),
+    ...(Array.isArray(node.security) && node.security.length === 0 && { auth: { type: 'noauth' } }),
+    header: [...type, ...taken('header')],
+    url: {
+      raw: `{{baseUrl}}/${parts}${sent.length > 0 ? `?${sent.join('&')}` : ''}`,
+      host: ['{{baseUrl}}'],
+      path: parts.split('/'),
+      ...(query.length > 0 && { query }),
+      ...(variable.length > 0 && { variable }),
+    },
+    ...(body && { body: bodyOf(body) }),
+  };
+}
+
+/** A parameter with its documented example, switched off when it can be left out. */
+function fields({ name, description, required, example, examples, schema }: JsonObject): JsonObject[] {
+  const [named] = objects(examples);
+  const { examples: typical, default: usual, enum: all } = isObject(schema) ? schema : {};
+  const [value = ''] = [example, named?.[1].value, first(typical), usual, first(all)].filter(
+    (candidate) => candidate !== undefined,
+  );
+  const optional: JsonObject = required === true ? {} : { disabled: true };
+  // A second try of a name that was used gives the task of the first.
+  const shown = name === 'Idempotency-Key' ? '{{$guid}}' : value;
+  return (Array.isArray(shown) ? shown : [shown]).map((one): JsonObject => {
+    return { key: name ?? '', value: plain(one), description: description ?? '', ...optional };
+  });
+}
+
+const plain = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value));
+
+const first = (list: Json | undefined) => (Array.isArray(list) ? list[0] : undefined);
+
+function bodyOf({ mediaType, value }: Body): JsonObject {
+  if (mediaType === 'application/json')
+    return { mode: 'raw', raw: JSON.stringify(value, null, 2), options: { raw: { language: 'json' } } };
+  const entries = isObject(value) ? Object.entries(value) : [];
+  const formdata = entries.flatMap(([key, values]) =>
+    (Array.isArray(values) ? values : [values]).map((one) => ({ key, value: plain(one), type: 'text' })),
+  );
+  return { mode: 'formdata', formdata };
+}
+
+function answers(openapi: JsonObject, node: JsonObject, originalRequest: Json): JsonObject[] {
+  return objects(node.responses).flatMap(([status, reference]) =>
+    objects(deref(openapi, reference).content).flatMap(([mediaType, { examples }]) =>
+      objects(examples).map(([key, named]) => {
+        const { summary, value = null } = deref(openapi, named);
+        return {
+          name: `${status}: ${text(summary) || key}`,
+          originalRequest,
+          code: Number(status),
+          status: STATUS_CODES[Number(status)] ?? '',
+          _postman_previewlanguage: mediaType === 'application/json' ? 'json' : 'text',
+          header: [{ key: 'Content-Type', value: mediaType }],
+          body: typeof value === 'string' ? value : JSON.stringify(value, null, 2),
+        };
+      }),
+    ),
+  );
+}

@@ -1,0 +1,89 @@
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildRelease, namesIn, sumsFile } from './build.ts';
+import { type Candidate, releaseCandidate } from './candidate.ts';
+import { gitLine } from './git.ts';
+
+const help = `npm run release -- [--dry-run] [--out FOLDER]
+
+Builds everything of a release into a folder: the contract in its four forms, a collection of requests, the client's package,
+the sources, what they depend on (CycloneDX), the release notes and the checksums. Then it tags the commit v<version>.
+It does not publish: what is left to do is told at the end.
+
+  --dry-run  builds the same and tags nothing; what would keep it from being released is told
+  --out      default: .release/<version>; a former release in it is replaced`;
+
+/** What keeps the release from being built, in words for who runs it. */
+class CannotRelease extends Error {}
+
+try {
+  await main();
+} catch (error) {
+  console.error(isForPeople(error) ? error.message : error);
+  process.exitCode = 1;
+}
+
+/** Wrong flags and what git says are told by their message. */
+function isForPeople(error: unknown): error is Error {
+  if (error instanceof CannotRelease) return true;
+  if (!(error instanceof Error)) return false;
+  return 'cmd' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      out: { type: 'string' },
+      help: { type: 'boolean', default: false },
+      root: { type: 'string' },
+    },
+  });
+  if (values.help) return console.log(help);
+  const root = values.root ?? fileURLToPath(new URL('../../..', import.meta.url));
+  const candidate = await releaseCandidate(root);
+  const { tag, version, obstacles } = candidate;
+  if (obstacles.length > 0 && !values['dry-run']) throw new CannotRelease(obstacles.join('\n'));
+
+  const folder = resolve(values.out ?? join(root, '.release', version));
+  await empty(folder);
+  await buildRelease(root, candidate, folder);
+  await list(folder);
+  if (values['dry-run']) {
+    for (const obstacle of obstacles) console.log(`\nnot to be released as it is: ${obstacle}`);
+    return console.log(`\nDry run: nothing is tagged.`);
+  }
+  await tagCommit(root, candidate);
+  console.log(`
+Tagged ${tag}. Left to you, since it cannot be taken back:
+  git push origin ${tag}
+  npm publish ${join(folder, `unigate-client-${version}.tgz`)}
+and to attach the files of ${folder} to the release.`);
+}
+
+/** Makes a folder, or takes a former release out of it; one that holds anything else is left as it is. */
+async function empty(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const former = await readFile(join(folder, sumsFile), 'utf8').catch(() => '');
+  const ours = new Set(former === '' ? [] : [...namesIn(former), sumsFile]);
+  const other = (await readdir(folder)).find((name) => !ours.has(name));
+  if (other !== undefined)
+    throw new CannotRelease(
+      `--out: ${folder} has other files in it, such as ${other}; name an empty folder.`,
+    );
+  for (const name of ours) await rm(join(folder, name), { force: true });
+}
+
+async function list(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).sort()) {
+    const { size } = await stat(join(folder, name));
+    console.log(`${String(Math.ceil(size / 1000)).padStart(8)} KB  ${name}`);
+  }
+  console.log(`\nin ${folder}; sha256sum -c ${sumsFile} checks them.`);
+}
+
+async function tagCommit(root: string, { tag, version, commit }: Candidate): Promise<void> {
+  await gitLine(root, 'tag', '--annotate', '--message', `Unigate ${version}`, tag, commit);
+}

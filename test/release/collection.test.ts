@@ -1,0 +1,122 @@
+import { Collection, type Item } from 'postman-collection';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bundle, documented, documentedOperations } from '../../client/conformance/contract/documented.ts';
+import { operations } from '../../generated/operations.ts';
+import { collectionOf } from '../../openapi/tools/release/collection.ts';
+import { withoutAliases } from '../../openapi/tools/without-aliases.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+const json = collectionOf(withoutAliases(bundle));
+
+/** The collection as Postman's own library reads it. */
+const collection = new Collection(json);
+const items: Item[] = [];
+collection.forEachItem((item) => void items.push(item));
+
+/** Own operations that are no handshake of a socket. */
+const called = [...documentedOperations.values()].filter(
+  ({ aliasOf, responses }) => aliasOf === undefined && responses.every(({ status }) => status !== 101),
+);
+
+const pathOf = (item: Item) => `/${item.request.url.path?.join('/').replaceAll(/:(\w+)/g, '{$1}')}`;
+const itemsOf = (id: string) => {
+  const { method, path } = documented(id);
+  return items.filter((item) => item.request.method === method.toUpperCase() && pathOf(item) === path);
+};
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.close());
+
+test('every operation has a request for each of its documented bodies', () => {
+  for (const { id, requests } of called) {
+    const examples = requests.flatMap(({ examples }) => examples);
+    expect(itemsOf(id).length, id).toBe(Math.max(1, examples.length));
+    const sent = itemsOf(id).flatMap(({ request }) =>
+      request.body?.raw ? JSON.parse(request.body.raw) : [],
+    );
+    const inJson = requests.filter(({ mediaType }) => mediaType === 'application/json');
+    expect(sent, id).toEqual(inJson.flatMap(({ examples }) => examples.map(({ value }) => value)));
+  }
+  const known = new Set(called.map(({ id }) => itemsOf(id)).flat());
+  expect(items.filter((item) => !known.has(item))).toEqual([]);
+});
+
+test('every documented answer is kept with its status', () => {
+  for (const { id, responses } of called) {
+    const documentedOnes = responses.flatMap(({ status, content }) =>
+      content.flatMap(({ examples }) => examples.map(() => status)),
+    );
+    const kept = itemsOf(id).flatMap((item) => item.responses.all().map(({ code }) => code));
+    expect(kept, id).toEqual(documentedOnes);
+  }
+});
+
+test('what may be left out is switched off, and what is needed has a value', () => {
+  for (const { id, parameters } of called) {
+    for (const item of itemsOf(id)) {
+      const { url, headers } = item.request;
+      const lists = { query: url.query, header: headers, path: url.variables };
+      for (const { name, in: place, required } of parameters) {
+        const own = lists[place].all().filter(({ key }) => key.toLowerCase() === name.toLowerCase());
+        expect(own.length, `${id} ${name}`).toBeGreaterThan(0);
+        for (const one of own) {
+          expect(one.disabled === true, `${id} ${name}`).toBe(!required);
+          if (required) expect(one.value, `${id} ${name}`).not.toBe('');
+        }
+      }
+    }
+  }
+});
+
+/** Sends a request of the collection as Postman would: with the variables filled in and the auth that holds for it. */
+async function send(item: Item): Promise<Response> {
+  const values: Record<string, string> = { baseUrl: gateway.url, apiKey: gateway.key };
+  for (const { key } of collection.variables.all()) expect(Object.keys(values)).toContain(key);
+  const fill = (text: string) => text.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? '');
+  const { request } = item;
+  const auth = item.getAuth();
+  const token = auth?.type === 'bearer' ? fill(String(auth.parameters().get('token'))) : undefined;
+  const headers = request.headers.all().flatMap(({ key, value, disabled }) => {
+    return disabled ? [] : [[key, fill(String(value))] as [string, string]];
+  });
+  return fetch(fill(request.url.toString()), {
+    method: request.method,
+    headers: [
+      ...headers,
+      ...(token === undefined ? [] : [['authorization', `Bearer ${token}`] as [string, string]]),
+    ],
+    ...(request.body?.raw && { body: fill(request.body.raw) }),
+  });
+}
+
+test('its requests work with two variables filled in', async () => {
+  for (const item of itemsOf('createSpeech')) {
+    const answer = await send(item);
+    expect(answer.status, item.name).toBe(200);
+    expect((await answer.arrayBuffer()).byteLength, item.name).toBeGreaterThan(1000);
+  }
+  for (const id of ['listModels', 'createEmbedding', 'getHealth'] as const) {
+    for (const item of itemsOf(id)) {
+      const answer = await send(item);
+      expect(answer.status, item.name).toBe(200);
+      await answer.arrayBuffer();
+    }
+  }
+});
+
+test('open operations carry no key', () => {
+  for (const { id } of called) {
+    const { security } = operations[id as keyof typeof operations];
+    for (const item of itemsOf(id))
+      expect(item.getAuth()?.type, id).toBe(security === 'none' ? 'noauth' : 'bearer');
+  }
+});
+
+test('whoever imports the next release is asked whether it takes the place of the last', () => {
+  const next = collectionOf({ ...bundle, info: { title: 'Unigate', version: '9.0.0' } });
+  for (const one of [json, next])
+    expect(one).toHaveProperty('info._postman_id', '6f0f7a52-6a0e-4d1c-9a53-2f5d1c0e7b90');
+});
