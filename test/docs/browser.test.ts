@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { problems } from './accessibility.ts';
 import { hasChromium, launch } from './chromium.ts';
 import { snippetsOf } from './snippets.ts';
 
-const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const schemes = ['light', 'dark'] as const;
 
 describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
@@ -105,13 +104,3 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     server.close();
   });
 });
-
-/** What the checker for accessibility finds, in words. */
-async function problems(page: Page): Promise<string[]> {
-  // Not a script of the page's own, so its policy does not forbid it.
-  await page.evaluate(axe);
-  const { violations } = (await page.evaluate('axe.run()')) as {
-    violations: { id: string; nodes: { html: string }[] }[];
-  };
-  return violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
-}

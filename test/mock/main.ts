@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import { faultLines, httpFaults } from './faults.ts';
 import { startMock } from './server.ts';
-import { scriptLines } from './sockets/scripts.ts';
+import { scripts } from './sockets/scripts.ts';
 
 /**
  * `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--dynamic [--seed 7]] [--help]`: a server that answers from the
@@ -26,11 +27,18 @@ the examples always answer. "Prefer: code=429" and "Prefer: code=200, example=qu
 With --dynamic JSON answers that keep no state are made up within their schemas, the same again with the same --seed;
 "Prefer: dynamic=true, seed=7" does so for one request.
 
-A socket plays an error script named in its handshake, as in
-  ws://127.0.0.1:4010/v1/realtime?model=alpha3-tts-flash-realtime&mock_script=drop
-or in the header x-mock-script. All but the refusals begin after the first piece of audio:
+A request asks for trouble in headers, which come before what is set on the control page, /__mock/:
+  x-mock-delay: 800     milliseconds before the answer
+  x-mock-jitter: 200    up to so many more, by chance
+  x-mock-status: 429    a documented status, as "Prefer: code=429"
+  x-mock-fault: drop    one of these:
+${faultLines(httpFaults)}
 
-${scriptLines()}
+A socket takes the same but the status, in headers or, since pages cannot set those, as
+  ws://127.0.0.1:4010/v1/realtime?model=alpha3-tts-flash-realtime&mock_fault=drop&mock_delay=200
+Its delay comes before the handshake and before each frame is taken. Its faults, of which all but those of the handshake
+begin after the first piece of audio:
+${faultLines(scripts)}
 `;
 
 if (values.help) {

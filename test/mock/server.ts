@@ -15,10 +15,14 @@ import { route } from '../../server/http/routes.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
 import { answers, type Exchange, sendFile } from './answers.ts';
+import { behave, noteRequests } from './behave.ts';
+import { Behaviours } from './behaviours.ts';
+import { control, controlPath } from './control.ts';
 import { answerAsDocumented } from './documented-answer.ts';
 import { MadeUpAnswers } from './dynamic.ts';
 import { mediaPath } from './media.ts';
 import { readPreference } from './prefer.ts';
+import { RecentRequests } from './recent-requests.ts';
 import { acceptSockets, opensSocket } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
@@ -72,20 +76,33 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const pause = (response: Response) =>
     new Promise<void>((resolve, reject) => {
       if (response.destroyed) return reject(new Error('the client left'));
-      timers.alarm(paceMs, resolve);
+      const leave = () => {
+        alarm.cancel();
+        reject(new Error('the client left'));
+      };
+      const alarm = timers.alarm(paceMs, () => {
+        response.off('close', leave);
+        resolve();
+      });
+      response.once('close', leave);
     });
 
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', 'simple');
+  const behaviours = new Behaviours();
+  const requests = new RecentRequests();
   app.use(startCall({ clock: now, timers }));
-  app.use(cors);
+  app.use(controlPath, control(behaviours, requests));
+  app.use(noteRequests(requests, { now, timers }));
+  app.use(allowWishes, cors);
   app.use(
     mediaPath,
     (request, response, next) => void sendFile(response, request.path.slice(1)).catch(() => next()),
   );
   app.use(route);
+  app.use(behave(behaviours, timers));
   app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
   app.use(readBody(() => bodyLimitMb));
   app.use(readForm(contract, () => bodyLimitMb));
@@ -115,7 +132,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   }
 
   const server = createServer({ shouldUpgradeCallback: opensSocket }, app);
-  const closeSockets = acceptSockets(server, timers);
+  const closeSockets = acceptSockets(server, timers, { behaviours, requests });
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -137,6 +154,18 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       await madeUp.close();
     },
   };
+}
+
+/** Lets pages send the headers that only the mock knows, which `cors` does not list. */
+function allowWishes(request: Request, response: Response, next: NextFunction): void {
+  const asked = request.headers['access-control-request-headers'] ?? '';
+  const wishes = asked.split(',').filter((name) => /^\s*(?:prefer|x-mock-[a-z]+)\s*$/i.test(name));
+  if (wishes.length > 0) {
+    const setHeader = response.setHeader.bind(response);
+    response.setHeader = (name, value) =>
+      setHeader(name, name === 'access-control-allow-headers' ? [value, ...wishes].join(',') : value);
+  }
+  next();
 }
 
 const anyCaller = () => ({

@@ -40,7 +40,7 @@ describe('the handshake', () => {
     ['/api-ws/v1/inference?model=', { key: 'k' }, 400, 'invalid_request'],
     ['/v1/realtime?model=voxa-v3-flash', { key: 'k' }, 400, 'invalid_request'],
     ['/v1/realtime?model=none', { key: 'k' }, 404, 'model_not_found'],
-    [`${realtime}&mock_script=none`, { key: 'k' }, 400, 'invalid_request'],
+    [`${realtime}&mock_script=nothing`, { key: 'k' }, 400, 'invalid_request'],
   ] as const)('%s with %j is answered with %i', async (path, options, status, code) => {
     const answer = await refused(path, {
       ...options,

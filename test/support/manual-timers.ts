@@ -17,6 +17,11 @@ export class ManualTimers implements Timers {
     return alarm;
   }
 
+  /** How many alarms have not rung. */
+  get pending(): number {
+    return this.#due.size;
+  }
+
   /** Moves the clock, ringing what comes due in order. */
   advance(ms: number): void {
     const end = this.now + ms;

@@ -2,7 +2,9 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { documented } from '../../../client/conformance/contract/documented.ts';
 import { type CatalogueModel, models, type Protocol } from '../../../generated/catalogue.ts';
+import type { OperationId } from '../../../generated/operations.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { type Behaviour, readWishes } from '../behaviours.ts';
 import { filled } from './examples.ts';
 import { type Script, scripts } from './scripts.ts';
 
@@ -17,13 +19,32 @@ export interface Admission {
   script: Script | undefined;
 }
 
+/** Query parameters and headers of a handshake that say how the mock behaves; a browser can set only the first. */
+const wish = /^(?:x-)?mock[-_](.+)$/;
+
+/**
+ * What the handshake asks for.
+ *
+ * @throws Failure 400 that names the parameter or header and its limit
+ */
+export function wishesOfHandshake(id: OperationId, { url = '', headers }: IncomingMessage): Behaviour {
+  const asked = [...new URL(url, 'http://mock').searchParams, ...Object.entries(headers)];
+  const wishes = asked.flatMap(([name, value]): [string, string, string][] => {
+    const field = wish.exec(name)?.[1]?.replace('script', 'fault');
+    return field === undefined ? [] : [[field, String(value), name]];
+  });
+  const texts = wishes.map(([field, text]) => [field, text] as const);
+  return readWishes(id, texts, (field) => wishes.find(([one]) => one === field)?.[2] ?? `mock_${field}`);
+}
+
 /** The checks before the switch of protocols. Any key that is not empty is good. */
-export function admit({ url = '', headers }: IncomingMessage, protocol: Protocol): Admission | Refusal {
+export function admit(
+  { url = '', headers }: IncomingMessage,
+  protocol: Protocol,
+  fault: string | undefined,
+): Admission | Refusal {
   const query = new URL(url, 'http://mock').searchParams;
-  const named = query.get('mock_script') ?? headers['x-mock-script']?.toString();
-  const script = named === undefined ? undefined : scripts.get(named);
-  if (named !== undefined && script === undefined)
-    return { status: 400, message: `mock_script: must be one of ${[...scripts.keys()].join(', ')}.` };
+  const script = fault === undefined ? undefined : scripts.get(fault);
   if (script?.refuse !== undefined) return { status: script.refuse };
   const bearer = /^Bearer +\S/i.test(headers.authorization ?? '');
   // Browsers cannot set the header; only the realtime socket has another way.

@@ -26,6 +26,8 @@ export interface Script {
   about: string;
   /** Status to answer the handshake with. */
   refuse?: number;
+  /** What becomes of the handshake instead of an answer. */
+  unanswered?: 'cut' | 'left';
   /** Done once, after the first piece of audio. */
   act?: (session: Breakable) => void;
 }
@@ -46,10 +48,13 @@ const closing = (code: number): [string, Script] => [
 ];
 
 /**
- * Error scripts by name. A client names one in the query parameter `mock_script` or the header `x-mock-script` of
- * the handshake; all but the refusals begin after the first piece of audio.
+ * Faults of a socket by name. A client names one in the query parameter `mock_fault` or the header `x-mock-fault` of
+ * the handshake (`mock_script` and `x-mock-script` mean the same); all but those of the handshake begin after the first
+ * piece of audio.
  */
 export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
+  ['refuse', { about: 'cuts the connection instead of answering the handshake', unanswered: 'cut' }],
+  ['stall', { about: 'never answers the handshake', unanswered: 'left' }],
   ['drop', { about: 'breaks the connection off without a close frame', act: (session) => session.drop() }],
   ['hang', { about: 'falls silent and leaves the connection open', act: (session) => session.hang() }],
   [
@@ -104,7 +109,3 @@ export const scripts: ReadonlyMap<string, Script> = new Map<string, Script>([
   ...[1000, 1001, 1008, 1011, 1013].map(closing),
   ...[400, 401, 403, 404, 429, 500, 503].map(refusing),
 ]);
-
-/** The scripts as lines of a help text. */
-export const scriptLines = (): string =>
-  [...scripts].map(([name, { about }]) => `  ${name.padEnd(12)} ${about}`).join('\n');

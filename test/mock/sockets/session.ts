@@ -14,6 +14,8 @@ export interface Opening {
   server: EventValidator<unknown>;
   script: Script | undefined;
   timers: Timers;
+  /** Milliseconds until the next frame of the client is taken. */
+  latency: () => number;
 }
 
 /** Time between a setting and its confirmation, in milliseconds, so that a client that does not wait is caught. */
@@ -28,19 +30,35 @@ export abstract class MockSession implements Breakable {
   #silence: Alarm | undefined;
   #script: Script | undefined;
   #over = false;
+  /** Frames of the client that are not taken yet, in order. */
+  readonly #late: (() => void)[] = [];
+  #dueAt = 0;
 
   constructor(opening: Opening) {
     this.opening = opening;
     this.#script = opening.script;
     opening.socket.on('message', (data, binary) => {
-      if (this.#over) return;
-      if (binary) this.close(1003, 'text frames only');
-      else this.take((data as Buffer).toString('utf8'));
+      this.#inTime(() => {
+        if (this.#over) return;
+        if (binary) this.close(1003, 'text frames only');
+        else this.take((data as Buffer).toString('utf8'));
+      });
     });
     opening.socket.on('close', () => this.hang());
     // A frame that is too long or no UTF-8 is closed with its code by the library.
     opening.socket.on('error', () => {});
     this.allowSilence(idleLimit);
+  }
+
+  /** Lets the latency pass, in which no frame overtakes another. */
+  #inTime(take: () => void): void {
+    const { latency, timers } = this.opening;
+    const wait = latency();
+    if (wait === 0 && this.#late.length === 0) return take();
+    const now = timers.monotonic();
+    this.#dueAt = Math.max(this.#dueAt, now + wait);
+    this.#late.push(take);
+    this.#alarms.add(timers.alarm(this.#dueAt - now, () => this.#late.shift()?.()));
   }
 
   protected abstract take(text: string): void;

@@ -1,0 +1,308 @@
+import { once } from 'node:events';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { ManualTimers } from '../support/manual-timers.ts';
+import { faultsOf } from './behaviours.ts';
+import { type Mock, startMock } from './server.ts';
+import { append, plain, update } from './sockets/client-events.ts';
+
+let mock: Mock;
+const timers = new ManualTimers();
+beforeAll(async () => {
+  mock = await startMock({ timers, paceMs: 0 });
+});
+afterAll(() => mock.close());
+afterEach(async () => {
+  await fetch(`${mock.url}/__mock/behaviours`, { method: 'DELETE' });
+  await fetch(`${mock.url}/__mock/requests`, { method: 'DELETE' });
+});
+
+interface Seen {
+  delay?: number;
+  fault?: string;
+  status?: number;
+  end?: string;
+}
+
+const key = { authorization: 'Bearer any' };
+const state = async () =>
+  (await (await fetch(`${mock.url}/__mock/state`)).json()) as {
+    behaviours: Record<string, object>;
+    requests: Seen[];
+  };
+const last = async () => (await state()).requests[0] ?? {};
+const set = (scope: string, behaviour: unknown) =>
+  fetch(`${mock.url}/__mock/behaviours/${scope}`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(behaviour),
+  });
+const speech = (headers: Record<string, string>, stream = false, url = mock.url) =>
+  fetch(`${url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { ...key, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({
+      model: 'alpha3-tts-flash',
+      voice: 'Aria',
+      input: 'Hello.',
+      stream,
+      ...(stream && { stream_format: 'sse' }),
+    }),
+  });
+
+/** A request whose connection is its own and can be left. */
+function ask(headers: Record<string, string>, path = '/v1/models'): ClientRequest {
+  const sent = request(mock.url + path, { headers: { ...key, ...headers }, agent: false });
+  sent.on('error', () => {});
+  return sent.end();
+}
+
+describe('a request can ask for', () => {
+  test('a delay, which ends when the client leaves', async () => {
+    await vi.waitFor(() => expect(timers.pending).toBe(0));
+    const slow = ask({ 'x-mock-delay': '800' });
+    await vi.waitFor(async () => expect(await last()).toMatchObject({ delay: 800 }));
+    timers.advance(799);
+    expect((await last()).status).toBeUndefined();
+    timers.advance(1);
+    const [answer] = (await once(slow, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+
+    const left = ask({ 'x-mock-delay': '800' });
+    await vi.waitFor(async () => expect((await last()).end).toBeUndefined());
+    await vi.waitFor(() => expect(timers.pending).toBe(1));
+    left.destroy();
+    await vi.waitFor(() => expect(timers.pending).toBe(0));
+    expect(await last()).toMatchObject({ end: 'broken' });
+  });
+
+  test('jitter within its bound', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const sent = ask({ 'x-mock-delay': '10', 'x-mock-jitter': '5' });
+      await vi.waitFor(async () => expect((await last()).delay).toBeDefined());
+      const { delay = 0 } = await last();
+      expect(delay).toBeGreaterThanOrEqual(10);
+      expect(delay).toBeLessThanOrEqual(15);
+      timers.advance(15);
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.resume();
+      await once(answer, 'end');
+      await fetch(`${mock.url}/__mock/requests`, { method: 'DELETE' });
+    }
+  });
+
+  test('a documented status', async () => {
+    const answer = await speech({ 'x-mock-status': '429' });
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(await answer.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } });
+  });
+
+  test('no answer at all', async () => {
+    await expect(speech({ 'x-mock-fault': 'drop' })).rejects.toThrow();
+    expect(await last()).toMatchObject({ fault: 'drop', end: 'broken' });
+    expect((await last()).status).toBeUndefined();
+  });
+
+  test('silence, which ends when the client leaves', async () => {
+    const stalled = ask({ 'x-mock-fault': 'stall' });
+    await vi.waitFor(async () => expect(await last()).toMatchObject({ fault: 'stall' }));
+    timers.advance(3_600_000);
+    expect((await last()).end).toBeUndefined();
+    stalled.destroy();
+    await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
+  });
+
+  test('half an answer and a cut', async () => {
+    const path = '/v1/models';
+    const whole = await (await fetch(mock.url + path, { headers: key })).text();
+    const [answer] = (await once(ask({ 'x-mock-fault': 'truncate' }, path), 'response')) as [IncomingMessage];
+    let text = '';
+    answer.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece;
+    });
+    await expect(once(answer, 'end')).rejects.toThrow('aborted');
+    expect(text.length).toBe(Math.floor(whole.length / 2));
+    expect(whole).toContain(text);
+  });
+
+  test.each([false, true])('half of speech and a cut, streamed: %s', async (stream) => {
+    const answer = await speech({ 'x-mock-fault': 'truncate' }, stream);
+    expect(answer.status).toBe(200);
+    await expect(answer.arrayBuffer()).rejects.toThrow('terminated');
+  });
+
+  test('half an answer and silence', async () => {
+    const [answer] = (await once(ask({ 'x-mock-fault': 'hang' }), 'response')) as [IncomingMessage];
+    await once(answer, 'data');
+    expect((await last()).end).toBeUndefined();
+    answer.destroy();
+    await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
+  });
+
+  test('a body that cannot be read', async () => {
+    const answer = await fetch(`${mock.url}/v1/models`, { headers: { ...key, 'x-mock-fault': 'garbage' } });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+    await expect(answer.json()).rejects.toThrow(SyntaxError);
+  });
+
+  test('one event of a stream that cannot be read', async () => {
+    const own = await startMock({ paceMs: 0 });
+    const events = await (await speech({ 'x-mock-fault': 'garbage' }, true, own.url)).text();
+    expect(events.startsWith('data: {"type":\n\n')).toBe(true);
+    expect(events).toContain('"finish_reason":"stop"');
+    await own.close();
+  });
+
+  test.each([
+    ['x-mock-delay', 'soon', 'must be a whole number from 0 to 600000'],
+    ['x-mock-delay', '600001', 'must be a whole number from 0 to 600000'],
+    ['x-mock-jitter', '-1', 'must be a whole number from 0 to 600000'],
+    ['x-mock-status', '418', '418 is not documented here; there are 200, 400'],
+    ['x-mock-fault', 'explode', 'must be one of none, drop, stall, truncate, hang, garbage'],
+    ['x-mock-dealy', '1', 'is not known; there are x-mock-delay'],
+    ['x-mock-times', '1', 'a request is only one'],
+  ])('nothing wrong: %s: %s', async (name, value, says) => {
+    const answer = await speech({ [name]: value });
+    expect(answer.status).toBe(400);
+    const { error } = (await answer.json()) as { error: { message: string } };
+    expect(error.message).toContain(`${name}: `);
+    expect(error.message).toContain(says);
+  });
+
+  test('all of it from a page of another origin', async () => {
+    const answer = await fetch(`${mock.url}/v1/models`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'http://page.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization,prefer,x-mock-delay,x-other',
+      },
+    });
+    const allowed = answer.headers.get('access-control-allow-headers')?.split(/, ?/);
+    expect(allowed).toEqual(expect.arrayContaining(['authorization', 'prefer', 'x-mock-delay']));
+    expect(allowed).not.toContain('x-other');
+  });
+});
+
+describe('the control', () => {
+  test('sets one operation or all, for so many requests, and resets', async () => {
+    await set('createSpeech', { status: 503, times: 2 });
+    await set('all', { status: 404, fault: 'none' });
+    const statuses = [];
+    for (let round = 0; round < 3; round += 1) statuses.push((await speech({})).status);
+    expect(statuses).toEqual([503, 503, 404]);
+    // The list of models has no such answer.
+    expect((await fetch(`${mock.url}/v1/models`, { headers: key })).status).toBe(200);
+    // A request's own wish comes first.
+    expect((await speech({ 'x-mock-status': '200' })).status).toBe(200);
+    expect((await state()).behaviours).toEqual({ all: { status: 404, fault: 'none' } });
+    await fetch(`${mock.url}/__mock/behaviours/all`, { method: 'DELETE' });
+    expect((await speech({})).status).toBe(200);
+    expect((await state()).behaviours).toEqual({});
+  });
+
+  test.each([
+    ['all', { delay: 1.5 }, 'delay: must be a whole number from 0 to 600000'],
+    ['all', { times: 0 }, 'times: must be a whole number from 1 to'],
+    ['all', { speed: 1 }, 'speed: is not known'],
+    ['all', [], 'body: must be a JSON object'],
+    ['createSpeech', { fault: 'close-1011' }, 'fault: must be one of none, drop'],
+    ['openRealtimeSocket', { fault: 'truncate' }, 'fault: must be one of none, refuse, stall, drop'],
+    ['openRealtimeSocket', { status: 429 }, 'status: a socket has none'],
+    ['createSpeach', {}, 'operation: there is no createSpeach'],
+  ])('refuses for %s %j', async (scope, behaviour, says) => {
+    const answer = await set(scope, behaviour);
+    expect(answer.status).toBe(400);
+    expect(((await answer.json()) as { error: { message: string } }).error.message).toContain(says);
+  });
+
+  test('refuses what is no JSON, and an address that it does not have', async () => {
+    const put = (body: string, type: string) =>
+      fetch(`${mock.url}/__mock/behaviours/all`, { method: 'PUT', headers: { 'content-type': type }, body });
+    expect((await put('{', 'application/json')).status).toBe(400);
+    expect((await put('{}', 'text/plain')).status).toBe(400);
+    expect((await fetch(`${mock.url}/__mock/none`)).status).toBe(404);
+  });
+});
+
+describe('a socket', () => {
+  const path = '/v1/realtime?model=alpha3-tts-flash-realtime';
+  const open = (query: string, headers: Record<string, string> = {}) => {
+    const socket = new WebSocket(mock.url.replace('http', 'ws') + path + query, {
+      headers: { ...key, ...headers },
+    });
+    socket.on('error', () => {});
+    return socket;
+  };
+
+  test.each(['&mock_fault=refuse', ''])('is cut before its handshake is answered: %s', async (query) => {
+    if (query === '') await set('openRealtimeSocket', { fault: 'refuse' });
+    const code = await new Promise((resolve) => open(query).once('close', resolve));
+    expect(code).toBe(1006);
+    expect((await last()).status).toBeUndefined();
+  });
+
+  test('waits for a handshake that never comes, until its client leaves', async () => {
+    const socket = open('', { 'x-mock-fault': 'stall' });
+    await vi.waitFor(async () => expect(await last()).toMatchObject({ fault: 'stall' }));
+    expect((await last()).end).toBeUndefined();
+    socket.terminate();
+    await vi.waitFor(async () => expect((await last()).end).toBe('broken'));
+  });
+
+  test('is refused with a status that the control sets', async () => {
+    await set('openRealtimeSocket', { fault: 'refuse-429', times: 1 });
+    const [, response] = (await once(open(''), 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).toBe(429);
+  });
+
+  test('waits before its handshake and before each frame, in order; both end when the client leaves', async () => {
+    await vi.waitFor(() => expect(timers.pending).toBe(0));
+    const left = open('&mock_delay=500');
+    await vi.waitFor(() => expect(timers.pending).toBe(1));
+    left.terminate();
+    await vi.waitFor(() => expect(timers.pending).toBe(0));
+
+    const socket = open('&mock_delay=500');
+    const heard: string[] = [];
+    socket.on('message', (data) =>
+      heard.push((JSON.parse((data as Buffer).toString()) as { type: string }).type),
+    );
+    await vi.waitFor(() => expect(timers.pending).toBe(1));
+    timers.advance(500);
+    await once(socket, 'message');
+    const idle = timers.pending;
+    for (const event of [
+      update({ voice: 'Aria', mode: 'commit' }),
+      append('Hello.'),
+      plain('input_text_buffer.clear'),
+    ])
+      socket.send(JSON.stringify(event));
+    await vi.waitFor(() => expect(timers.pending).toBe(idle + 3));
+    expect(heard).toEqual(['session.created']);
+    // The settings are confirmed a moment after they were taken, so text that does not wait is refused.
+    timers.advance(500);
+    await vi.waitFor(() => expect(heard).toEqual(['session.created', 'error', 'input_text_buffer.cleared']));
+    socket.terminate();
+    await vi.waitFor(() => expect(timers.pending).toBe(0));
+  });
+
+  test.each([
+    ['&mock_delay=x', 'mock_delay: must be a whole number'],
+    ['&mock_fault=none-such', 'mock_fault: must be one of'],
+    ['&mock_speed=1', 'mock_speed: is not known'],
+  ])('is refused with 400 for %s', async (query, says) => {
+    const [, response] = (await once(open(query), 'unexpected-response')) as [unknown, IncomingMessage];
+    expect(response.statusCode).toBe(400);
+    const body = Buffer.concat(await response.toArray()).toString();
+    expect(body).toContain(says);
+  });
+
+  test('has a fault of each kind', () => {
+    expect(faultsOf('openRealtimeSocket')).toEqual(
+      expect.arrayContaining(['refuse', 'stall', 'drop', 'hang', 'error', 'close-1011', 'refuse-429']),
+    );
+  });
+});
