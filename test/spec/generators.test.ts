@@ -1,8 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   deref,
   type JsonObject,
@@ -11,23 +10,32 @@ import {
   pascal,
   refName,
 } from '../../openapi/tools/document.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Called, programs } from '../support/generated-calls.ts';
 import { exportedTypes, generators, problemsOf } from '../support/generators.ts';
 
 // Each generator reads the whole contract, and the compiler all that it makes of it.
 vi.setConfig({ testTimeout: 120_000 });
 
-const generated = (name: string) => fileURLToPath(new URL(`../../generated/${name}`, import.meta.url));
+const root = join(import.meta.dirname, '../..');
+const generated = (name: string) => join(root, 'generated', name);
 const file = generated('openapi-clients.json');
 
 let folder = '';
 let json: JsonObject = {};
+let gateway: TestGateway;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'generators-'));
+  // Below the packages, so that what is made finds those it needs.
+  folder = await mkdtemp(join(root, 'node_modules/.generators-'));
   json = JSON.parse(await readFile(file, 'utf8')) as JsonObject;
+  gateway = await startTestGateway();
 });
 
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  await gateway.close();
+  await rm(folder, { recursive: true });
+});
 
 /** Names of the schemas that are bodies of requests. */
 const requests = () =>
@@ -44,15 +52,40 @@ const handshakes = () =>
     .filter(({ node }) => objects(node.responses).some(([status]) => status === '101'))
     .map(({ id }) => `${pascal(id)}Query`);
 
-test.each(Object.entries(generators))('%s makes whole types of the contract', async (name, generate) => {
-  const own = await mkdtemp(join(folder, `${name}-`));
-  const types = await generate({ file, json }, own);
-  const names = exportedTypes(await readFile(types, 'utf8')).map((found) => found.toLowerCase());
-  expect(names).toEqual(expect.arrayContaining(requests().map((request) => request.toLowerCase())));
-  const problems = await problemsOf(types, own);
-  expect(
-    problems.filter((problem) => !handshakes().some((handshake) => problem.startsWith(handshake))),
-  ).toEqual([]);
+/** Beside the types of the contract stand those of the client that a generator makes. */
+const ofTheClient = /^(Full)?RequestParams at /;
+
+describe.each(Object.entries(generators))('%s', (name, generate) => {
+  const program = programs[name];
+  let own: string;
+  let types: string;
+  beforeAll(async () => {
+    own = await mkdtemp(join(folder, `${name}-`));
+    types = await generate({ file, json, baseUrl: gateway.url }, own);
+  }, 120_000);
+
+  test('makes whole types of the contract, and compiles', async () => {
+    const names = exportedTypes(await readFile(types, 'utf8')).map((found) => found.toLowerCase());
+    expect(names).toEqual(expect.arrayContaining(requests().map((request) => request.toLowerCase())));
+    if (program !== undefined) await writeFile(join(own, 'call.ts'), program);
+    const problems = await problemsOf(types, own, program === undefined ? [] : [join(own, 'call.ts')]);
+    const meant = (problem: string) =>
+      ofTheClient.test(problem) || handshakes().some((handshake) => problem.startsWith(handshake));
+    expect(problems.filter((problem) => !meant(problem))).toEqual([]);
+  });
+
+  if (program === undefined) return;
+
+  test('makes a client that calls the gateway', async () => {
+    const outfile = join(own, 'call.mjs');
+    const entry = { contents: program, resolveDir: own, loader: 'ts' } as const;
+    await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
+    const { call } = (await import(outfile)) as { call(baseUrl: string, key: string): Promise<Called> };
+    const { models, bytes, task } = await call(gateway.url, gateway.key);
+    expect(models).toContain('gamma3.0-video-prime');
+    expect(bytes).toBeGreaterThan(1000);
+    expect(task.polled).toBe(task.made);
+  });
 });
 
 test('the types of the events are whole', async () => {

@@ -8,8 +8,15 @@ import { httpTypesSource } from '../../openapi/tools/http-types.ts';
 
 const run = promisify(execFile);
 
-/** Writes the types of a document, kept in a file and read from it, into a folder; returns the file they stand in. */
-type Generator = (document: { file: string; json: JsonObject }, folder: string) => Promise<string>;
+/** A document, kept in a file and read from it, and the address of the gateway that a client is to call. */
+interface Source {
+  file: string;
+  json: JsonObject;
+  baseUrl: string;
+}
+
+/** Writes the types of a document, and a client where it makes one, into a folder; returns the file of the types. */
+type Generator = (source: Source, folder: string) => Promise<string>;
 
 // Only what is used of each: their own declarations want other versions of TypeScript than the one here.
 interface Packages {
@@ -35,7 +42,7 @@ interface Packages {
   orval: {
     generate(options: {
       input: { target: string };
-      output: { target: string; mode: 'single'; client: 'fetch' };
+      output: { target: string; mode: 'single'; client: 'fetch'; baseUrl: string };
     }): Promise<unknown>;
   };
   '@kubb/core': {
@@ -56,7 +63,7 @@ interface Packages {
 
 const load = <Name extends keyof Packages>(name: Name) => import(name) as Promise<Packages[Name]>;
 
-/** The generators that client teams use, each with the options nearest to its defaults that make no calls. */
+/** The generators that client teams use, each with the options nearest to its defaults. */
 export const generators: Readonly<Record<string, Generator>> = {
   'openapi-typescript': async ({ json }, folder) => {
     const file = join(folder, 'openapi-typescript.ts');
@@ -69,7 +76,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     const { generateApi } = await load('swagger-typescript-api');
     // Enums would make never of a state that a callback narrows.
     const options = {
-      generateClient: false,
+      generateClient: true,
       extractRequestBody: true,
       generateUnionEnums: true,
       silent: true,
@@ -80,13 +87,14 @@ export const generators: Readonly<Record<string, Generator>> = {
   'hey-api': async ({ file }, folder) => {
     const { createClient } = await load('@hey-api/openapi-ts');
     const output = join(folder, 'hey-api');
-    await createClient({ input: file, output, plugins: ['@hey-api/typescript'], logs: { level: 'silent' } });
+    const plugins = ['@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch'];
+    await createClient({ input: file, output, plugins, logs: { level: 'silent' } });
     return join(output, 'types.gen.ts');
   },
-  orval: async ({ file }, folder) => {
+  orval: async ({ file, baseUrl }, folder) => {
     const { generate } = await load('orval');
     const target = join(folder, 'orval.ts');
-    await generate({ input: { target: file }, output: { target, mode: 'single', client: 'fetch' } });
+    await generate({ input: { target: file }, output: { target, mode: 'single', client: 'fetch', baseUrl } });
     return target;
   },
   kubb: async ({ file }, folder) => {
@@ -127,8 +135,15 @@ export const exportedTypes = (source: string): string[] =>
     ([, name]) => name ?? [],
   );
 
-/** What is wrong with the types of a file: errors of the compiler, and each name with the places that collapsed. */
-export async function problemsOf(file: string, folder: string): Promise<string[]> {
+/**
+ * What is wrong with the types of a file, and with programs that are compiled beside it: errors of the compiler, and each
+ * name with the places that collapsed.
+ */
+export async function problemsOf(
+  file: string,
+  folder: string,
+  programs: readonly string[] = [],
+): Promise<string[]> {
   const names = exportedTypes(await readFile(file, 'utf8'));
   const project = join(folder, 'check');
   await mkdir(project, { recursive: true });
@@ -145,7 +160,7 @@ export async function problemsOf(file: string, folder: string): Promise<string[]
     types: [],
     allowImportingTsExtensions: true,
   };
-  const files = [join(project, 'probe.ts')];
+  const files = [join(project, 'probe.ts'), ...programs];
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
   const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
   const { stdout } = await run(process.execPath, [tsc, '--project', project]).catch(

@@ -1,0 +1,86 @@
+/** What each program gives: the ids of the models, the bytes of some speech, and a task as it was made and as it is polled. */
+export interface Called {
+  models: string[];
+  bytes: number;
+  task: { made: string; polled: string };
+}
+
+const video = `{ model: 'gamma3.0-video-prime', prompt: 'A boat.', seconds: '2', size: '480P' }`;
+const speech = `{ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' }`;
+
+/**
+ * Programs over what the generators of the same name write, each as its own documentation has it. They stand in the folder
+ * that was written to, and export \`call\`, which gives what is \`Called\`.
+ */
+export const programs: Readonly<Record<string, string>> = {
+  'openapi-typescript': `import createClient from 'openapi-fetch';
+import type { paths } from './openapi-typescript';
+
+export async function call(baseUrl: string, key: string) {
+  const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${key}\` } });
+  const models = await client.GET('/v1/models');
+  const audio = await client.POST('/v1/audio/speech', { body: ${speech}, parseAs: 'arrayBuffer' });
+  const made = await client.POST('/v1/videos', { body: ${video} });
+  if (!models.data || !audio.data || !made.data) throw new Error('refused');
+  const path = { task_id: made.data.id };
+  const polled = await client.GET('/v1/videos/{task_id}', { params: { path } });
+  if (!polled.data) throw new Error(polled.error.error.message);
+  return {
+    models: models.data.data.map(({ id }) => id),
+    bytes: audio.data.byteLength,
+    task: { made: made.data.id, polled: polled.data.id },
+  };
+}
+`,
+  'swagger-typescript-api': `import { Api } from './swagger-typescript-api';
+
+export async function call(baseUrl: string, key: string) {
+  const api = new Api({ baseUrl, baseApiParams: { headers: { authorization: \`Bearer \${key}\` } } });
+  const models = await api.v1.listModels();
+  const audio = await api.v1.createSpeech(${speech}, { format: 'blob' });
+  const made = await api.v1.createVideo(${video});
+  const polled = await api.v1.getVideo(made.data.id);
+  return {
+    models: models.data.data.map(({ id }) => id),
+    bytes: audio.data.size,
+    task: { made: made.data.id, polled: polled.data.id },
+  };
+}
+`,
+  'hey-api': `import { createClient } from './hey-api/client';
+import { createSpeech, createVideo, getVideo, listModels } from './hey-api';
+
+export async function call(baseUrl: string, key: string) {
+  const client = createClient({ baseUrl, auth: key, throwOnError: true });
+  const common = { client, throwOnError: true } as const;
+  const models = await listModels(common);
+  const audio = await createSpeech({ ...common, body: ${speech} });
+  const made = await createVideo({ ...common, body: ${video} });
+  const polled = await getVideo({ ...common, path: { task_id: made.data.id } });
+  return {
+    models: models.data.data.map(({ id }) => id),
+    bytes: (audio.data as Blob).size,
+    task: { made: made.data.id, polled: polled.data.id },
+  };
+}
+`,
+  orval: `import { createSpeech, createVideo, getVideo, listModels } from './orval';
+
+export async function call(_: string, key: string) {
+  const options = { headers: { authorization: \`Bearer \${key}\` } };
+  const models = await listModels(options);
+  const audio = await createSpeech(${speech}, options);
+  // It names no media type where an operation takes several.
+  const json = { headers: { ...options.headers, 'content-type': 'application/json' } };
+  const made = await createVideo(${video}, json);
+  if (models.status !== 200 || audio.status !== 200 || made.status !== 200) throw new Error('refused');
+  const polled = await getVideo(made.data.id, options);
+  if (polled.status !== 200) throw new Error(polled.data.error.message);
+  return {
+    models: models.data.data.map(({ id }) => id),
+    bytes: (audio.data as Blob).size,
+    task: { made: made.data.id, polled: polled.data.id },
+  };
+}
+`,
+};
