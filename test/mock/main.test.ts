@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { readFlags } from './flags.ts';
 import { scripts } from './sockets/scripts.ts';
 
 const program = fileURLToPath(new URL('./main.ts', import.meta.url));
@@ -43,10 +44,25 @@ test('fails with a sentence when its port is taken', async () => {
   expect(code).toBe(1);
 });
 
-test('fails with a sentence on a port that is none', async () => {
+test.each([
+  [['--port', 'many'], '--port many is not a port from 0 to 65535'],
+  [['--port', '1.5'], '--port 1.5 is not a port'],
+  [['--task-seconds', '0'], '--task-seconds 0 is not a number of seconds up to a day'],
+  [['--record-limit', '101'], '--record-limit 101 is not a number of megabytes up to 100'],
+  [['--record', 'ftp://gateway', '--examples', '/tmp'], '--record ftp://gateway is no http or https address'],
+  [['--record', 'http://127.0.0.1:1'], '--record needs --examples <folder>'],
+  [['--key', 'sk-1'], '--key is for --record only'],
+  [['--examples', '/none/such'], '--examples /none/such is no folder that can be read'],
+  [['--seed', ''], '--seed is empty'],
+  [['--speed', '1'], "Unknown option '--speed'"],
+])('refuses %j', async (args, says) => {
+  await expect(readFlags(args, {})).rejects.toThrow(says);
+});
+
+test('fails with a sentence on a flag that is wrong', async () => {
   const child = start('--port', 'many');
   const [[message], [code]] = await Promise.all([once(child.stderr, 'data'), once(child, 'exit')]);
-  expect(String(message)).toContain('--port many');
+  expect(String(message)).toContain('the mock cannot start: --port many');
   expect(code).toBe(1);
 });
 

@@ -1,24 +1,11 @@
-import { parseArgs } from 'node:util';
 import { faultLines, httpFaults } from './faults.ts';
+import { readFlags } from './flags.ts';
 import { startMock } from './server.ts';
 import { scripts } from './sockets/scripts.ts';
 
-/**
- * `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--dynamic [--seed 7]] [--help]`: a server that answers from the
- * contract's examples, over HTTP and both sockets, with small files that play and tasks that finish.
- */
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '4010' },
-    host: { type: 'string', default: '127.0.0.1' },
-    'task-seconds': { type: 'string', default: '3' },
-    dynamic: { type: 'boolean', default: false },
-    seed: { type: 'string' },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
-
-const help = `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--dynamic [--seed 7]] [--help]
+/** `npm run mock -- [options]`: a server that answers from the contract, see its help. */
+const help = `npm run mock -- [--port 4010] [--host 127.0.0.1] [--task-seconds 3] [--dynamic] [--seed 7]
+    [--examples FOLDER [--record GATEWAY_URL [--key KEY] [--record-limit 5]]] [--help]
 
 Answers every path of the OpenAPI document and plays the sockets of the AsyncAPI document. Any key is good. Requests
 are checked as the gateway checks them. Speech, videos and 3D objects are small files that play; streams come piece by
@@ -26,6 +13,10 @@ piece; a task that was made moves through its states and ends, with [[fail-late]
 the examples always answer. "Prefer: code=429" and "Prefer: code=200, example=queued" ask for a documented answer.
 With --dynamic JSON answers that keep no state are made up within their schemas, the same again with the same --seed;
 "Prefer: dynamic=true, seed=7" does so for one request.
+
+With --record every request over HTTP goes to a gateway, with the key of --key or UNIGATE_API_KEY, and its answers are
+kept in the folder of --examples, without keys, tokens and addresses of files; bodies over --record-limit megabytes are
+left out. With --examples alone the same requests are answered from that folder.
 
 A request asks for trouble in headers, which come before what is set on the control page, /__mock/:
   x-mock-delay: 800     milliseconds before the answer
@@ -41,25 +32,13 @@ begin after the first piece of audio:
 ${faultLines(scripts)}
 `;
 
-if (values.help) {
-  console.log(help);
-  process.exit(0);
-}
-
 try {
-  const port = Number(values.port);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new Error(`--port ${values.port} is not a port`);
-  const seconds = Number(values['task-seconds']);
-  if (!(seconds > 0 && seconds <= 86_400))
-    throw new Error(`--task-seconds ${values['task-seconds']} is no number of seconds up to a day`);
-  const mock = await startMock({
-    port,
-    host: values.host,
-    taskMs: seconds * 1000,
-    dynamic: values.dynamic,
-    ...(values.seed !== undefined && { seed: values.seed }),
-  });
+  const options = await readFlags(process.argv.slice(2), process.env);
+  if (options === undefined) {
+    console.log(help);
+    process.exit(0);
+  }
+  const mock = await startMock(options);
   console.log(`mock listening on ${mock.url}`);
   const stop = () => void mock.close().then(() => process.exit(0));
   process.once('SIGINT', stop);

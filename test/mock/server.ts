@@ -23,6 +23,9 @@ import { MadeUpAnswers } from './dynamic.ts';
 import { mediaPath } from './media.ts';
 import { readPreference } from './prefer.ts';
 import { RecentRequests } from './recent-requests.ts';
+import type { ExamplesFolder } from './record/examples-folder.ts';
+import { type RecorderOptions, recorder } from './record/recorder.ts';
+import { replay } from './record/replay.ts';
 import { acceptSockets, opensSocket } from './sockets/accept.ts';
 import { MockTasks } from './tasks.ts';
 
@@ -44,6 +47,10 @@ export interface MockOptions {
   dynamic?: boolean;
   /** With the same seed the same is made up. Default: another one each time. */
   seed?: string;
+  /** Recorded answers, which come before the contract's. */
+  examples?: ExamplesFolder;
+  /** Every request over HTTP goes to a gateway, whose answers are kept; sockets are played as always. */
+  record?: RecorderOptions;
 }
 
 export interface Mock {
@@ -67,6 +74,8 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     paceMs = 50,
     dynamic = false,
     seed = randomUUID(),
+    examples,
+    record,
   } = options;
   const contract = structuredClone(bundle);
   const validate = contractValidator(contract);
@@ -103,6 +112,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   );
   app.use(route);
   app.use(behave(behaviours, timers));
+  if (record !== undefined) app.use(recorder(record));
   app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
   app.use(readBody(() => bodyLimitMb));
   app.use(readForm(contract, () => bodyLimitMb));
@@ -119,6 +129,10 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     const preference = readPreference(request.headers.prefer?.toString(), documented(operation.id));
     const base = `http://${request.headers.host ?? 'localhost'}`;
     const body = isObject(request.body) ? request.body : {};
+    const paced = () => pause(response);
+    if (examples !== undefined && preference === undefined) {
+      if (await replay(examples, request, response, { base, pause: paced })) return;
+    }
     const own = answers.get(operation.id);
     const example = documented(operation.id).parameters.some(
       ({ in: place, name, examples }) => place === 'path' && examples.includes(params[name] ?? ''),
@@ -127,7 +141,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       const made = preference?.dynamic ?? (dynamic && own === undefined);
       return answerAsDocumented(request, response, { base, preference, ...(made && { madeUp }) });
     }
-    const exchange: Exchange = { request, response, body, params, tasks, base, pause: () => pause(response) };
+    const exchange: Exchange = { request, response, body, params, tasks, base, pause: paced };
     await own(exchange);
   }
 

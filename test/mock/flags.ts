@@ -1,0 +1,83 @@
+import { parseArgs } from 'node:util';
+import { ExamplesFolder } from './record/examples-folder.ts';
+import type { MockOptions } from './server.ts';
+
+const megabyte = 1024 * 1024;
+const options = {
+  port: { type: 'string', default: '4010' },
+  host: { type: 'string', default: '127.0.0.1' },
+  'task-seconds': { type: 'string', default: '3' },
+  dynamic: { type: 'boolean', default: false },
+  seed: { type: 'string' },
+  examples: { type: 'string' },
+  record: { type: 'string' },
+  key: { type: 'string' },
+  'record-limit': { type: 'string', default: '5' },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+/**
+ * The options of the command line; undefined when help was asked for.
+ *
+ * @throws Error that names the flag and its limit
+ */
+export async function readFlags(args: string[], env: NodeJS.ProcessEnv): Promise<MockOptions | undefined> {
+  const { values } = parseArgs({ args, options });
+  if (values.help) return undefined;
+  const { record, examples } = values;
+  const port = number(
+    '--port',
+    values.port,
+    'a port from 0 to 65535',
+    (value) => value >= 0 && value <= 65_535,
+  );
+  if (!Number.isInteger(port)) throw new Error(`--port ${values.port} is not a port from 0 to 65535`);
+  const day = 86_400;
+  const seconds = number(
+    '--task-seconds',
+    values['task-seconds'],
+    'a number of seconds up to a day',
+    upTo(day),
+  );
+  const limit = number(
+    '--record-limit',
+    values['record-limit'],
+    'a number of megabytes up to 100',
+    upTo(100),
+  );
+  if (values.seed !== undefined && values.seed === '') throw new Error('--seed is empty');
+  if (record === undefined && values.key !== undefined) throw new Error('--key is for --record only');
+  const gateway = record === undefined ? undefined : addressOf(record);
+  if (gateway !== undefined && examples === undefined)
+    throw new Error('--record needs --examples <folder> to keep the answers in');
+  const folder =
+    examples === undefined ? undefined : await ExamplesFolder.open(examples, { make: gateway !== undefined });
+  const key = values.key ?? env.UNIGATE_API_KEY;
+  return {
+    port,
+    host: values.host,
+    taskMs: seconds * 1000,
+    dynamic: values.dynamic,
+    ...(values.seed !== undefined && { seed: values.seed }),
+    ...(folder !== undefined && { examples: folder }),
+    ...(gateway !== undefined &&
+      folder !== undefined && {
+        record: { gateway, key, limit: limit * megabyte, folder, tell: (line) => console.error(line) },
+      }),
+  };
+}
+
+const upTo = (most: number) => (value: number) => value > 0 && value <= most;
+
+function number(flag: string, text: string, what: string, good: (value: number) => boolean): number {
+  const value = Number(text);
+  if (text.trim() === '' || !good(value)) throw new Error(`${flag} ${text} is not ${what}`);
+  return value;
+}
+
+function addressOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol) || url.search !== '' || url.username !== '')
+    throw new Error(`--record ${text} is no http or https address of a gateway`);
+  return url.href.replace(/\/$/, '');
+}
