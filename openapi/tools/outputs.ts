@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 import { catalogueSource, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
+import { dialogues } from './dialogues.ts';
 import { docsSite } from './docs/site.ts';
 import { downConvert } from './down-convert.ts';
 import { errorsPage, errorsSource, readErrors } from './errors.ts';
@@ -38,6 +39,7 @@ export async function outputs(root: string): Promise<Map<string, string>> {
     ['openapi-clients.json', json(forClients)],
     ['openapi-3.0.json', json(downConvert(forClients))],
     ['asyncapi.json', json(asyncapi)],
+    ['dialogues.json', json(await dialogues(root))],
     ['http.ts', await httpTypesSource(openapi)],
     ['events.ts', await eventTypesSource(events)],
     ['event-validators.js', validators.js],

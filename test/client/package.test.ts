@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -27,6 +27,27 @@ describe('the published form', () => {
     const program = join(installed.client, 'bin/unigate.js');
     const plain = ['--no-experimental-strip-types', program, '--version'];
     expect((await run(process.execPath, plain)).stdout).toBe(`${version}\n`);
+  });
+
+  test('has a conformance kit with the contract in it', async () => {
+    const program = join(installed.client, 'bin/unigate-conformance.js');
+    const plain = [
+      '--no-experimental-strip-types',
+      program,
+      '--base-url',
+      'http://127.0.0.1:9',
+      '--key',
+      'k',
+    ];
+    const failed = run(process.execPath, [...plain, '--only', 'createSpeech', '--only', 'nothing']);
+    await expect(failed).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        'nothing is neither an operation of the contract nor an area (speech, ',
+      ),
+    });
+    const { size } = await stat(installed.tarball);
+    expect(size).toBeLessThan(400_000);
   });
 
   test('has nothing that publint objects to', async () => {

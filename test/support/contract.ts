@@ -51,7 +51,7 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
       const { role }: OperationFacts = operations[id];
       // A key without quota gets past every check and starts nothing.
       const limited = role === undefined ? { ...target, key: inject('lesserKeys').penniless } : target;
-      testLimits(limited, operation, { sparesPaths: role !== undefined });
+      testLimits(limited, operation);
       testKeys(target, operation);
       const by =
         (send: typeof exchange): Call =>

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   deref,
   isObject,
@@ -9,11 +8,10 @@ import {
   operationsOf,
   text,
 } from '../../../openapi/tools/document.ts';
+import { readDocument } from './read-document.ts';
 
 /** The OpenAPI bundle, read as other teams read it. */
-export const bundle = JSON.parse(
-  readFileSync(new URL('../../../generated/openapi.json', import.meta.url), 'utf8'),
-) as JsonObject;
+export const bundle = readDocument('openapi');
 
 export interface Example {
   name: string;

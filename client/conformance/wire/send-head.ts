@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type IncomingMessage, request as open } from 'node:http';
+import { type IncomingMessage, request as plain } from 'node:http';
+import { request as secure } from 'node:https';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import type { Answer, Target } from './answer.ts';
 import { pathOf, type Variation } from './exchange.ts';
@@ -7,8 +8,13 @@ import { pathOf, type Variation } from './exchange.ts';
 type Heads = Readonly<Record<string, string | undefined>>;
 
 /** Sends the head of a request that announces a body of `size` bytes, and none of the body. */
-export const announceBody = (target: Target, operation: DocumentedOperation, size: number): Promise<Answer> =>
-  sendHead(target, operation, pathOf(operation), {
+export const announceBody = (
+  target: Target,
+  operation: DocumentedOperation,
+  size: number,
+  signal?: AbortSignal,
+): Promise<Answer> =>
+  sendHead(target, operation, pathOf(operation), signal, {
     authorization: `Bearer ${target.key}`,
     'content-type': 'application/json',
     'content-length': String(size),
@@ -19,8 +25,9 @@ export const shakeHands = (
   target: Target,
   operation: DocumentedOperation,
   variation: Variation = {},
+  signal?: AbortSignal,
 ): Promise<Answer> =>
-  sendHead(target, operation, pathOf(operation, variation), {
+  sendHead(target, operation, pathOf(operation, variation), signal, {
     authorization: `Bearer ${target.key}`,
     connection: 'Upgrade',
     upgrade: 'websocket',
@@ -30,20 +37,28 @@ export const shakeHands = (
   });
 
 /** The part of HTTP that `fetch` does not do. */
-async function sendHead(
+function sendHead(
   target: Target,
   operation: DocumentedOperation,
   path: string,
+  signal: AbortSignal | undefined,
   heads: Heads,
 ): Promise<Answer> {
-  return await new Promise<Answer>((resolve, reject) => {
+  return new Promise<Answer>((resolve, reject) => {
     const headers = Object.fromEntries(Object.entries(heads).filter(([, value]) => value !== undefined));
-    const request = open(target.url + path, { method: operation.method, headers, agent: false });
+    const open = target.url.startsWith('https:') ? secure : plain;
+    const request = open(target.url + path, {
+      method: operation.method,
+      headers,
+      agent: false,
+      ...(signal !== undefined && { signal }),
+    });
     request.on('upgrade', (response, socket) => {
       socket.destroy();
       resolve(answerOf(response, []));
     });
     request.on('response', (response) => {
+      response.on('error', reject);
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {

@@ -3,6 +3,7 @@ import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { packContract } from './packed-contract.ts';
 
 const run = promisify(execFile);
 
@@ -14,6 +15,7 @@ export async function packClient(root: string, folder: string): Promise<string> 
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
     const project = join(client, 'tsconfig.build.json');
     await run(process.execPath, [tsc, '-p', project, '--outDir', join(stage, 'dist')]);
+    await packContract(root, join(stage, 'dist'));
     const { files } = JSON.parse(await readFile(join(client, 'package.json'), 'utf8')) as { files: string[] };
     const own = ['package.json', 'README.md', ...files.filter((name) => name !== 'dist')];
     await Promise.all(own.map((name) => cp(join(client, name), join(stage, name), { recursive: true })));

@@ -1,0 +1,193 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { JsonObject } from '../../../openapi/tools/document.ts';
+import { type TaskName, taskKinds } from '../subject/task-kinds.ts';
+import { Unavailable } from '../subject/unavailable.ts';
+import type { World } from '../subject/world.ts';
+import { jsonOf } from '../wire/answer.ts';
+import type { Ask } from './ask.ts';
+
+/** The state of a task of each kind, from its beginning to its end. */
+const watched =
+  (...names: TaskName[]) =>
+  ({ things }: World): Ask[] =>
+    names.map((name) => ({
+      name: `200 ${name === 'image' ? 'an image job' : `a ${name} task`} whose states only go forward`,
+      status: 200,
+      variation: async () => ({ path: { [taskKinds[name].param]: (await things.task(name)).id } }),
+      verify: async () => (await things.task(name)).problems,
+    }));
+
+const ofTask =
+  (name: TaskName, status: number, title: string) =>
+  ({ things }: World): Ask[] => [
+    {
+      name: title,
+      status,
+      variation: async () => ({ path: { [taskKinds[name].param]: await things.finished(name) } }),
+    },
+  ];
+
+/** Requests about songs: a finished one, and one that is still being made. */
+const ofSong = ({ things, tasks, triggers }: World): Ask[] => [
+  {
+    name: '200 a finished song',
+    status: 200,
+    variation: async () => ({ path: { clip_id: await things.song() } }),
+  },
+  {
+    name: '409 a song that is still being made',
+    status: 409,
+    expected: { code: 'resource_not_ready', names: 'clip_id' },
+    variation: async () => {
+      if (!triggers) throw new Unavailable('a task that never ends is needed, which only a trigger makes');
+      const id = await things.fresh('music', { prompt: 'The sea. [[never]]' });
+      const { body } = await tasks.watch(taskKinds.music, id, ['IN_PROGRESS']);
+      const [song] = (body as { data: { data?: { id?: string }[] } }).data.data ?? [];
+      return { path: { clip_id: song?.id ?? '' } };
+    },
+  },
+];
+
+/** A continuation of one, which `body` puts into the form of the route. */
+const ofUnfinishedSong =
+  (body: (more: JsonObject) => JsonObject) =>
+  ({ things, triggers }: World): Ask[] => [
+    {
+      name: '409 to continue a song that is not complete',
+      status: 409,
+      expected: { code: 'resource_not_ready' },
+      variation: async () => {
+        if (!triggers) throw new Unavailable('a task that never ends is needed, which only a trigger makes');
+        const id = await things.fresh('music', { prompt: 'The sea. [[never]]' });
+        return { body: body({ prompt: 'And on it goes', continue_clip_id: id, continue_at: 1 }) };
+      },
+    },
+  ];
+
+const pages = (): Ask[] => [
+  { name: '200 a list', status: 200 },
+  { name: '200 a short page', status: 200, variation: { query: { limit: 1 } }, verify: atMostOne },
+];
+
+/** Requests about what must be there first. */
+export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> = {
+  getVideo: watched('video'),
+  getGenericVideo: watched('generic', 'family'),
+  getNativeTask: watched('native', 'model3d'),
+  getOfficialVideo: watched('official'),
+  fetchMusicTask: watched('music', 'lyrics'),
+  fetchImageJob: watched('image'),
+  listVideos: pages,
+  listOfficialVideos: () => [
+    { name: '200 a list', status: 200 },
+    { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
+  ],
+  getMusic: ofTask('music', 200, '200 a finished music task'),
+  fetchMusicTasks: ({ things }) => [
+    {
+      name: '200 several tasks',
+      status: 200,
+      variation: async () => ({ body: { ids: [await things.finished('lyrics')] } }),
+    },
+  ],
+  listImageJobs: ({ things }) => [
+    {
+      name: '200 several jobs',
+      status: 200,
+      variation: async () => ({ body: { ids: [await things.finished('image')] } }),
+    },
+  ],
+  getClip: ({ things }) => [
+    { name: '200 a song', status: 200, variation: async () => ({ path: { clip_id: await things.song() } }) },
+  ],
+  getClipWav: ofSong,
+  getClipTiming: ofSong,
+  submitMusic: ofUnfinishedSong((more) => ({ custom_mode: 1, ...more })),
+  createMusic: ofUnfinishedSong((input) => ({ custom_mode: true, input })),
+  submitImageAction: ({ things }) => [
+    {
+      name: '200 a button of a picture',
+      status: 200,
+      variation: async () => {
+        const { id, buttons } = await things.picture();
+        return { body: { taskId: id, customId: buttons[0]?.customId ?? '' } };
+      },
+    },
+  ],
+  submitImageModal: ({ things }) => [
+    {
+      name: '200 a job that waits for it goes on',
+      status: 200,
+      variation: async () => ({
+        body: { taskId: await things.waitingJob(), prompt: 'a lighthouse', maskBase64: mask },
+      }),
+    },
+  ],
+  getAsset: ({ things }) => [
+    { name: '200 an asset', status: 200, variation: async () => ({ path: { id: await things.asset() } }) },
+  ],
+  getVerificationSession: ({ things }) => [
+    {
+      name: '200 a session',
+      status: 200,
+      variation: async () => ({ path: { session_id: await things.session() } }),
+    },
+  ],
+  deleteVideo: ({ things, tasks }) => [
+    {
+      name: '200 a task that has ended',
+      status: 200,
+      variation: async () => ({
+        path: { task_id: (await tasks.watch(taskKinds.video, await things.fresh('video'))).id },
+      }),
+    },
+  ],
+  cancelNativeTask: ({ things }) => [
+    {
+      name: '200 a task that waits',
+      status: [200, 400],
+      variation: async () => ({ path: { task_id: await things.fresh('native') } }),
+    },
+  ],
+  deleteOfficialVideo: ({ things }) => [
+    {
+      name: '204 a task that waits',
+      status: [204, 400],
+      variation: async () => ({ path: { task_id: await things.fresh('official') } }),
+    },
+  ],
+  deleteToken: ({ things }) => [
+    {
+      name: '200 a key of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await things.token() } }),
+    },
+  ],
+  createToken: () => [
+    {
+      name: '403 a key that a limited one may not make',
+      status: 403,
+      as: 'penniless',
+      variation: { body: { name: 'conformance', unlimited_quota: true } },
+    },
+  ],
+  listTokens: () => [
+    { name: '200 a list', status: 200 },
+    { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
+  ],
+  searchLogs: () => [
+    { name: '200 a list', status: 200 },
+    { name: '200 a short page', status: 200, variation: { query: { page_size: 1 } }, verify: atMostOne },
+  ],
+};
+
+/** What is wrong with a page that was asked for one thing. */
+function atMostOne(answer: Parameters<typeof jsonOf>[0]): string[] {
+  const { data, items } = jsonOf(answer) as { data?: unknown[] | { items?: unknown[] }; items?: unknown[] };
+  const list = items ?? (Array.isArray(data) ? data : data?.items) ?? [];
+  return list.length > 1 ? [`a page of one has ${list.length} entries`] : [];
+}
+
+/** White all over, 8 by 8 points. */
+const mask =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mP4DwUMlDEA98A/wa9cD80AAAAASUVORK5CYII=';

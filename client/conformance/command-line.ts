@@ -1,0 +1,137 @@
+import { parseArgs } from 'node:util';
+import { checkOptions, UsageError } from '../commands/check-options.ts';
+import { documentedOperations } from './contract/documented.ts';
+import { factsOf } from './subject/seen.ts';
+
+export interface Invocation {
+  baseUrl: string;
+  key: string;
+  report: string | undefined;
+  junit: string | undefined;
+  only: readonly string[];
+  runs: number;
+  seed: number;
+  timeoutMs: number;
+  taskTimeoutMs: number;
+  triggers: 'auto' | 'on' | 'off';
+  admin: boolean;
+  bodyLimitMb: number;
+}
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+
+const options = {
+  'base-url': text,
+  key: text,
+  report: text,
+  junit: text,
+  only: { ...text, multiple: true },
+  runs: text,
+  seed: text,
+  timeout: text,
+  'task-timeout': text,
+  triggers: text,
+  admin: flag,
+  'body-limit-mb': text,
+  help: { ...flag, short: 'h' },
+  version: { ...flag, short: 'V' },
+} as const;
+
+export const usageText = `Usage: unigate-conformance --base-url URL --key KEY [options]
+
+Holds a server to the contract: every operation, what it takes and what it refuses, and every answer on the wire.
+
+  --base-url URL         address of the server (or UNIGATE_BASE_URL)
+  --key KEY              its key, which has quota (or UNIGATE_API_KEY)
+  --only NAME            an operation or an area, such as createSpeech or video; may stand more than once
+  --report FILE          writes all that was found out as JSON
+  --junit FILE           writes the checks as JUnit XML
+  --runs N               random requests an operation, 0 to 10000 (default 5)
+  --seed N               makes them the same again (default: by chance, and printed)
+  --timeout SECONDS      for one answer, 1 to 600 (default 30)
+  --task-timeout SECONDS for a task to end, 1 to 3600 (default 120)
+  --triggers WHEN        whether [[words]] in a prompt make the server's sandbox fail: auto, on or off (default auto)
+  --admin                lets the key of an admin change users and keys that the run has made
+  --body-limit-mb N      largest body that the operator takes, 1 to 64 (default 64)
+  -h, --help
+  -V, --version
+
+Exit codes: 0 all is as the contract says, 1 something is not, 2 wrong flags, or the server cannot be reached.
+`;
+
+/** @throws UsageError that names the flag, and what it takes */
+export function parseCommandLine(
+  args: string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Invocation | 'help' | 'version' {
+  const { values, tokens } = parseArgs({
+    args,
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  checkOptions(args, options);
+  const [extra] = tokens.filter(({ kind }) => kind === 'positional');
+  if (extra?.kind === 'positional') throw new UsageError(`${extra.value} is no option.`);
+  if (values.help === true) return 'help';
+  if (values.version === true) return 'version';
+  const given = (name: keyof typeof options) => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const triggers = given('triggers') ?? 'auto';
+  if (triggers !== 'auto' && triggers !== 'on' && triggers !== 'off')
+    throw new UsageError(`--triggers: must be auto, on or off, not ${triggers}.`);
+  const only = (values.only ?? []) as string[];
+  return {
+    baseUrl: address(given('base-url') ?? env.UNIGATE_BASE_URL),
+    key:
+      given('key') ??
+      env.UNIGATE_API_KEY ??
+      missing('--key', 'the key of the server, or set UNIGATE_API_KEY'),
+    report: given('report'),
+    junit: given('junit'),
+    only: only.flatMap((names) => names.split(',')).map(known),
+    runs: number('--runs', given('runs'), 5, 0, 10_000),
+    seed: number('--seed', given('seed'), Math.floor(Math.random() * 2 ** 31), 0, 2 ** 31 - 1),
+    timeoutMs: number('--timeout', given('timeout'), 30, 1, 600) * 1000,
+    taskTimeoutMs: number('--task-timeout', given('task-timeout'), 120, 1, 3600) * 1000,
+    triggers,
+    admin: values.admin === true,
+    bodyLimitMb: number('--body-limit-mb', given('body-limit-mb'), 64, 1, 64),
+  };
+}
+
+function address(given: string | undefined): string {
+  if (given === undefined) missing('--base-url', 'the address of the server, or set UNIGATE_BASE_URL');
+  if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
+    throw new UsageError(`--base-url: must be an http or https address, not ${given}.`);
+  return given;
+}
+
+function number(
+  flagName: string,
+  given: string | undefined,
+  otherwise: number,
+  least: number,
+  most: number,
+): number {
+  if (given === undefined) return otherwise;
+  const value = Number(given);
+  if (!/^\d+$/.test(given) || value < least || value > most)
+    throw new UsageError(`${flagName}: must be a whole number from ${least} to ${most}, not ${given}.`);
+  return value;
+}
+
+function known(name: string): string {
+  const all = [...documentedOperations.values()];
+  if (all.some((operation) => operation.id === name || factsOf(operation).area === name)) return name;
+  const areas = [...new Set(all.map((operation) => factsOf(operation).area))].join(', ');
+  throw new UsageError(`--only: ${name} is neither an operation of the contract nor an area (${areas}).`);
+}
+
+function missing(flagName: string, what: string): never {
+  throw new UsageError(`${flagName} is missing: ${what}.`);
+}

@@ -1,0 +1,132 @@
+import type { OperationId } from '../../../generated/operations.ts';
+import type { Json } from '../../../openapi/tools/document.ts';
+
+/** A kind of task: how one is made and read, and the states that it may go through. */
+export interface TaskKind {
+  create: OperationId;
+  body: Json;
+  read: OperationId;
+  /** Name of the path parameter that takes its id. */
+  param: string;
+  /** In the order in which they come; those of one entry exclude each other. */
+  states: readonly (readonly string[])[];
+  /** The state of one with a result. */
+  done: string;
+}
+
+const prompt = 'A paper boat.';
+const generic = [['queued'], ['in_progress'], ['completed', 'failed']];
+const native = [['PENDING'], ['RUNNING'], ['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']];
+const official = [['queued'], ['running'], ['succeeded', 'failed', 'expired', 'cancelled']];
+const record = [['NOT_START'], ['SUBMITTED'], ['QUEUED'], ['IN_PROGRESS'], ['SUCCESS', 'FAILURE']];
+const job = [['NOT_START'], ['SUBMITTED'], ['MODAL'], ['IN_PROGRESS'], ['SUCCESS', 'FAILURE']];
+
+const seedance = 'epsilon-delta-2-0-260128';
+
+export const taskKinds = {
+  video: {
+    create: 'createVideo',
+    body: { model: 'gamma3.0-video-prime', prompt, seconds: '2', size: '480P' },
+    read: 'getVideo',
+    param: 'task_id',
+    states: generic,
+    done: 'completed',
+  },
+  thumbnailed: {
+    create: 'createVideo',
+    body: { model: seedance, prompt, seconds: '4', size: '480p', metadata: { return_last_frame: true } },
+    read: 'getVideo',
+    param: 'task_id',
+    states: generic,
+    done: 'completed',
+  },
+  generic: {
+    create: 'createGenericVideo',
+    body: { model: 'gamma3.0-video-prime', prompt, seconds: '2', size: '480P' },
+    read: 'getGenericVideo',
+    param: 'task_id',
+    states: generic,
+    done: 'completed',
+  },
+  family: {
+    create: 'createGenericVideo',
+    body: { model: seedance, prompt, seconds: '4', size: '480p' },
+    read: 'getGenericVideo',
+    param: 'task_id',
+    states: record,
+    done: 'SUCCESS',
+  },
+  native: {
+    create: 'createNativeVideo',
+    body: {
+      model: 'gamma3.0-video-prime',
+      input: { prompt },
+      parameters: { resolution: '480P', duration: 2 },
+    },
+    read: 'getNativeTask',
+    param: 'task_id',
+    states: native,
+    done: 'SUCCEEDED',
+  },
+  model3d: {
+    create: 'createModel3d',
+    body: { model: 'theta-3d', input: { prompt } },
+    read: 'getNativeTask',
+    param: 'task_id',
+    states: native,
+    done: 'SUCCEEDED',
+  },
+  official: {
+    create: 'createOfficialVideo',
+    body: { model: seedance, content: [{ type: 'text', text: prompt }], resolution: '480p', duration: 4 },
+    read: 'getOfficialVideo',
+    param: 'task_id',
+    states: official,
+    done: 'succeeded',
+  },
+  music: {
+    create: 'submitMusic',
+    body: { prompt: 'A slow song about the sea' },
+    read: 'fetchMusicTask',
+    param: 'task_id',
+    states: record,
+    done: 'SUCCESS',
+  },
+  lyrics: {
+    create: 'submitLyrics',
+    body: { prompt: 'A lullaby for a lighthouse' },
+    read: 'fetchMusicTask',
+    param: 'task_id',
+    states: record,
+    done: 'SUCCESS',
+  },
+  image: {
+    create: 'submitImagine',
+    body: { prompt: 'a harbour' },
+    read: 'fetchImageJob',
+    param: 'id',
+    states: job,
+    done: 'SUCCESS',
+  },
+} as const satisfies Readonly<Record<string, TaskKind>>;
+
+export type TaskName = keyof typeof taskKinds;
+
+/** An answer about a task, in whatever form: where its id and its state stand. */
+interface TaskAnswer {
+  id?: string;
+  status?: string;
+  result?: string;
+  output?: { task_id?: string; task_status?: string };
+  data?: string | { status?: string };
+}
+
+export function idOfTask(answer: unknown): string | undefined {
+  const { id, result, output, data } = answer as TaskAnswer;
+  return output?.task_id ?? result ?? (typeof data === 'string' ? data : id);
+}
+
+export function stateOfTask(answer: unknown): string {
+  const { status, output, data } = answer as TaskAnswer;
+  return output?.task_status ?? (typeof data === 'object' ? data.status : status) ?? '';
+}

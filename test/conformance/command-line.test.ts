@@ -1,0 +1,77 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, test } from 'vitest';
+import { run } from '../../client/conformance/main.ts';
+
+const good = ['--base-url', 'http://127.0.0.1:9', '--key', 'sk-secret'];
+
+async function called(args: string[], env: Record<string, string> = {}) {
+  let out = '';
+  let err = '';
+  const stdout = { write: (text: string) => void (out += text) };
+  const stderr = { write: (text: string) => void (err += text) };
+  const code = await run(args, { env, stdout, stderr }, '1.2.3');
+  return { code, out, err };
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('flags', () => {
+  test.each([
+    [[], '--base-url is missing'],
+    [['--base-url', 'http://127.0.0.1:9'], '--key is missing'],
+    [['--base-url', 'ftp://a', '--key', 'k'], '--base-url: must be an http or https address, not ftp://a'],
+    [[...good, '--runs', '-1'], '--runs'],
+    [[...good, '--runs', '10001'], '--runs: must be a whole number from 0 to 10000, not 10001'],
+    [[...good, '--seed', 'x'], '--seed: must be a whole number from 0 to 2147483647, not x'],
+    [[...good, '--timeout', '0'], '--timeout: must be a whole number from 1 to 600, not 0'],
+    [[...good, '--triggers', 'maybe'], '--triggers: must be auto, on or off, not maybe'],
+    [
+      [...good, '--only', 'createSpech'],
+      '--only: createSpech is neither an operation of the contract nor an area (speech',
+    ],
+    [[...good, '--repport', 'a'], 'No option --repport'],
+    [[...good, 'now'], 'now is no option'],
+    [
+      [...good, '--report', '/no/such/folder/a.json'],
+      '--report: /no/such/folder/a.json cannot be written (ENOENT)',
+    ],
+  ])('%j is refused', async (args, says) => {
+    const { code, out, err } = await called(args);
+    expect([code, out]).toEqual([2, '']);
+    expect(err).toContain(says);
+    expect(err).toMatch(/^unigate-conformance: .+ See unigate-conformance --help\.\n$/);
+  });
+
+  test('help and version', async () => {
+    expect(await called(['--help'])).toMatchObject({ code: 0, out: expect.stringContaining('--only NAME') });
+    expect(await called(['-V'])).toEqual({ code: 0, out: '1.2.3\n', err: '' });
+  });
+});
+
+describe('a server that cannot be put to the test', () => {
+  test('nobody listens', async () => {
+    const closed = createServer();
+    const url = await listening(closed);
+    await new Promise((resolve) => closed.close(resolve));
+    const { code, err } = await called(['--base-url', url, '--key', 'sk-secret']);
+    expect(code).toBe(2);
+    expect(err).toMatch(/^unigate-conformance: http:\S+ cannot be reached: .*ECONNREFUSED.*\n$/);
+  });
+
+  test('it does not take the key, which is not shown', async () => {
+    const server = createServer((_request, response) => {
+      response
+        .writeHead(401, { 'content-type': 'application/json' })
+        .end('{"error":{"message":"no sk-secret"}}');
+    });
+    const url = await listening(server);
+    const { code, err } = await called([], { UNIGATE_BASE_URL: url, UNIGATE_API_KEY: 'sk-secret' });
+    server.close();
+    expect(code).toBe(2);
+    expect(err).toBe(`unigate-conformance: ${url} does not take the key: {"error":{"message":"no ***"}}\n`);
+  });
+});
