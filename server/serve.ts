@@ -19,7 +19,7 @@ import { Deliveries } from './deliveries/deliveries.ts';
 import { FileRelay } from './files/file-relay.ts';
 import { renderCallback } from './formats/task-callback.ts';
 import type { Gateway } from './gateway.ts';
-import { contractDocuments } from './http/contract-documents.ts';
+import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { Prices } from './ledger/prices.ts';
@@ -224,7 +224,7 @@ export async function serve(
     opened.unshift(() => rollUp.stop());
     rollUp.start();
     await tasks.start();
-    const app = createApp(gateway, JSON.parse(contractDocuments.openapi.toString('utf8')));
+    const app = createApp(gateway, openApiBundle());
     const server: Server | SecureServer =
       settings.tls === undefined
         ? createHttpServer({ shouldUpgradeCallback: opensSocket }, app)

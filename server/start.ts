@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createLogger, Secrets } from './runtime/logger.ts';
 import { startFailure } from './runtime/start-failure.ts';
 import { type RunningGateway, serve } from './serve.ts';
@@ -17,6 +18,8 @@ try {
   const running = await starting;
   if (running.newKey !== undefined) console.log(`your API key, shown only now: ${running.newKey}`);
   console.log(`listening on ${running.url}`);
+  // One that is killed would not leave what it has compiled to the next.
+  flushCompileCache();
   void running.failed.then(fail);
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void stop(running));
 } catch (error) {

@@ -28,6 +28,9 @@ const options = {
   ajvFormats: { mode: 'fast' as const },
 };
 
+/** What was made for a bundle serves every gateway of the process. */
+const checksOf = new WeakMap<object, Map<OperationId, RequestCheck>>();
+
 /**
  * express-openapi-validator's own request validators, one for each operation, made of what that operation needs when it
  * is first called: all at once would take longer than everything else at the start. Its ready-made middleware would
@@ -36,7 +39,8 @@ const options = {
  * @throws Error where the bundle lacks an operation
  */
 export function contractValidator(bundle: object): Middleware {
-  const made = new Map<OperationId, RequestCheck>();
+  const made = checksOf.get(bundle) ?? new Map<OperationId, RequestCheck>();
+  checksOf.set(bundle, made);
   for (const { operation, path } of routes) {
     if (operationIn(bundle, operation) === undefined)
       throw new Error(`the bundle has no ${operation.method} ${path}`);

@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, vi } from 'vitest';
@@ -10,12 +7,9 @@ import { onServer } from '../store/engines.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
-/** Compiled code of the processes, so that each but the first starts sooner. */
-const compiled = mkdtempSync(join(tmpdir(), 'unigate-compiled-'));
 const running = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
-  rmSync(compiled, { recursive: true, force: true });
 });
 
 export interface GatewayOptions {
@@ -65,7 +59,6 @@ export class GatewayProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         ...process.env,
-        NODE_COMPILE_CACHE: compiled,
         HOST: '127.0.0.1',
         PORT: '0',
         BOOTSTRAP_KEY: '',
