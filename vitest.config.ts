@@ -8,6 +8,18 @@ const contract = [
   'test/spec/event-limits.test.ts',
 ];
 
+/** Tests of the embedded upstream by itself: `npm test` leaves them out while nothing that they look at has changed. */
+const sandbox = ['test/sandbox/**/*.test.ts', 'test/sandbox-media/**/*.test.ts'];
+
+const shared = {
+  // A worker takes one file after the other and loads the server once for all of them: what a file changes outside of
+  // itself (timers, environment, spies on classes), it puts back.
+  isolate: false,
+  // More than cores: many of these tests wait for work that is done in its own time.
+  maxWorkers: availableParallelism() + 1,
+  sequence: { groupOrder: 1 },
+};
+
 export default defineConfig({
   test: {
     testTimeout: 20_000,
@@ -31,14 +43,13 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...contract],
-          // A worker takes one file after the other and loads the server once for all of them: what a file changes
-          // outside of itself (timers, environment, spies on classes), it puts back.
-          isolate: false,
-          // More than cores: many of these tests wait for work that is done in its own time.
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 1 },
+          exclude: [...configDefaults.exclude, ...contract, ...sandbox],
+          ...shared,
         },
+      },
+      {
+        extends: true,
+        test: { name: 'sandbox', include: sandbox, ...shared },
       },
     ],
   },

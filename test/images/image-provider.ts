@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { schemaProblems } from '../../client/conformance/contract/schemas.ts';
 import type { Settings } from '../../server/settings/settings.ts';
 import { post } from '../server/books.ts';
-import type { Engine } from '../store/engines.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
@@ -47,8 +46,8 @@ export class ImageRig extends TaskRig {
     return `17950000001234${this.#made}`;
   }
 
-  async start(engine: Engine): Promise<void> {
-    await this.open((request, response) => this.#answer(request, response), settingsFor, engine);
+  async start(): Promise<void> {
+    await this.open((request, response) => this.#answer(request, response), settingsFor);
   }
 
   #answer(request: SeenRequest, response: ServerResponse): void {
@@ -132,9 +131,9 @@ export function sendJson(response: ServerResponse, body: unknown, status = 200):
 }
 
 /** A rig for the tests of a file, or of a group in it. */
-export function useImageRig(engine: Engine = 'sqlite'): ImageRig {
+export function useImageRig(): ImageRig {
   const rig = new ImageRig();
-  beforeAll(() => rig.start(engine));
+  beforeAll(() => rig.start());
   beforeEach(() => rig.reset());
   afterAll(() => rig.close());
   return rig;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { logRows, makeKey, remainingQuota } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -10,22 +9,18 @@ import {
   startSocketUpstream,
 } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
-import { makeDatabase, type TestDatabase } from './database.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
 
-describe.each(engines)('the books of a task on %s', (engine) => {
-  let database: TestDatabase;
+describe('the books of a task', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
   let client: SocketClient;
   let token: { key: string; id: number; userId: number };
 
   beforeAll(async () => {
-    database = await makeDatabase(engine);
     upstream = await startSocketUpstream();
     target = await startSocketGateway({
-      databaseUrl: database.url,
       channels: [channelTo(upstream.url)],
       prices: { '*': 1, 'voxa-*': 3 },
     });
@@ -38,7 +33,6 @@ describe.each(engines)('the books of a task on %s', (engine) => {
   afterAll(async () => {
     await target.close();
     await upstream.close();
-    await database.remove();
   });
 
   const open = async (script: Script = inferenceScript(), quota = 10_000, model = 'voxa-v1') => {

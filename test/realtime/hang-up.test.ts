@@ -2,7 +2,6 @@ import type { Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { makeKey, remainingQuota } from '../server/books.ts';
 import { disableToken } from '../store/books.ts';
-import { engines } from '../store/engines.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
@@ -13,7 +12,6 @@ import {
   type UpstreamConnection,
 } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
-import { makeDatabase, type TestDatabase } from './database.ts';
 import { event } from './inference-script.ts';
 import { realtimeScript } from './realtime-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
@@ -46,18 +44,15 @@ const untoldTask: Script = {
   },
 };
 
-describe.each(engines)('audio without a report on %s', (engine) => {
-  let database: TestDatabase;
+describe('audio without a report', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
   let client: SocketClient;
   let token: { key: string; id: number; userId: number };
 
   beforeAll(async () => {
-    database = await makeDatabase(engine);
     upstream = await startSocketUpstream();
     target = await startSocketGateway({
-      databaseUrl: database.url,
       channels: [channelTo(upstream.url)],
       prices: { '*': 1, 'alpha3-*': 2, 'voxa-*': 2 },
     });
@@ -70,7 +65,6 @@ describe.each(engines)('audio without a report on %s', (engine) => {
   afterAll(async () => {
     await target.close();
     await upstream.close();
-    await database.remove();
   });
 
   const kinds = {

@@ -6,7 +6,6 @@ import {
   validateRealtimeServerEvent,
 } from '../../generated/event-validators.js';
 import { logRows, makeKey } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { delivered } from '../support/manual-timers.ts';
 import { seeded } from '../support/seeded.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
@@ -16,7 +15,6 @@ import {
   type UpstreamConnection,
 } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
-import { makeDatabase, type TestDatabase } from './database.ts';
 import { event, inferenceScript } from './inference-script.ts';
 import { realtimeScript } from './realtime-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
@@ -26,8 +24,7 @@ const rounds = 60;
 const closeCodes = [1000, 1001, 1003, 1006, 1007, 1008, 1009, 1011, 1013];
 const taskIds = Array.from({ length: 6 }, (_, index) => `5d2f0c3e8b7a4f169a3d2c1b0e9f8a7${index}`);
 
-describe.each(engines)('any order of frames on %s', (engine) => {
-  let database: TestDatabase;
+describe('any order of frames', () => {
   let upstream: SocketUpstream;
   let target: SocketGateway;
   let client: SocketClient;
@@ -42,17 +39,12 @@ describe.each(engines)('any order of frames on %s', (engine) => {
   beforeAll(async () => {
     errors = [];
     const logger = pino({ level: 'error' }, { write: (line: string) => void errors.push(line) });
-    database = await makeDatabase(engine);
     upstream = await startSocketUpstream();
-    target = await startSocketGateway(
-      { databaseUrl: database.url, channels: [channelTo(upstream.url)] },
-      logger,
-    );
+    target = await startSocketGateway({ channels: [channelTo(upstream.url)] }, logger);
   });
   afterAll(async () => {
     await target.close();
     await upstream.close();
-    await database.remove();
   });
 
   const below = (limit: number) => Math.floor(random() * limit);

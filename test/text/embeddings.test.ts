@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
@@ -15,7 +14,7 @@ const quota = 1_000;
 const item = (index: number, embedding: unknown = [0.5, -0.5]) => ({ object: 'embedding', index, embedding });
 const good = { object: 'list', data: [item(0), item(1)], model: 'other', usage: { prompt_tokens: 6 } };
 
-describe.each(engines)('embeddings on %s', (engine) => {
+describe('embeddings', () => {
   let upstream: RecordingUpstream;
   let other: RecordingUpstream;
   let target: TestGateway;
@@ -34,22 +33,19 @@ describe.each(engines)('embeddings on %s', (engine) => {
       { id: model, upstream: 'vendor-vectors-3' },
       { id: 'own-*', upstream: undefined },
     ];
-    target = await startTestGateway(
-      {
-        sandbox: false,
-        channels: [
-          to('first', { models: named, priority: 9 }),
-          channelTo(other.url, {
-            name: 'second',
-            protocol: 'embeddings',
-            models: [{ id: 'own-two', upstream: undefined }],
-          }),
-          to('closed', { models: [{ id: 'shut-*', upstream: undefined }], groups: [] }),
-        ],
-        prices: { '*': 2 },
-      },
-      engine,
-    );
+    target = await startTestGateway({
+      sandbox: false,
+      channels: [
+        to('first', { models: named, priority: 9 }),
+        channelTo(other.url, {
+          name: 'second',
+          protocol: 'embeddings',
+          models: [{ id: 'own-two', upstream: undefined }],
+        }),
+        to('closed', { models: [{ id: 'shut-*', upstream: undefined }], groups: [] }),
+      ],
+      prices: { '*': 2 },
+    });
   });
   afterAll(async () => {
     await target.close();

@@ -3,7 +3,6 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { parseEvents } from '../../client/conformance/wire/event-stream.ts';
 import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 
 const request = { model, max_tokens: 100, stream: true, messages: [{ role: 'user', content: 'Hi' }] };
@@ -29,10 +28,10 @@ const failure = (type: string, text = 'It broke at llm-7.vendor.internal.') =>
   event({ type: 'error', error: { type, message: text } } as { type: string });
 const whole = start() + event(begin) + delta('Hello ') + delta('größe.') + end() + stop;
 
-describe.each(engines)('a stream on %s', (engine) => {
+describe('a stream', () => {
   let provider: MessagesProvider;
   beforeAll(async () => {
-    provider = await startMessagesProvider(engine);
+    provider = await startMessagesProvider();
   });
   afterAll(() => provider.close());
   beforeEach(() => provider.renew());

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ChannelSettings } from '../../server/settings/settings.ts';
 import { makeKey, post } from '../server/books.ts';
-import type { Engine } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 
@@ -28,7 +27,6 @@ const only = (id: string) => [{ id, upstream: undefined }];
 
 /** A provider of messages that answers as told, behind a gateway. `change` adapts the channel. */
 export async function startMessagesProvider(
-  engine: Engine,
   change: Partial<ChannelSettings> = {},
 ): Promise<MessagesProvider> {
   const upstream = await startUpstream((_request, response) => provider.answer(response));
@@ -39,7 +37,7 @@ export async function startMessagesProvider(
     to('first', { models: named, ...change }),
     to('closed', { models: only('shut-*'), groups: [] }),
   ];
-  const target = await startTestGateway({ sandbox: false, channels, prices: { '*': 2 } }, engine);
+  const target = await startTestGateway({ sandbox: false, channels, prices: { '*': 2 } });
   const provider: MessagesProvider = {
     upstream,
     target,

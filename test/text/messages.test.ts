@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ledgerRows, logRows, remainingQuota } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { type MessagesProvider, model, quota, startMessagesProvider } from './messages-provider.ts';
 
 const request = { model, max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
@@ -16,10 +15,10 @@ const good = {
 };
 const bad = { code: 'bad_response', message: 'The provider did not give a usable answer.' };
 
-describe.each(engines)('messages on %s', (engine) => {
+describe('messages', () => {
   let provider: MessagesProvider;
   beforeAll(async () => {
-    provider = await startMessagesProvider(engine);
+    provider = await startMessagesProvider();
   });
   afterAll(() => provider.close());
   beforeEach(() => provider.renew());
@@ -228,7 +227,7 @@ describe.each(engines)('messages on %s', (engine) => {
 
 test('a provider with names of its own gets its key and its headers under them', async () => {
   const headers = { authorization: 'x-api-key', 'Compat-Version': 'vendor-version' };
-  const provider = await startMessagesProvider('sqlite', {
+  const provider = await startMessagesProvider({
     profile: { headers, paths: { '/v1': '/api/v9' } },
   });
   await provider.renew();

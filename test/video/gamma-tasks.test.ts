@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ledgerRows, logRows, makeKey, post, remainingQuota } from '../server/books.ts';
-import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
 import { cancel, expectSchema, finish, type NativeTask, poll, submit, videoPath } from './native-client.ts';
@@ -22,25 +21,22 @@ const boat = { model: 'gamma3.0-video', input: { prompt: 'A boat.' }, parameters
 let upstream: NativeUpstream;
 let target: TestGateway;
 
-async function start(engine?: 'sqlite' | 'postgres'): Promise<void> {
+async function start(): Promise<void> {
   upstream = await NativeUpstream.start();
   const models = [
     { id: '*', upstream: undefined },
     { id: 'acme-video', upstream: undefined },
     { id: 'gamma3.0-video', upstream: 'vendor-video' },
   ];
-  target = await startTestGateway(
-    {
-      sandbox: false,
-      channels: [channelTo(upstream.url, { models })],
-      groups: {
-        default: { models: ['*'], ratio: 1 },
-        trial: { models: ['gamma*'], ratio: 2 },
-      },
-      prices: { '*': 1, 'gamma*': 10 },
+  target = await startTestGateway({
+    sandbox: false,
+    channels: [channelTo(upstream.url, { models })],
+    groups: {
+      default: { models: ['*'], ratio: 1 },
+      trial: { models: ['gamma*'], ratio: 2 },
     },
-    engine,
-  );
+    prices: { '*': 1, 'gamma*': 10 },
+  });
 }
 
 async function stop(): Promise<void> {
@@ -58,8 +54,8 @@ const lastRow = async () => (await ledgerRows(target)).at(-1);
 const lastLog = async () => (await logRows(target)).at(-1);
 const createdBody = () => upstream.changes[0]?.body;
 
-describe.each(engines)('the books on %s', (engine) => {
-  beforeAll(() => start(engine));
+describe('the books', () => {
+  beforeAll(() => start());
   afterAll(stop);
 
   async function made(): Promise<{ id: string; key: string; quota: () => Promise<number> }> {
