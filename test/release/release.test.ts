@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BillOfMaterials } from '../../openapi/tools/release/bill-of-materials.ts';
-import { startTestGateway } from '../support/gateway.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
@@ -143,34 +143,54 @@ test('the bill of materials has what runs and nothing else, and tells no time bu
   expect(bill.serialNumber).toMatch(/^urn:uuid:[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
 });
 
-test('the package installs without a network and speaks', async () => {
-  const project = join(folder, 'project');
-  await mkdir(project);
-  // What a registry would bring comes from here.
-  const brought = ['openapi-fetch', 'openapi-typescript-helpers', 'ws'].map((name) => [
-    name,
-    `file:${join(root, 'node_modules', name)}`,
-  ]);
-  const tarball = `file:${join(release, `unigate-client-${version}.tgz`)}`;
-  const dependencies = { ...Object.fromEntries(brought), '@unigate/client': tarball };
-  await writeFile(
-    join(project, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', dependencies }),
-  );
-  await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit'], { cwd: project });
+describe('the package, installed without a network', () => {
+  let project: string;
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    project = join(folder, 'project');
+    await mkdir(project);
+    // What a registry would bring comes from here.
+    const brought = (await needed(join(root, 'client'))).map((name) => [
+      name,
+      `file:${join(root, 'node_modules', name)}`,
+    ]);
+    const tarball = `file:${join(release, `unigate-client-${version}.tgz`)}`;
+    const dependencies = { ...Object.fromEntries(brought), '@unigate/client': tarball };
+    const manifest = JSON.stringify({ private: true, type: 'module', dependencies });
+    await writeFile(join(project, 'package.json'), manifest);
+    await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit'], { cwd: project });
+    await writeFile(join(project, 'speak.js'), program);
+    gateway = await startTestGateway();
+  }, 120_000);
+  afterAll(() => gateway.close());
+
   const program = `import { Unigate } from '@unigate/client';
-const audio = await new Unigate().speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' });
+const client = new Unigate();
+const audio = await client.speech.create({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' });
 console.log(audio.contentType, (await audio.bytes()).length > 1000);
+const session = await client.realtime('alpha3-tts-flash-realtime');
+let bytes = 0;
+for await (const piece of session.speak('Good morning.', { voice: 'Aria' })) bytes += piece.length;
+console.log(bytes > 1000);
 `;
-  await writeFile(join(project, 'speak.js'), program);
-  const gateway = await startTestGateway();
-  try {
+
+  // CI names others, as paths with the system's delimiter between them.
+  const nodes = [process.execPath, ...(process.env.CLIENT_NODES ?? '').split(delimiter)].filter(
+    (node) => node,
+  );
+  test.each(nodes)('speaks, whole and live, and runs from the command line, on %s', async (node) => {
     const env = { ...process.env, UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
-    const spoken = await run(process.execPath, ['speak.js'], { cwd: project, env });
-    expect(spoken.stdout).toBe('audio/wav true\n');
-    const listed = await run(join(project, 'node_modules/.bin/unigate'), ['models'], { env });
-    expect(listed.stdout).toContain('alpha3-tts-flash');
-  } finally {
-    await gateway.close();
-  }
-}, 120_000);
+    expect((await run(node, ['speak.js'], { cwd: project, env })).stdout).toBe('audio/wav true\ntrue\n');
+    const unigate = join(project, 'node_modules/@unigate/client/bin/unigate.js');
+    expect((await run(node, [unigate, 'models'], { env })).stdout).toContain('alpha3-tts-flash');
+  });
+});
+
+/** The packages that the one in a folder needs, and those that they need. */
+async function needed(source: string, found = new Set<string>()): Promise<string[]> {
+  const manifest = await readFile(join(source, 'package.json'), 'utf8');
+  const { dependencies = {} } = JSON.parse(manifest) as { dependencies?: Record<string, string> };
+  for (const name of Object.keys(dependencies).filter((other) => !found.has(other)))
+    await needed(join(root, 'node_modules', name), found.add(name));
+  return [...found];
+}
