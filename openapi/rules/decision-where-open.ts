@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { dirname, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { type Context, isNode, type Location, type Node } from './visit.ts';
 
@@ -19,10 +19,13 @@ export const decisionWhereOpen =
   (api: 'gateway' | 'events') =>
   ({ places = listed(api) }: { places?: OpenPlaces } = {}) => {
     const decisions: Location[] = [];
-    const visited: Location[] = [];
+    /** By file: there are many more places than files. */
+    const visited = new Map<string, Location[]>();
     const operations = new Map<string, Location>();
     const note = (node: Node, { location }: Context) => {
-      visited.push(location);
+      const file = location.source.absoluteRef;
+      visited.set(file, visited.get(file) ?? []);
+      visited.get(file)?.push(location);
       const decision = node['x-decision'];
       if (typeof decision === 'string' && decision.trim()) decisions.push(location);
     };
@@ -34,12 +37,14 @@ export const decisionWhereOpen =
         leave(_root: Node, ctx: Context) {
           const folder = dirname(ctx.location.source.absoluteRef);
           for (const [place, reason] of Object.entries(places)) {
-            const isThere = isAt(place, operations.get(place), folder);
+            const { file, isThere } = placeAt(place, operations.get(place), folder);
             // What is nearest to the root of its file is the place itself, and not something inside it.
-            const [location] = visited.filter(isThere).sort((a, b) => a.pointer.length - b.pointer.length);
+            const [location] = (visited.get(file) ?? [])
+              .filter(isThere)
+              .sort((a, b) => a.pointer.length - b.pointer.length);
             if (location === undefined)
               ctx.report({ message: `Stale in open-places.yaml: ${place} is not in the spec.` });
-            else if (!decisions.some(isThere))
+            else if (!decisions.some((one) => one.source.absoluteRef === file && isThere(one)))
               ctx.report({
                 message: `${place} must carry x-decision: the interface leaves open ${reason}.`,
                 location: location.key(),
@@ -50,18 +55,14 @@ export const decisionWhereOpen =
     };
   };
 
-function isAt(
-  place: string,
-  operation: Location | undefined,
-  folder: string,
-): (location: Location) => boolean {
+/** The file of a place, and which locations in it are the place or inside it. */
+function placeAt(place: string, operation: Location | undefined, folder: string) {
   if (operation) {
     const inside = `${operation.pointer}/`;
-    return ({ source, pointer }) =>
-      source.absoluteRef === operation.source.absoluteRef && `${pointer}/`.startsWith(inside);
+    const isThere = ({ pointer }: Location) => `${pointer}/`.startsWith(inside);
+    return { file: operation.source.absoluteRef, isThere };
   }
-  const [file, property] = place.split('#');
-  return ({ source, pointer }) =>
-    relative(folder, source.absoluteRef) === file &&
-    (property === undefined || pointer.split('/').includes(property));
+  const [file = '', property] = place.split('#');
+  const isThere = ({ pointer }: Location) => property === undefined || pointer.split('/').includes(property);
+  return { file: join(folder, file), isThere };
 }

@@ -1,11 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { readErrors, statusesOf } from '../tools/errors.ts';
+import { type ErrorEntry, readErrors, statusesOf } from '../tools/errors.ts';
 import { type Context, child, children, isNode, type Node, text } from './visit.ts';
-
-const entries = readErrors(readFileSync(new URL('../errors.yaml', import.meta.url), 'utf8'));
 
 /** Each example of an error that the gateway raises has a code of errors.yaml, at its status and in its family. */
 export function errorCode() {
+  const entries = readErrors(readFileSync(new URL('../errors.yaml', import.meta.url), 'utf8'));
   return {
     Operation(node: Node, ctx: Context) {
       const operation = { node, location: ctx.location };
@@ -17,7 +16,7 @@ export function errorCode() {
             // A provider's refusal is flat, and a management error names no code.
             const error = child(ctx, example, 'value')?.node.error;
             const code = isNode(error) ? text(error.code) : '';
-            if (code === '' || isRaised(code, Number(status), family)) continue;
+            if (code === '' || isRaised(entries, code, Number(status), family)) continue;
             ctx.report({
               message: `errors.yaml has no ${code} of ${status} in family ${family}, as example ${name} says.`,
               location: example.location,
@@ -29,7 +28,7 @@ export function errorCode() {
   };
 }
 
-const isRaised = (code: string, status: number, family: string): boolean =>
+const isRaised = (entries: readonly ErrorEntry[], code: string, status: number, family: string): boolean =>
   entries.some(
     (one) => one.code === code && statusesOf(one).includes(status) && one.families.includes(family),
   );

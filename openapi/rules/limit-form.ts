@@ -1,17 +1,20 @@
 import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
+import { readYaml } from '../tools/problem.ts';
 import { type Context, isNode, type Node, text } from './visit.ts';
 
 /** The ids of the catalogue, of which a note must mean some. */
-const ids = (
-  parse(readFileSync(new URL('../models.yaml', import.meta.url), 'utf8')) as { models: { id: string }[] }
-).models.map(({ id }) => id);
+function catalogueIds(): string[] {
+  const file = readFileSync(new URL('../models.yaml', import.meta.url), 'utf8');
+  const { models } = readYaml('openapi/models.yaml', file) as { models: { id: string }[] };
+  return models.map(({ id }) => id);
+}
 
 /**
  * `x-limit` notes a limit that a schema cannot say and the server checks: a list of `{ limit, models? }`, `limit` a
  * sentence, `models` an expression that the ids of the models match.
  */
 export function limitForm() {
+  const ids = catalogueIds();
   return {
     Schema(schema: Node, ctx: Context) {
       const notes = schema['x-limit'];
@@ -22,14 +25,14 @@ export function limitForm() {
         return;
       }
       for (const note of notes) {
-        const problem = problemOf(note);
+        const problem = problemOf(note, ids);
         if (problem !== undefined) ctx.report({ message: `x-limit: ${problem}`, location });
       }
     },
   };
 }
 
-function problemOf(note: unknown): string | undefined {
+function problemOf(note: unknown, ids: readonly string[]): string | undefined {
   if (!isNode(note)) return 'each note must be an object.';
   const { limit, models, ...others } = note;
   const [unknown] = Object.keys(others);

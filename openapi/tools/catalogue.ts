@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { parse } from 'yaml';
 import schema from './models.schema.json' with { type: 'json' };
+import { type Mistake, readYaml, schemaMistake, yamlProblems } from './problem.ts';
 import { header, literal, union } from './source-text.ts';
 
 type Entry = Record<string, unknown>;
@@ -16,33 +16,33 @@ const { protocols, unit, voices } = schema.properties.models.items.properties;
 
 const isModelsFile = new Ajv({ allErrors: true }).compile<ModelsFile>(schema);
 
-/** Reads the text of models.yaml; throws an error that lists every mistake. */
+/** Reads the text of models.yaml; throws SpecProblems with every mistake. */
 export function readModels(text: string): ModelsFile {
-  const file: unknown = parse(text);
-  if (!isModelsFile(file)) {
-    const mistakes = (isModelsFile.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
-    throw new Error(`openapi/models.yaml: ${mistakes.join('; ')}`);
-  }
+  const name = 'openapi/models.yaml';
+  const file = readYaml(name, text);
+  if (!isModelsFile(file)) throw yamlProblems(name, text, (isModelsFile.errors ?? []).map(schemaMistake));
   const mistakes = brokenLinks(file);
-  if (mistakes.length > 0) throw new Error(`openapi/models.yaml: ${mistakes.join('; ')}`);
+  if (mistakes.length > 0) throw yamlProblems(name, text, mistakes);
   return file;
 }
 
-function brokenLinks(file: ModelsFile): string[] {
-  const mistakes: string[] = [];
+function brokenLinks(file: ModelsFile): Mistake[] {
+  const mistakes: Mistake[] = [];
   const seen = new Set<string>();
-  for (const model of file.models) {
-    if (seen.has(model.id)) mistakes.push(`model ${model.id} is listed twice`);
+  for (const [index, model] of file.models.entries()) {
+    const wrong = (message: string) => void mistakes.push({ path: ['models', index], message });
+    if (seen.has(model.id)) wrong(`model ${model.id} is listed twice`);
     seen.add(model.id);
     const family = file.families[model.family];
     if (model.protocols.includes('realtime') !== (model.reported !== undefined))
-      mistakes.push(`model ${model.id}: reported belongs to realtime models, and to each of them`);
-    if (!family) mistakes.push(`model ${model.id} names the unknown family ${model.family}`);
-    else if (model.voices && !family.voice_set) mistakes.push(`family ${model.family} has no voice_set`);
+      wrong(`model ${model.id}: reported belongs to realtime models, and to each of them`);
+    if (!family) wrong(`model ${model.id} names the unknown family ${model.family}`);
+    else if (model.voices && !family.voice_set) wrong(`family ${model.family} has no voice_set`);
   }
   for (const [name, family] of Object.entries(file.families)) {
     if (family.voice_set && !file.voice_sets[family.voice_set]) {
-      mistakes.push(`family ${name} names the unknown voice set ${family.voice_set}`);
+      const message = `family ${name} names the unknown voice set ${family.voice_set}`;
+      mistakes.push({ path: ['families', name], message });
     }
   }
   return mistakes;

@@ -1,10 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { Parser } from '@asyncapi/parser';
-import { bundle } from './redocly.ts';
+import { openSpecs } from './specs.ts';
 
 /** A second opinion on the AsyncAPI document, from the specification's own parser. */
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
-const { diagnostics } = await new Parser().parse(JSON.stringify(await bundle(root, 'events')));
+const { diagnostics } = await new Parser().parse(
+  JSON.stringify(await (await openSpecs(root)).bundle('events')),
+);
 const serious = diagnostics.filter(({ severity }) => severity <= 1);
 for (const { message, path, code } of serious)
   console.error(`asyncapi.yaml ${path.join('/')} ${code}: ${message}`);

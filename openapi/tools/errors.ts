@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
-import { parse } from 'yaml';
 import schema from './errors.schema.json' with { type: 'json' };
+import { type Mistake, readYaml, schemaMistake, yamlProblems } from './problem.ts';
 import { header, literal, propertyName, table, union } from './source-text.ts';
 
 /** One entry of openapi/errors.yaml. */
@@ -18,13 +18,16 @@ const isErrors = new Ajv({ allErrors: true }).compile<ErrorEntry[]>(schema);
 /** The HTTP statuses of an entry. */
 export const statusesOf = ({ status = [] }: ErrorEntry): number[] => [status].flat();
 
-/** Reads the text of errors.yaml; throws an error that lists every mistake. */
+/** Reads the text of errors.yaml; throws SpecProblems with every mistake. */
 export function readErrors(text: string): ErrorEntry[] {
-  const file: unknown = parse(text);
-  const mistakes = isErrors(file)
-    ? file.flatMap((entry, index) => mistakesIn(entry, file.slice(0, index)))
-    : (isErrors.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
-  if (mistakes.length > 0) throw new Error(`openapi/errors.yaml: ${mistakes.join('; ')}`);
+  const name = 'openapi/errors.yaml';
+  const file = readYaml(name, text);
+  const mistakes: Mistake[] = isErrors(file)
+    ? file.flatMap((entry, index) =>
+        mistakesIn(entry, file.slice(0, index)).map((message) => ({ path: [index], message })),
+      )
+    : (isErrors.errors ?? []).map(schemaMistake);
+  if (mistakes.length > 0) throw yamlProblems(name, text, mistakes);
   return file as ErrorEntry[];
 }
 

@@ -1,64 +1,120 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
-import { catalogueSource, readModels } from './catalogue.ts';
+import { catalogueSource, type ModelsFile, readModels } from './catalogue.ts';
 import { decisionsPage } from './decisions.ts';
 import { dialogues } from './dialogues.ts';
 import { docsSite } from './docs/site.ts';
+import type { JsonObject } from './document.ts';
 import { downConvert } from './down-convert.ts';
-import { errorsPage, errorsSource, readErrors } from './errors.ts';
+import { type ErrorEntry, errorsPage, errorsSource, readErrors } from './errors.ts';
 import { eventTypesSource } from './event-types.ts';
 import { eventValidatorsSource } from './event-validators.ts';
 import { eventsOf } from './events.ts';
 import { httpTypesSource } from './http-types.ts';
 import { operationsSource } from './operations.ts';
-import { bundle, lint } from './redocly.ts';
+import { type Problem, SpecProblems } from './problem.ts';
+import { openSpecs, type Specs } from './specs.ts';
 import { withoutAliases } from './without-aliases.ts';
 
-/**
- * Every file of generated/, name -> text, made from the specs below `root` (openapi/, asyncapi/, redocly.yaml).
- * Throws when the specs do not pass lint or cannot be turned into one of the files.
- */
-export async function outputs(root: string): Promise<Map<string, string>> {
-  const modelsFile = readFile(join(root, 'openapi/models.yaml'), 'utf8').then(readModels);
-  const errorsFile = readFile(join(root, 'openapi/errors.yaml'), 'utf8').then(readErrors);
-  await complaints([lint(root, 'gateway'), lint(root, 'events'), modelsFile, errorsFile]);
-  const [models, errors, openapi, asyncapi, areas] = await Promise.all([
-    modelsFile,
-    errorsFile,
-    bundle(root, 'gateway'),
-    bundle(root, 'events'),
-    componentAreas(root),
-  ]);
-  const forClients = withoutAliases(openapi);
-  const events = eventsOf(asyncapi);
-  const validators = eventValidatorsSource(events);
-  const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
-  const docs = await docsSite(root, { openapi, errors, decisions });
-  return new Map([
-    ['openapi.json', json(openapi)],
-    ['openapi-clients.json', json(forClients)],
-    ['openapi-3.0.json', json(downConvert(forClients))],
-    ['asyncapi.json', json(asyncapi)],
-    ['dialogues.json', json(await dialogues(root))],
-    ['http.ts', await httpTypesSource(openapi)],
-    ['events.ts', await eventTypesSource(events)],
-    ['event-validators.js', validators.js],
-    ['event-validators.d.ts', validators.dts],
-    ['operations.ts', operationsSource(openapi)],
-    ['catalogue.ts', catalogueSource(models)],
-    ['errors.ts', errorsSource(errors)],
-    ['errors.md', errorsPage(errors)],
-    ['decisions.md', decisions],
-    ...[...docs].map(([name, text]) => [`docs/${name}`, text] as const),
-  ]);
+/** The contract as it is read, before anything is made of it. */
+export interface Sources {
+  openapi: JsonObject;
+  asyncapi: JsonObject;
+  errors: readonly ErrorEntry[];
+  models: ModelsFile;
 }
 
-/** Throws with the messages of all that failed, so that one run shows everything there is to mend. */
+/** Every file of generated/, name -> text. */
+export type Outputs = Map<string, string>;
+
+/**
+ * Every file of generated/, made from the specs below `root` (openapi/, asyncapi/, redocly.yaml).
+ * Throws SpecProblems when the specs do not pass lint or cannot be read, an Error when they cannot be turned into one of
+ * the files.
+ */
+export async function outputs(root: string): Promise<Outputs> {
+  return createMaker(root)(await readSources(root, await openSpecs(root)));
+}
+
+/** Lints and reads the contract; throws one SpecProblems with all that is wrong, so that one run shows it. */
+export async function readSources(root: string, specs: Specs): Promise<Sources> {
+  const file = (name: string) => readFile(join(root, 'openapi', name), 'utf8');
+  const reading = {
+    models: file('models.yaml').then(readModels),
+    errors: file('errors.yaml').then(readErrors),
+  };
+  await complaints([linted(specs, 'gateway'), linted(specs, 'events'), reading.models, reading.errors]);
+  return {
+    openapi: await specs.bundle('gateway'),
+    asyncapi: await specs.bundle('events'),
+    errors: await reading.errors,
+    models: await reading.models,
+  };
+}
+
+/** Makes the files; what is made of a document that is as before is not made again. */
+export function createMaker(root: string): (sources: Sources) => Promise<Outputs> {
+  const ofOpenapi = remembered(async (openapi: JsonObject) => {
+    const forClients = withoutAliases(openapi);
+    return new Map([
+      ['openapi.json', json(openapi)],
+      ['openapi-clients.json', json(forClients)],
+      ['openapi-3.0.json', json(downConvert(forClients))],
+      ['http.ts', await httpTypesSource(openapi)],
+      ['operations.ts', operationsSource(openapi)],
+    ]);
+  });
+  const ofAsyncapi = remembered(async (asyncapi: JsonObject) => {
+    const events = eventsOf(asyncapi);
+    const validators = eventValidatorsSource(events);
+    return new Map([
+      ['asyncapi.json', json(asyncapi)],
+      ['events.ts', await eventTypesSource(events)],
+      ['event-validators.js', validators.js],
+      ['event-validators.d.ts', validators.dts],
+    ]);
+  });
+  return async ({ openapi, asyncapi, errors, models }) => {
+    const areas = await componentAreas(root);
+    const decisions = decisionsPage(openapi, asyncapi, (component) => areas.get(component));
+    const docs = await docsSite(root, { openapi, errors, decisions });
+    return new Map([
+      ...(await ofOpenapi(openapi)),
+      ...(await ofAsyncapi(asyncapi)),
+      ['dialogues.json', json(await dialogues(root))],
+      ['catalogue.ts', catalogueSource(models)],
+      ['errors.ts', errorsSource(errors)],
+      ['errors.md', errorsPage(errors)],
+      ['decisions.md', decisions],
+      ...[...docs].map(([name, text]) => [`docs/${name}`, text] as const),
+    ]);
+  };
+}
+
+/** Answers from before while the document says the same. */
+function remembered<Made>(make: (document: JsonObject) => Promise<Made>) {
+  let known: { text: string; made: Made } | undefined;
+  return async (document: JsonObject): Promise<Made> => {
+    const text = JSON.stringify(document);
+    if (known?.text !== text) known = { text, made: await make(document) };
+    return known.made;
+  };
+}
+
+async function linted(specs: Specs, api: 'gateway' | 'events'): Promise<void> {
+  const problems = await specs.lint(api);
+  if (problems.length > 0) throw new SpecProblems(problems);
+}
+
+/** Throws with the problems of all that failed, each once. */
 async function complaints(work: readonly Promise<unknown>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).filter((result) => result.status === 'rejected');
-  if (failed.length === 0) return;
-  const messages = failed.map(({ reason }) => (reason instanceof Error ? reason.message : String(reason)));
-  throw new Error([...new Set(messages)].join('\n'));
+  const problems: Problem[] = failed.flatMap(({ reason }): readonly Problem[] => {
+    if (reason instanceof SpecProblems) return reason.problems;
+    throw reason;
+  });
+  const distinct = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  if (distinct.size > 0) throw new SpecProblems([...distinct.values()]);
 }
 
 const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { JsonObject } from '../document.ts';
 import { type ErrorEntry, readErrors } from '../errors.ts';
-import { bundle } from '../redocly.ts';
+import { openSpecs } from '../specs.ts';
 
 const run = promisify(execFile);
 
@@ -28,9 +28,10 @@ export class CannotJudge extends Error {
 
 /** The contract as the specs below `root` have it now, bundled afresh. */
 export async function currentContract(root: string): Promise<Contract> {
+  const specs = await openSpecs(root);
   const [openapi, asyncapi, errors] = await Promise.all([
-    bundle(root, 'gateway'),
-    bundle(root, 'events'),
+    specs.bundle('gateway'),
+    specs.bundle('events'),
     readFile(join(root, 'openapi/errors.yaml'), 'utf8'),
   ]);
   return { openapi, asyncapi, errors: readErrors(errors) };

@@ -1,0 +1,93 @@
+import { isMap, LineCounter, parseDocument } from 'yaml';
+
+/** Something wrong with the contract, and where it stands. */
+export interface Problem {
+  /** Path below the root, with slashes. */
+  file: string;
+  /** From 1; undefined where only the file is known. */
+  line?: number | undefined;
+  column?: number | undefined;
+  severity: 'error' | 'warn';
+  /** The lint rule that says so; undefined: the file cannot be used at all. */
+  rule?: string | undefined;
+  message: string;
+}
+
+/** The contract cannot be generated from; the message has a line for each problem. */
+export class SpecProblems extends Error {
+  override readonly name = 'SpecProblems';
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    super(problems.map(problemLine).join('\n'));
+    this.problems = problems;
+  }
+}
+
+/** `file:line:column severity rule: message`, as editors and terminals make links of. */
+export function problemLine({ file, line, column, severity, rule, message }: Problem): string {
+  const place = [file, line, column].filter((part) => part !== undefined).join(':');
+  return `${place} ${severity}${rule === undefined ? '' : ` ${rule}`}: ${message}`;
+}
+
+/** Something wrong with a YAML file, at the keys and indices that lead to it. */
+export interface Mistake {
+  path: readonly (string | number)[];
+  message: string;
+}
+
+/** What Ajv says of a value, as a mistake at its place. */
+export function schemaMistake({
+  instancePath,
+  message = '',
+}: {
+  instancePath: string;
+  message?: string;
+}): Mistake {
+  const path = instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return { path, message: `${instancePath} ${message}`.trim() };
+}
+
+/** Reads YAML; throws SpecProblems when it is none. */
+export function readYaml(file: string, text: string): unknown {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const problems = document.errors.map(({ message, pos }): Problem => {
+    const { line, col } = lines.linePos(pos[0]);
+    const [first = ''] = message.split(/ at line \d+/);
+    return { file, line, column: col, severity: 'error', message: first };
+  });
+  if (problems.length > 0) throw new SpecProblems(problems);
+  return document.toJS();
+}
+
+/** Mistakes at the lines of a YAML file where they stand. */
+export function yamlProblems(file: string, text: string, mistakes: readonly Mistake[]): SpecProblems {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  return new SpecProblems(
+    mistakes.map(({ path, message }): Problem => {
+      const start = startOf(document, path);
+      const { line, col } = start === undefined ? {} : lines.linePos(start);
+      return { file, line, column: col, severity: 'error', message };
+    }),
+  );
+}
+
+/** Offset of what stands at a path, or of the nearest thing around it. */
+function startOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]) {
+  for (let depth = path.length; depth >= 0; depth--) {
+    const parent = document.getIn(path.slice(0, depth - 1), true);
+    const key = path[depth - 1];
+    const pair = isMap(parent) ? parent.items.find((item) => String(item.key) === String(key)) : undefined;
+    const node = (pair?.key ?? document.getIn(path.slice(0, depth), true)) as
+      | { range?: number[] }
+      | undefined;
+    const start = node?.range?.[0];
+    if (start !== undefined) return start;
+  }
+  return undefined;
+}

@@ -1,0 +1,129 @@
+import { dirname, join, relative, sep } from 'node:path';
+import {
+  BaseResolver,
+  bundleDocument,
+  type Config,
+  type Document,
+  detectSpec,
+  getLineColLocation,
+  getTypes,
+  lintDocument,
+  loadConfig,
+  YamlParseError,
+} from '@redocly/openapi-core';
+import type { JsonObject } from './document.ts';
+import { type Problem, SpecProblems } from './problem.ts';
+
+/** The names of the two documents in redocly.yaml. */
+export const apis = ['gateway', 'events'] as const;
+export type Api = (typeof apis)[number];
+
+/** Both documents, whose files are read once; what is asked again is answered from before until a file is forgotten. */
+export interface Specs {
+  /** Lints one document; empty when it passes. */
+  lint(api: Api): Promise<readonly Problem[]>;
+  /** Bundles one document into one whose `$ref`s are all local. Throws SpecProblems when that cannot be done. */
+  bundle(api: Api): Promise<JsonObject>;
+  /** Takes files, by their paths below the root, as changed, made or gone. */
+  forget(files: readonly string[]): void;
+}
+
+/** The documents below `root`, as its redocly.yaml names them. */
+export async function openSpecs(root: string): Promise<Specs> {
+  const config = await loadConfig({ configPath: join(root, 'redocly.yaml') });
+  const specs = { gateway: openSpec(root, config, 'gateway'), events: openSpec(root, config, 'events') };
+  return {
+    lint: (api) => specs[api].lint(),
+    bundle: (api) => specs[api].bundle(),
+    forget: (files) => apis.forEach((api) => void specs[api].forget(files)),
+  };
+}
+
+function openSpec(root: string, whole: Config, api: Api) {
+  const config = whole.forAlias(api);
+  const file = whole.resolvedConfig.apis?.[api]?.root ?? '';
+  if (file === '') throw new Error(`redocly.yaml names no document ${api}`);
+  const resolver = new BaseResolver(whole.resolve);
+  let problems: Promise<readonly Problem[]> | undefined;
+  let bundled: Promise<JsonObject> | undefined;
+
+  const documentFrom = async (from: BaseResolver): Promise<Document> => {
+    try {
+      const document = await from.resolveDocument(null, join(root, file), true);
+      if (document instanceof Error) throw document;
+      return document;
+    } catch (error) {
+      throw new SpecProblems([unreadable(error, root, file)]);
+    }
+  };
+
+  const lint = async () => {
+    const document = await documentFrom(resolver);
+    const found = await lintDocument({ document, config, externalRefResolver: resolver });
+    return found.filter(({ ignored }) => !ignored).map((one) => problemOf(one, root));
+  };
+
+  const bundle = async () => {
+    const own = await copied(resolver);
+    const document = await documentFrom(own);
+    const types = getTypes(detectSpec(document.parsed));
+    const made = await bundleDocument({ document, config, externalRefResolver: own, types });
+    if (made.problems.length > 0) throw new SpecProblems(made.problems.map((one) => problemOf(one, root)));
+    // One object at several places, as YAML may have it, becomes one for each.
+    return JSON.parse(JSON.stringify(made.bundle.parsed)) as JsonObject;
+  };
+
+  const isPart = (path: string) =>
+    resolver.cache.has(join(root, path)) ||
+    path.startsWith(`${dirname(file).replace(/^\.\//, '')}/`) ||
+    path.startsWith('openapi/rules/');
+
+  return {
+    lint: () =>
+      (problems ??= lint().catch((error: unknown) => {
+        if (error instanceof SpecProblems) return error.problems;
+        throw error;
+      })),
+    bundle: () => (bundled ??= bundle()),
+    forget(paths: readonly string[]) {
+      if (!paths.some(isPart)) return;
+      problems = undefined;
+      bundled = undefined;
+      for (const path of paths) resolver.cache.delete(join(root, path));
+    },
+  };
+}
+
+/** The bundler writes into what it is given, so it gets copies of what has been read. */
+async function copied(resolver: BaseResolver): Promise<BaseResolver> {
+  const copy = new BaseResolver();
+  for (const [file, reading] of resolver.cache) {
+    const document = await reading.catch(() => undefined);
+    if (document === undefined || document instanceof Error) continue;
+    copy.cache.set(file, Promise.resolve({ ...document, parsed: structuredClone(document.parsed) }));
+  }
+  return copy;
+}
+
+type Found = Awaited<ReturnType<typeof lintDocument>>[number];
+
+function problemOf({ location: [location], ruleId, severity, message }: Found, root: string): Problem {
+  const at = location && getLineColLocation(location);
+  return {
+    file: at ? placeOf(root, at.source.absoluteRef) : 'redocly.yaml',
+    line: at?.start.line,
+    column: at?.start.col,
+    severity,
+    rule: ruleId,
+    message,
+  };
+}
+
+function unreadable(error: unknown, root: string, file: string): Problem {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof YamlParseError)) return { file, severity: 'error', message };
+  const { source, line, col } = error;
+  return { file: placeOf(root, source.absoluteRef), line, column: col, severity: 'error', message };
+}
+
+const placeOf = (root: string, file: string) => relative(root, file).split(sep).join('/');
