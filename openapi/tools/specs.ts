@@ -35,7 +35,9 @@ export async function openSpecs(root: string): Promise<Specs> {
   return {
     lint: (api) => specs[api].lint(),
     bundle: (api) => specs[api].bundle(),
-    forget: (files) => apis.forEach((api) => void specs[api].forget(files)),
+    forget(files) {
+      for (const api of apis) specs[api].forget(files);
+    },
   };
 }
 
@@ -60,7 +62,10 @@ function openSpec(root: string, whole: Config, api: Api) {
   const lint = async () => {
     const document = await documentFrom(resolver);
     const found = await lintDocument({ document, config, externalRefResolver: resolver });
-    return found.filter(({ ignored }) => !ignored).map((one) => problemOf(one, root));
+    const problems = found.filter(({ ignored }) => !ignored).map((one) => problemOf(one, root));
+    // What cannot be read is missed at many other places.
+    const unread = problems.filter(({ message }) => message.startsWith(cannotRead));
+    return unread.length > 0 ? unread : problems;
   };
 
   const bundle = async () => {
@@ -73,9 +78,10 @@ function openSpec(root: string, whole: Config, api: Api) {
     return JSON.parse(JSON.stringify(made.bundle.parsed)) as JsonObject;
   };
 
+  const folder = join(dirname(file), '/');
   const isPart = (path: string) =>
     resolver.cache.has(join(root, path)) ||
-    path.startsWith(`${dirname(file).replace(/^\.\//, '')}/`) ||
+    (path.startsWith(folder) && !apart.test(path)) ||
     path.startsWith('openapi/rules/');
 
   return {
@@ -94,6 +100,9 @@ function openSpec(root: string, whole: Config, api: Api) {
   };
 }
 
+/** What stands beside a document without being a part of it. */
+const apart = /^openapi\/(guides|workflows|tools|dev)\//;
+
 /** The bundler writes into what it is given, so it gets copies of what has been read. */
 async function copied(resolver: BaseResolver): Promise<BaseResolver> {
   const copy = new BaseResolver();
@@ -105,6 +114,9 @@ async function copied(resolver: BaseResolver): Promise<BaseResolver> {
   return copy;
 }
 
+/** How the linter's message begins where a file is no YAML. */
+const cannotRead = 'Failed to parse: ';
+
 type Found = Awaited<ReturnType<typeof lintDocument>>[number];
 
 function problemOf({ location: [location], ruleId, severity, message }: Found, root: string): Problem {
@@ -115,7 +127,7 @@ function problemOf({ location: [location], ruleId, severity, message }: Found, r
     column: at?.start.col,
     severity,
     rule: ruleId,
-    message,
+    message: message.replaceAll(`${root.replace(/\/$/, '')}/`, ''),
   };
 }
 

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { type JsonObject, operationsOf } from '../document.ts';
+import { readYaml } from '../problem.ts';
 import { escaped } from './page.ts';
 
 /** What a page tells of an Arazzo document. */
@@ -32,7 +32,7 @@ ${found.map((one) => described(one, calls)).join('\n')}`;
 }
 
 function workflowOf(file: string, text: string): Workflow {
-  const document = parse(text) as Omit<Workflow, 'file'>;
+  const document = readYaml(`openapi/workflows/${file}`, text) as Omit<Workflow, 'file'>;
   return { ...document, file };
 }
 

@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { docsFile, pagePolicy } from '../../server/operations/docs-site.ts';
+import type { Outputs } from '../tools/outputs.ts';
+
+export interface Preview {
+  address: string;
+  /** Makes every open page load again. */
+  reload(): void;
+  close(): void;
+}
+
+const script = `new EventSource('/changes').addEventListener('reload', () => location.reload());\n`;
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  html: 'text/html; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+};
+
+/** Serves the documentation to this machine alone, as it was last made. Throws the system's error when it cannot listen. */
+export async function openPreview(port: number, outputs: () => Outputs): Promise<Preview> {
+  const open = new Set<ServerResponse>();
+  const answer = async ({ method, url = '/' }: IncomingMessage, response: ServerResponse) => {
+    const name = url.replace(/[?#].*/, '').slice(1) || 'index.html';
+    if (method !== 'GET') return response.writeHead(405, { allow: 'GET' }).end();
+    if (name === 'changes') {
+      open.add(response);
+      response.on('close', () => open.delete(response));
+      response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
+      return response.write('retry: 500\n\n');
+    }
+    const body = await bodyOf(name, outputs());
+    if (body === undefined) return response.writeHead(404).end('there is no such page');
+    response.writeHead(200, {
+      'content-type': mediaTypes[name.split('.').at(-1) ?? ''] ?? 'text/plain; charset=utf-8',
+      'content-security-policy': pagePolicy,
+      'cache-control': 'no-store',
+    });
+    return response.end(body);
+  };
+  const server = createServer((request, response) => {
+    void answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  return {
+    address: `http://127.0.0.1:${typeof address === 'object' ? address?.port : port}/`,
+    reload: () => open.forEach((response) => void response.write('event: reload\ndata:\n\n')),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function bodyOf(name: string, outputs: Outputs): Promise<string | Buffer | undefined> {
+  if (name === 'preview.js') return script;
+  // The script that draws the reference is the only part that is not made here.
+  if (name === 'scalar.js') return (await docsFile(name, undefined))?.body;
+  const text = outputs.get(/^(openapi|asyncapi)\.json$/.test(name) ? name : `docs/${name}`);
+  return name.endsWith('.html')
+    ? text?.replace('</body>', '<script src="/preview.js"></script></body>')
+    : text;
+}

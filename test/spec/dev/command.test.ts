@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { operation, type SmallContract, smallContract } from './small-contract.ts';
+
+const main = fileURLToPath(new URL('../../../openapi/dev/main.ts', import.meta.url));
+let contract: SmallContract;
+
+beforeAll(async () => {
+  contract = await smallContract();
+});
+afterAll(() => contract.remove());
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [main, '--root', contract.root, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  const ended = once(child, 'close').then(([code]) => code as number);
+  return { child, ended, output: () => output };
+}
+
+test.each([
+  [['--port', '80808'], '--port is 80808: it must be from 0 to 65535'],
+  [['--port', 'here'], '--port is here: it must be from 0 to 65535'],
+  [['--twice'], "Unknown option '--twice'"],
+])('%j is refused', async (args, message) => {
+  const { ended, output } = start(...args);
+  expect(await ended).toBe(1);
+  expect(output()).toContain(message);
+});
+
+test('a taken port is named', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  const { ended, output } = start('--port', String(port));
+  expect(await ended).toBe(1);
+  expect(output()).toContain(`--port ${port} is taken`);
+  taken.close();
+});
+
+test('--once ends with 0 when all holds, and with 1 and the place when it does not', async () => {
+  const fine = start('--once');
+  expect(await fine.ended, fine.output()).toBe(0);
+  await contract.write('openapi/paths/song.yaml', operation('A song.', 'Song'));
+  const broken = start('--once');
+  expect(await broken.ended).toBe(1);
+  expect(broken.output()).toMatch(/openapi\/paths\/song\.yaml:3:16 error house\/operation-id-form/);
+  await contract.write('openapi/paths/song.yaml', operation('A song.'));
+});
+
+test('a save is told, the page in the browser loads again, and Ctrl-C ends it', async () => {
+  const { child, ended, output } = start('--port', '0');
+  await expect.poll(output, { timeout: 20_000 }).toContain('other files');
+  const [, address = ''] = /documentation on (\S+),/.exec(output()) ?? [];
+  const page = await (await fetch(address)).text();
+  expect(page).toContain('<script src="/preview.js"></script></body>');
+  expect((await fetch(`${address}nothing.html`)).status).toBe(404);
+
+  const changes = await fetch(`${address}changes`);
+  await contract.write('openapi/paths/song.yaml', operation('The song of all songs.'));
+  const reader = changes.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let events = '';
+  while (!events.includes('event: reload')) events += (await reader?.read())?.value ?? '';
+  expect(await (await fetch(`${address}openapi.json`)).text()).toContain('The song of all songs.');
+  expect(output()).toMatch(/saved openapi\/paths\/song\.yaml\n {2}operation getSong: summary "A song\." ->/);
+  expect(output()).toMatch(/holds \d+ ms after the save/);
+
+  child.kill('SIGINT');
+  expect(await ended).toBe(0);
+});

@@ -1,0 +1,118 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLoop, type Loop } from '../../../openapi/dev/loop.ts';
+import { problemLine } from '../../../openapi/tools/problem.ts';
+import { operation, type SmallContract, smallContract, song } from './small-contract.ts';
+
+let contract: SmallContract;
+let loop: Loop;
+
+beforeAll(async () => {
+  contract = await smallContract();
+  loop = await createLoop(contract.root);
+  const first = await loop.run([], () => false);
+  const rest = await loop.rest(new AbortController().signal);
+  expect([first?.problems, rest.problems]).toEqual([[], []]);
+  expect(first?.written).toContain('http.ts');
+});
+afterAll(async () => {
+  await loop.close();
+  await contract.remove();
+});
+
+const save = async (path: string, text: string) => {
+  await contract.write(path, text);
+  const verdict = await loop.run([path], () => false);
+  if (verdict === undefined) throw new Error('nothing was to overtake this run');
+  return { ...verdict, lines: verdict.problems.map(problemLine) };
+};
+const generated = (name: string) => readFile(join(contract.root, 'generated', name), 'utf8');
+
+test('a changed description is told in words, written everywhere, and costs no types', async () => {
+  const { changes, written, lines, checked } = await save(
+    'openapi/paths/song.yaml',
+    operation('Another song.'),
+  );
+  expect(changes).toEqual(['operation getSong: summary "A song." -> "Another song."']);
+  expect(written).toEqual([
+    'http.ts',
+    'openapi-3.0.json',
+    'openapi-clients.json',
+    'openapi.json',
+    'operations.ts',
+  ]);
+  expect(await generated('openapi.json')).toContain('Another song.');
+  expect(lines).toEqual([]);
+  expect(checked).toBe(1);
+});
+
+test('a schema that the code does not agree with is told at the line of the code', async () => {
+  const broken = await save('openapi/schemas/music/Song.yaml', song('integer'));
+  expect(broken.changes).toEqual(['schema Song: properties.title.type "string" -> "integer"']);
+  expect(broken.lines).toEqual([
+    "server/title.ts:3:71 error TS2322: Type 'number' is not assignable to type 'string'.",
+  ]);
+  const mended = await save('openapi/schemas/music/Song.yaml', song('string'));
+  expect(mended.lines).toEqual([]);
+});
+
+test('half a line of YAML is told with its place and keeps what was generated', async () => {
+  const before = await generated('openapi.json');
+  const { lines, written } = await save(
+    'openapi/paths/song.yaml',
+    'get:\n  operationId: [getSong\n  tags: [music]\n',
+  );
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^openapi\/paths\/song\.yaml:3:\d+ error no-unresolved-refs: Failed to parse/);
+  expect(written).toEqual([]);
+  expect(await generated('openapi.json')).toBe(before);
+  expect((await save('openapi/paths/song.yaml', operation('Another song.'))).lines).toEqual([]);
+});
+
+test('a rule of the house is told with its place', async () => {
+  const { lines } = await save('openapi/paths/song.yaml', operation('A song.', 'Song'));
+  expect(lines).toEqual([
+    expect.stringMatching(/^openapi\/paths\/song\.yaml:3:16 error house\/operation-id-form: /),
+  ]);
+  await save('openapi/paths/song.yaml', operation('Another song.'));
+});
+
+test('a mistake in the list of errors is told with its line', async () => {
+  const file = join(contract.root, 'openapi/errors.yaml');
+  const before = await readFile(file, 'utf8');
+  const { lines } = await save('openapi/errors.yaml', `${before}${before.replace('never', 'perhaps')}`);
+  expect(lines).toEqual([
+    expect.stringMatching(/^openapi\/errors\.yaml:2:\d+ error: \/1\/retry must be equal/),
+  ]);
+  expect((await save('openapi/errors.yaml', before)).lines).toEqual([]);
+});
+
+test('a file that is gone is missed where it is named, and found when it is back', async () => {
+  await rm(join(contract.root, 'openapi/paths/song.yaml'));
+  const gone = await loop.run(['openapi/paths/song.yaml'], () => false);
+  expect(gone?.problems.map(problemLine)[0]).toMatch(
+    /^openapi\/openapi\.yaml:7:\d+ error no-unresolved-refs: /,
+  );
+  const back = await save('openapi/paths/song.yaml', operation('Another song.'));
+  expect(back.lines).toEqual([]);
+});
+
+test('a run that is overtaken tells nothing, and the next one tells both changes', async () => {
+  await contract.write('openapi/paths/song.yaml', operation('Yet another song.'));
+  expect(await loop.run(['openapi/paths/song.yaml'], () => true)).toBeUndefined();
+  const { changes, written } = await save('openapi/guides/1-start.md', '# Start\n\nBegin elsewhere.\n');
+  expect(changes).toEqual(['operation getSong: summary "Another song." -> "Yet another song."']);
+  expect(written).toEqual(expect.arrayContaining(['docs/start.html', 'openapi.json']));
+});
+
+test('code that is saved is checked, and so is what depends on it', async () => {
+  await contract.write(
+    'server/shout.ts',
+    `import { title } from './title.ts';\n\nexport const shout: string = title({ title: 'a' });\n`,
+  );
+  expect((await loop.run(['server/shout.ts'], () => false))?.problems).toEqual([]);
+  const wrong = `export const title = (song: object): number => Object.keys(song).length;\n`;
+  const { lines } = await save('server/title.ts', wrong);
+  expect(lines).toEqual([expect.stringMatching(/^server\/shout\.ts:3:14 error TS2322: /)]);
+});
