@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { parse } from 'yaml';
 import type { JsonObject } from './document.ts';
+import { readYaml } from './problem.ts';
 
 /** The dialogues of `asyncapi/examples/`, by the names of their files. */
 export async function dialogues(root: string): Promise<JsonObject> {
@@ -9,7 +9,7 @@ export async function dialogues(root: string): Promise<JsonObject> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.yaml')).sort();
   const read = async (file: string): Promise<[string, JsonObject]> => [
     basename(file, '.yaml'),
-    parse(await readFile(join(folder, file), 'utf8')) as JsonObject,
+    readYaml(`asyncapi/examples/${file}`, await readFile(join(folder, file), 'utf8')) as JsonObject,
   ];
   return Object.fromEntries(await Promise.all(files.map(read)));
 }
