@@ -1,4 +1,9 @@
 import type { NextFunction, Request, Response } from 'express';
+import { operations } from '../../generated/operations.ts';
+
+const allowedMethods = [...new Set(Object.values(operations).map(({ method }) => method.toUpperCase()))].join(
+  ', ',
+);
 
 const allowedHeaders = [
   'authorization',
@@ -34,6 +39,7 @@ const exposedHeaders = [
   'x-should-retry',
   'content-range',
   'accept-ranges',
+  'content-disposition',
 ].join(', ');
 
 /**
@@ -57,7 +63,7 @@ export function cors(request: Request, response: Response, next: NextFunction): 
     .split(',')
     .map((name) => name.trim())
     .filter((name) => /^x-stainless-[a-z0-9-]+$/.test(name));
-  response.setHeader('access-control-allow-methods', 'GET, POST, DELETE');
+  response.setHeader('access-control-allow-methods', allowedMethods);
   response.setHeader('access-control-allow-headers', [...new Set([...allowedHeaders, ...asked])].join(', '));
   response.setHeader('access-control-max-age', '7200');
   response.statusCode = 204;

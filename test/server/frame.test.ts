@@ -1,6 +1,7 @@
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { documentedOperations } from '../../client/conformance/contract/documented.ts';
 import { operationIds } from '../../generated/operations.ts';
 import { findRoute, routes } from '../../server/http/routes.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -222,6 +223,35 @@ describe('browsers', () => {
       expect(allowed.split(', ')).toContain(name);
     }
     expect(allowed).not.toContain('evil');
+  });
+
+  test('every method and every header of a request that the contract has is allowed', async () => {
+    for (const { id, method, path, parameters } of documentedOperations.values()) {
+      const headers = {
+        origin: 'https://app.example',
+        'access-control-request-method': method.toUpperCase(),
+      };
+      const url = target.url + path.replaceAll(/\{\w+\}/g, '1');
+      const reply = await fetch(url, { method: 'OPTIONS', headers });
+      expect(reply.status, id).toBe(204);
+      const listed = (name: string) => (reply.headers.get(`access-control-allow-${name}`) ?? '').split(', ');
+      expect(listed('methods'), id).toContain(method.toUpperCase());
+      const named = parameters.filter((parameter) => parameter.in === 'header');
+      expect(listed('headers'), id).toEqual(
+        expect.arrayContaining(named.map(({ name }) => name.toLowerCase())),
+      );
+    }
+  });
+
+  test('every header of an answer that the contract has can be read by a page', async () => {
+    const reply = await fetch(`${target.url}/healthz`, { headers: { origin: 'https://app.example' } });
+    const exposed = (reply.headers.get('access-control-expose-headers') ?? '').split(', ');
+    // A browser shows the first by itself and minds the others itself.
+    const itsOwn = ['cache-control', 'content-security-policy', 'x-content-type-options'];
+    const documented = [...documentedOperations.values()].flatMap(({ responses }) =>
+      responses.flatMap(({ headers }) => headers.map(({ name }) => name.toLowerCase())),
+    );
+    expect([...exposed, ...itsOwn]).toEqual(expect.arrayContaining([...new Set(documented)]));
   });
 
   test('answers and errors alike may be read, with their ids', async () => {
