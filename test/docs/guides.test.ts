@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readGuides } from '../../openapi/tools/docs/guides.ts';
+import { type Mock, startMock } from '../mock/server.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { run, type Snippet, snippetsOf, workshop } from './snippets.ts';
 
@@ -16,13 +17,15 @@ const guides = (await readGuides(root)).map((guide) => ({
 }));
 
 let target: TestGateway;
+let mock: Mock;
 let place: Awaited<ReturnType<typeof workshop>>;
 beforeAll(async () => {
   target = await startTestGateway({ callbacks: { allowPrivate: true, secret } });
+  mock = await startMock();
   place = await workshop();
 });
 afterAll(async () => {
-  await target.close();
+  await Promise.all([target.close(), mock.close()]);
   await place.remove();
 });
 
@@ -30,6 +33,7 @@ const started = (snippet: Snippet) =>
   run(snippet, place.folder, {
     UNIGATE_BASE_URL: target.url,
     UNIGATE_API_KEY: target.key,
+    UNIGATE_MOCK_URL: mock.url,
     CALLBACK_SECRET: secret,
   });
 

@@ -41,9 +41,10 @@ export async function answerAsDocumented(
   const { examples } = media;
   const named = examples.find(({ name }) => name === preference?.example);
   const file = mediaOf(type);
-  // As Express would add a charset that is not in the contract.
+  // As the gateway does it.
+  const full = /^application\/json$|^text\//.test(type) ? `${type}; charset=utf-8` : type;
   const send = (body: string | Buffer) =>
-    response.writeHead(found.status, { 'content-type': type }).end(body);
+    response.writeHead(found.status, { 'content-type': full }).end(body);
   if (file !== undefined) send(file);
   else if (type === jsonLines) send(examples.map(({ value }) => `${JSON.stringify(value)}\n`).join(''));
   else if (type !== 'application/json') send(written((named ?? examples[0])?.value ?? ''));

@@ -1,0 +1,364 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { documentedOperations } from '../../client/conformance/contract/documented.ts';
+import { readSettings } from '../../server/settings/settings.ts';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { exchange } from '../support/exchange.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { type Mock, startMock } from './server.ts';
+import { append, plain, update } from './sockets/client-events.ts';
+
+interface Keys {
+  /** Its user may do everything. */
+  own: string;
+  /** Of another user, without quota. */
+  penniless: string;
+  /** Was never told. */
+  unknown: string;
+}
+/** What a probe is tried on: the mock or a gateway. */
+interface Target {
+  url: string;
+  keys: Keys;
+  /** The same server after a restart, or one of the kind with a limit of one request a minute. */
+  restarted: () => Promise<Target>;
+  limited: () => Promise<Target>;
+}
+interface Probe {
+  /** What the target does, in a form that can be compared. */
+  seen: (target: Target) => Promise<unknown>;
+  mock: unknown;
+  gateway: unknown;
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+let gateway: TestGateway;
+let mock: Mock;
+const targets: { mock?: Target; gateway?: Target } = {};
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'unigate-differences-'));
+  const change = { dataDir, callbacks: { allowPrivate: true, secret: undefined } };
+  [gateway, mock] = await Promise.all([startTestGateway(change), startMock({ taskMs: 1, paceMs: 0 })]);
+  const { store, clock } = gateway.gateway;
+  const penniless = generateKey();
+  const now = clock();
+  const { id: userId } = await store.run('createUser', { name: 'other', group: 'default', now });
+  await store.run('createToken', {
+    userId,
+    name: 'other',
+    keyHash: hashKey(penniless),
+    keyHint: keyHint(penniless),
+    now,
+  });
+  const keys = { own: gateway.key, penniless, unknown: 'sk-wrong' };
+  const gatewayAt = (url: string, own = gateway.key): Target => ({
+    url,
+    keys: { ...keys, own },
+    async restarted() {
+      await gateway.close();
+      gateway = await startTestGateway(change);
+      return gatewayAt(gateway.url, keys.own);
+    },
+    async limited() {
+      const limits = { ...readSettings({}).limits, requestsPerMinute: 1 };
+      const other = await startTestGateway({ limits });
+      closing.push(() => other.close());
+      return gatewayAt(other.url, other.key);
+    },
+  });
+  const mockAt = (url: string): Target => ({
+    url,
+    keys,
+    async restarted() {
+      await mock.close();
+      mock = await startMock({ taskMs: 1 });
+      return mockAt(mock.url);
+    },
+    limited: () => Promise.resolve(mockAt(url)),
+  });
+  targets.gateway = gatewayAt(gateway.url);
+  targets.mock = mockAt(mock.url);
+  closing.push(
+    () => gateway.close(),
+    () => mock.close(),
+    () => rm(dataDir, { recursive: true, force: true }),
+  );
+}, 60_000);
+afterAll(async () => {
+  for (const close of closing) await close();
+});
+
+type More = { key?: string; headers?: Record<string, string>; method?: string };
+
+function call(
+  { url, keys }: Target,
+  path: string,
+  body?: unknown,
+  { key = keys.own, headers = {}, method }: More = {},
+) {
+  return fetch(url + path, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+const status = async (...args: Parameters<typeof call>) => (await call(...args)).status;
+const taken = async (...args: Parameters<typeof call>) => {
+  const answer = await call(...args);
+  if (!answer.ok) throw new Error(`${args[1]}: ${answer.status} ${await answer.text()}`);
+  return answer;
+};
+const json = async <T>(...args: Parameters<typeof call>) => (await (await taken(...args)).json()) as T;
+const bytes = async (...args: Parameters<typeof call>) =>
+  Buffer.from(await (await taken(...args)).arrayBuffer()).toString('base64');
+
+const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hello.' };
+const long = 'Good morning to everybody who is listening to this rather long sentence.';
+const video = { model: 'gamma3.0-video-prime', prompt: 'A boat.', seconds: '2', size: '480P' };
+const makeVideo = (target: Target, more: More = {}, body = video) =>
+  json<{ id: string }>(target, '/v1/videos', body, more);
+
+async function file(target: Target, prompt: string): Promise<string> {
+  const { id } = await makeVideo(target, {}, { ...video, prompt });
+  const ended = () => json<{ status: string }>(target, `/v1/videos/${id}`);
+  await vi.waitFor(async () => expect((await ended()).status).toBe('completed'), {
+    timeout: 30_000,
+    interval: 50,
+  });
+  return bytes(target, `/v1/videos/${id}/content`);
+}
+
+/** Bytes of the sound that a socket says a text with. */
+async function saidOnSocket({ url, keys }: Target, text: string): Promise<number> {
+  const socket = new WebSocket(`${url}/v1/realtime?model=alpha3-tts-flash-realtime`, {
+    headers: { authorization: `Bearer ${keys.own}` },
+  });
+  let said = 0;
+  const send = (event: object) => socket.send(JSON.stringify(event));
+  socket.on('message', (data: Buffer) => {
+    const event = JSON.parse(data.toString()) as { type: string; delta?: string };
+    if (event.type === 'session.created') send(update({ voice: 'Aria' }));
+    if (event.type === 'session.updated') {
+      send(append(text));
+      send(plain('session.finish'));
+    }
+    if (event.type === 'response.audio.delta') said += event.delta?.length ?? 0;
+  });
+  await once(socket, 'close');
+  return said;
+}
+
+/** Whether a song's end is told to the address that was asked for. */
+async function told(target: Target): Promise<boolean> {
+  let calls = 0;
+  const listener = createServer((_, response) => {
+    calls += 1;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const callback_url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/songs`;
+  const song = { mv: 'chirp-hawk', gpt_description_prompt: 'The sea.', callback_url };
+  const { data: id } = await json<{ data: string }>(target, '/sigma/submit/music', song);
+  const record = () => json<{ data: { status: string } }>(target, `/sigma/fetch/${id}`);
+  await vi.waitFor(async () => expect((await record()).data.status).toBe('SUCCESS'), { timeout: 20_000 });
+  if (target.url !== mock.url) await vi.waitFor(() => expect(calls).toBeGreaterThan(0), { timeout: 20_000 });
+  listener.closeAllConnections();
+  listener.close();
+  return calls > 0;
+}
+
+/** By the first column of the guide's table. */
+const probes: Readonly<Record<string, Probe>> = {
+  Keys: {
+    seen: (target) => status(target, '/v1/models', undefined, { key: target.keys.unknown }),
+    mock: 200,
+    gateway: 401,
+  },
+  Roles: {
+    seen: (target) => status(target, '/api/admin/channels', undefined, { key: target.keys.penniless }),
+    mock: 200,
+    gateway: 403,
+  },
+  Quota: {
+    seen: (target) => status(target, '/v1/audio/speech', speech, { key: target.keys.penniless }),
+    mock: 200,
+    gateway: 403,
+  },
+  'Rate limits': {
+    seen: async (target) => {
+      const limited = await target.limited();
+      return [await status(limited, '/v1/models'), await status(limited, '/v1/models')];
+    },
+    mock: [200, 200],
+    gateway: [200, 429],
+  },
+  'Models and voices': {
+    seen: async (target) => [
+      await status(target, '/v1/audio/speech', { ...speech, model: 'none-such' }),
+      await status(target, '/v1/audio/speech', { ...speech, voice: 'none-such' }),
+    ],
+    mock: [200, 200],
+    gateway: [404, 400],
+  },
+  References: {
+    seen: (target) =>
+      status(target, '/v1/videos', {
+        model: 'epsilon-delta-2-5-260628',
+        prompt: 'A boat.',
+        image: 'asset://asset-20260301120000-k3v9q',
+      }),
+    mock: 200,
+    gateway: 400,
+  },
+  'Ids of the examples': {
+    seen: (target) => status(target, '/v1/videos/task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'),
+    mock: 200,
+    gateway: 404,
+  },
+  Owners: {
+    seen: async (target) => {
+      const { id } = await makeVideo(target);
+      return status(target, `/v1/videos/${id}`, undefined, { key: target.keys.penniless });
+    },
+    mock: 200,
+    gateway: 404,
+  },
+  'Idempotency keys': {
+    seen: async (target) => {
+      const headers = { 'idempotency-key': randomUUID() };
+      const [one, two] = [await makeVideo(target, { headers }), await makeVideo(target, { headers })];
+      return one.id === two.id;
+    },
+    mock: false,
+    gateway: true,
+  },
+  Lists: {
+    seen: async (target) => {
+      const name = `made ${randomUUID()}`;
+      await json(target, '/api/token/', { name });
+      return JSON.stringify(await json(target, '/api/token/')).includes(name);
+    },
+    mock: false,
+    gateway: true,
+  },
+  'Request log': {
+    seen: async (target) => {
+      const answer = await call(target, '/v1/audio/speech', speech);
+      await answer.arrayBuffer();
+      const id = answer.headers.get('x-request-id') ?? '';
+      return JSON.stringify(await json(target, `/api/log/search?request_id=${id}`)).includes(id);
+    },
+    mock: false,
+    gateway: true,
+  },
+  Speech: {
+    seen: async (target) =>
+      (await bytes(target, '/v1/audio/speech', speech)) ===
+      (await bytes(target, '/v1/audio/speech', { ...speech, input: long })),
+    mock: true,
+    gateway: false,
+  },
+  Sockets: {
+    seen: async (target) => (await saidOnSocket(target, 'Yes.')) === (await saidOnSocket(target, long)),
+    mock: true,
+    gateway: false,
+  },
+  'Texts and embeddings': {
+    seen: async (target) => {
+      const embed = (input: string) =>
+        json<object>(target, '/v1/embeddings', { model: 'theta-embedding-1', input });
+      const say = (content: string) =>
+        json<{ content: unknown }>(
+          target,
+          '/v1/messages',
+          { model: 'iota-chat-1', max_tokens: 50, messages: [{ role: 'user', content }] },
+          { headers: { 'compat-version': '2023-06-01' } },
+        );
+      const same = (one: unknown, two: unknown) => JSON.stringify(one) === JSON.stringify(two);
+      return [
+        same(await embed('one'), await embed(long)),
+        same((await say('one')).content, (await say(long)).content),
+      ];
+    },
+    mock: [true, true],
+    gateway: [false, false],
+  },
+  'Files of tasks': {
+    seen: async (target) =>
+      (await file(target, 'A red boat.')) === (await file(target, 'A green car in the rain.')),
+    mock: true,
+    gateway: false,
+  },
+  Callbacks: { seen: told, mock: false, gateway: true },
+  Restarts: {
+    seen: async (target) => {
+      const { id } = await makeVideo(target);
+      return status(await target.restarted(), `/v1/videos/${id}`);
+    },
+    mock: 404,
+    gateway: 200,
+  },
+  Wishes: {
+    seen: async (target) => {
+      const ask = (headers: Record<string, string>) => status(target, '/v1/models', undefined, { headers });
+      return [await ask({ prefer: 'code=429' }), await ask({ 'x-mock-status': '503' })];
+    },
+    mock: [429, 503],
+    gateway: [200, 200],
+  },
+};
+
+const guide = await readFile(new URL('../../openapi/guides/9-mock.md', import.meta.url), 'utf8');
+const table = guide.slice(guide.indexOf('## Where it differs'));
+const rows = [...table.matchAll(/^\| ([A-Z][^|]*?) \|/gm)].map(([, name = '']) => name);
+
+test('the guide tells of every difference that is known, and of no other', () => {
+  expect(rows).toEqual(Object.keys(probes));
+});
+
+describe('the guide tells the truth of', () => {
+  // A restart takes what the other lines are tried on, so it comes last.
+  const inOrder = rows.toSorted((one, two) => Number(one === 'Restarts') - Number(two === 'Restarts'));
+  test.each(inOrder)('%s', { timeout: 90_000 }, async (name) => {
+    const probe = probes[name];
+    if (probe === undefined || targets.mock === undefined || targets.gateway === undefined)
+      throw new Error(`nothing tries ${name}`);
+    const [onMock, onGateway] = [await probe.seen(targets.mock), await probe.seen(targets.gateway)];
+    expect({ mock: onMock, gateway: onGateway }).toEqual({ mock: probe.mock, gateway: probe.gateway });
+    expect(onMock).not.toEqual(onGateway);
+  });
+});
+
+/** Documented requests whose references nobody can follow: line References. */
+const withReferences: ReadonlySet<string> = new Set(['customizeVoice', 'createOfficialVideo']);
+/** A task that nobody knows has a state of its own there: line Ids of the examples. */
+const unknownTasks: ReadonlySet<string> = new Set(['getNativeTask']);
+
+test('no documented request shows a difference without a line', { timeout: 60_000 }, async () => {
+  const other = await startTestGateway();
+  closing.push(() => other.close());
+  const untold: string[] = [];
+  for (const operation of documentedOperations.values()) {
+    if (operation.aliasOf !== undefined) continue;
+    const [onGateway, onMock] = await Promise.all([
+      exchange({ url: other.url, key: other.key }, operation),
+      exchange({ url: mock.url, key: 'sk-any' }, operation),
+    ]);
+    const type = (answer: typeof onMock) => answer.headers.get('content-type')?.split(';')[0];
+    if (onGateway.status === onMock.status && type(onGateway) === type(onMock)) continue;
+    const lines = [onGateway.status === 404, withReferences.has(operation.id) && onGateway.status === 400];
+    if (!lines.includes(true) && !unknownTasks.has(operation.id))
+      untold.push(
+        `${operation.id}: ${onMock.status} ${type(onMock)}, gateway ${onGateway.status} ${type(onGateway)}`,
+      );
+  }
+  expect(untold).toEqual([]);
+});
