@@ -85,34 +85,75 @@ export function voicesIn(
   body: Readonly<Record<string, unknown>>,
   except: readonly string[] = [],
 ): NamedVoice[] {
-  const { voices, words } = voicePlaces[protocol];
-  const passed = new Set([...words, ...except]);
   const found: NamedVoice[] = [];
-  const look = (value: unknown, path: readonly string[], place: string, named: boolean): void => {
-    if (passed.has(place)) return;
+  const path: string[] = [];
+  const look = (value: unknown, place: Place | undefined, named: boolean): void => {
+    if (place?.passed) return;
     if (typeof value === 'string') {
-      const isVoice = named || voices.includes(place);
-      const key = path.findLast((one) => !/^\d+$/.test(one)) ?? '';
-      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(key)))) return;
+      const isVoice = named || place?.voice === true;
+      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(lastKey(path))))) return;
       if (found.length === maxVoices) throw invalid(nameOf(path), 'is one unknown value too many.');
       found.push({ field: nameOf(path), voice: value, named: isVoice });
       return;
     }
     if (typeof value !== 'object' || value === null) return;
     if (path.length === maxDepth) throw invalid(nameOf(path), `is nested deeper than ${maxDepth} levels.`);
-    if (Array.isArray(value)) {
-      for (const [index, item] of value.entries()) look(item, [...path, String(index)], `${place}[]`, named);
-      return;
+    const list = Array.isArray(value);
+    for (const key of Object.keys(value)) {
+      path.push(key);
+      if (list) look(Reflect.get(value, key), place?.items, named);
+      else look(Reflect.get(value, key), place?.keys.get(key), named || namesVoice(key));
+      path.pop();
     }
-    for (const [key, inner] of Object.entries(value))
-      look(inner, [...path, key], place === '' ? key : `${place}.${key}`, named || namesVoice(key));
   };
-  look(body, [], '', false);
+  look(body, rootOf(protocol, except), false);
   return found;
 }
 
+/** What is known of a place in a body, and of those below it. */
+interface Place {
+  voice: boolean;
+  passed: boolean;
+  readonly keys: Map<string, Place>;
+  items: Place | undefined;
+}
+
+/** By protocol and the places that are left out, of which the operations have a few. */
+const roots = new Map<string, Place>();
+
+function rootOf(protocol: VoiceProtocol, except: readonly string[]): Place {
+  return roots.getOrInsertComputed([protocol, ...except].join(' '), () => {
+    const { voices, words } = voicePlaces[protocol];
+    const root = newPlace();
+    for (const name of voices) placeAt(root, name).voice = true;
+    for (const name of [...words, ...except]) placeAt(root, name).passed = true;
+    return root;
+  });
+}
+
+function newPlace(): Place {
+  return { voice: false, passed: false, keys: new Map(), items: undefined };
+}
+
+/** The place of a name such as `input.timbre_weights[].voice_id`. */
+function placeAt(root: Place, name: string): Place {
+  let place = root;
+  for (const segment of name.split('.')) {
+    const [key = '', ...lists] = segment.split('[]');
+    place = place.keys.getOrInsertComputed(key, newPlace);
+    for (const _ of lists) place = place.items ??= newPlace();
+  }
+  return place;
+}
+
+/** The name of the field that a value stands in, be it as an item of a list. */
+function lastKey(path: readonly string[]): string {
+  return path.findLast((one) => !/^\d+$/.test(one)) ?? '';
+}
+
 function namesVoice(key: string): boolean {
-  return voiceKeys.has(key.toLowerCase().replaceAll(/[-_]/g, ''));
+  // None of them begins otherwise.
+  return /^[vs_-]/i.test(key) && voiceKeys.has(key.toLowerCase().replaceAll(/[-_]/g, ''));
 }
 
 /** Cut, since keys are the client's own. */
