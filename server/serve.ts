@@ -224,14 +224,12 @@ export async function serve(
     opened.unshift(() => rollUp.stop());
     rollUp.start();
     await tasks.start();
-    const app = createApp(gateway, openApiBundle());
+    const { listen, IncomingMessage } = createApp(gateway, openApiBundle());
+    const options = { IncomingMessage, shouldUpgradeCallback: opensSocket };
     const server: Server | SecureServer =
       settings.tls === undefined
-        ? createHttpServer({ shouldUpgradeCallback: opensSocket }, app)
-        : createHttpsServer(
-            { cert: settings.tls.certificate, key: settings.tls.key, shouldUpgradeCallback: opensSocket },
-            app,
-          );
+        ? createHttpServer(options, listen)
+        : createHttpsServer({ cert: settings.tls.certificate, key: settings.tls.key, ...options }, listen);
     const sockets = acceptSockets(server, gateway, timers, {
       realtime: (connection, socket, channels) => new RealtimeSession(connection, socket, channels),
       inference: (connection, socket) => new InferenceSession(connection, socket),

@@ -6,8 +6,11 @@ import type { OperationId } from '../../generated/operations.ts';
 import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
+import type { Json, Schema } from './form-types.ts';
 import { countLess, formats, tagUnions, tellNot } from './keywords.ts';
 import { modelFailure } from './model-failure.ts';
+import { queryOf } from './query.ts';
+import { type QuickCheck, quickCheck } from './quick-check.ts';
 import { operationIn, requestDocument } from './request-document.ts';
 import { type Operation, routes } from './routes.ts';
 import { requirePlain } from './value-problem.ts';
@@ -58,27 +61,32 @@ export function contractValidator(bundle: object): Middleware {
     }
     // What is longer is inline media, which was looked at while it came.
     const maxTextBytes = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
-    for (const [whole, value] of [
-      ['path', params],
-      ['query', request.query],
-      ['body', request.body],
-    ] as const)
-      requirePlain(value, whole, maxTextBytes);
+    requirePlain(params, 'path', maxTextBytes);
+    requirePlain(queryOf(request), 'query', maxTextBytes);
+    requirePlain(request.body, 'body', maxTextBytes);
     // The validator compiles its schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';
-    const { validator, schema, forms } = checkOf(operation);
+    const { validator, schema, document, forms, quick } = checkOf(operation);
+    // As the validator calls what it has compiled.
+    const key = `${request.method}-${operation.path}-${request.headers['content-type'] ?? 'not_provided'}`;
+    if (quick.get(key)?.(request, params)) {
+      next();
+      return;
+    }
+    request.params = { ...params };
     (request as OpenApiRequest).openapi = {
       expressRoute: operation.path,
       openApiRoute: operation.path,
       // The very ones that the handler gets: what is a number in the contract becomes one.
       pathParams: params,
-      schema,
+      schema: schema as unknown as OpenAPIV3.OperationObject,
       serial: 0,
     };
     try {
       // It answers through `next`; the promise of its type is never made.
       void validator.validate(request as OpenApiRequest, response, next);
+      if (!quick.has(key)) quick.set(key, quickCheck(ajvsOf(validator), key, schema, document));
     } catch (error) {
       next(asFailure(error, operation.id, request.body, forms));
     }
@@ -88,24 +96,27 @@ export function contractValidator(bundle: object): Middleware {
 interface RequestCheck {
   validator: RequestValidator;
   /** The operation as its validator knows it. */
-  schema: OpenAPIV3.OperationObject;
+  schema: Schema;
+  document: Json;
   forms: Forms;
+  /** By the method and the kind of the body. */
+  quick: Map<string, QuickCheck | undefined>;
 }
 
 /** Schemas are compiled at the first call of its `validate`. */
 function requestCheck(bundle: object, operation: Operation): RequestCheck {
-  const document = tagUnions(requestDocument(bundle, operation));
-  const validator = new RequestValidator(document as OpenAPIV3.DocumentV3_1, options);
+  const document = tagUnions(requestDocument(bundle, operation)) as Schema;
+  const validator = new RequestValidator(document as unknown as OpenAPIV3.DocumentV3_1, options);
   for (const ajv of ajvsOf(validator)) {
     countLess(ajv);
     tellNot(ajv);
   }
-  const schema = operationIn(document, operation) as unknown as OpenAPIV3.OperationObject;
-  return { validator, schema, forms: formsOf(document) };
+  const schema = operationIn(document, operation) ?? {};
+  return { validator, schema, document, forms: formsOf(document), quick: new Map() };
 }
 
 /** Its two schema compilers, which its types keep private. */
-function ajvsOf(validator: RequestValidator): readonly Ajv[] {
+function ajvsOf(validator: RequestValidator): readonly [parameters: Ajv, bodies: Ajv] {
   const { ajv, ajvBody } = validator as unknown as { ajv: Ajv; ajvBody: Ajv };
   return [ajv, ajvBody];
 }

@@ -4,7 +4,11 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Handler, Handlers, OperationRequest, Reply } from './handler.ts';
+import { queryOf } from './query.ts';
 import { recordFirstByte } from './record-request.ts';
+
+/** Bytes of a body that are worth copying, so that they leave together with the headers. */
+const small = 16 * 1024;
 
 /** The ways to answer over an HTTP response. `firstByte`: the first piece of a passed-on body goes out. */
 export function replyOver(response: ServerResponse, firstByte: () => void = () => {}): Reply<OperationId> {
@@ -42,7 +46,9 @@ export function replyOver(response: ServerResponse, firstByte: () => void = () =
     },
     bytes(status, contentType, body, headers) {
       start(status, contentType, headers);
-      response.end(body);
+      // A text leaves in one piece with the headers; of Latin 1 each character is a byte.
+      if (typeof body === 'string' || body.length > small) response.end(body);
+      else response.end(body.toString('latin1'), 'latin1');
     },
     pass(status, contentType, body, { take, finish }) {
       let begun = false;
@@ -135,7 +141,7 @@ export function dispatch(gateway: Gateway, handlers: Handlers) {
       },
       body: request.body,
       path: call.params,
-      query: request.query,
+      query: queryOf(request),
       headers: request.headers,
       route: call.route,
       address: gateway.addressOf(request),

@@ -99,6 +99,7 @@ function outcome(
     call: { operation, params },
     method: operation.method.toUpperCase(),
     path: operation.path,
+    url: '/',
     originalUrl: operation.path,
     headers: {},
     query: {},

@@ -7,9 +7,15 @@ const megabyte = 1024 * 1024;
 const limits = { bytes: 64 * megabyte, textBytes: megabyte };
 
 /** Reads a body that comes in pieces of so many bytes, over and over. */
-async function read(body: string | Buffer, sizes: readonly number[] = [65_536], { textBytes } = limits) {
+async function read(
+  body: string | Buffer,
+  sizes: readonly number[] = [65_536],
+  { textBytes } = limits,
+  // Small bodies are not read in pieces unless they are asked to be.
+  whole = 0,
+) {
   const bytes = Buffer.from(body as string);
-  const reader = new JsonReader({ ...limits, textBytes });
+  const reader = new JsonReader({ ...limits, textBytes }, whole);
   let index = 0;
   for (let from = 0; from < bytes.length; index += 1) {
     const size = sizes[index % sizes.length] ?? 1;
@@ -19,8 +25,8 @@ async function read(body: string | Buffer, sizes: readonly number[] = [65_536], 
   return reader.end();
 }
 
-const refusal = (body: string | Buffer, sizes?: readonly number[], own = limits) =>
-  read(body, sizes, own).then(
+const refusal = (body: string | Buffer, sizes?: readonly number[], own = limits, whole?: number) =>
+  read(body, sizes, own, whole).then(
     () => 'taken',
     (error: unknown) => (error instanceof Failure ? `${error.status} ${error.message}` : String(error)),
   );
@@ -45,6 +51,7 @@ describe('a body in pieces', () => {
   ])('%s is what JSON.parse makes of it', async (_, body) => {
     for (const sizes of [[1], [2], [3, 1], [255], [256], [257], [1000, 7], [1e9]])
       expect(await read(body, sizes), `pieces of ${sizes.join()}`).toEqual(JSON.parse(body));
+    expect(await read(body, [1000], limits, 48 * 1024), 'as a whole').toEqual(JSON.parse(body));
   });
 
   test('whatever it holds, and however it is cut', async () => {
@@ -90,7 +97,11 @@ describe('a body in pieces', () => {
   });
 
   test('a medium is no name of a field', async () => {
-    expect(await refusal(`{"${image}":1}`)).toBe('400 body: has a field whose name is an inline medium.');
+    const named = `[{"a":{"${image}":1}}]`;
+    for (const whole of [0, 48 * 1024])
+      expect(await refusal(named, [999], limits, whole)).toBe(
+        '400 body: has a field whose name is an inline medium.',
+      );
   });
 });
 
