@@ -29,12 +29,13 @@ export function clientAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   isTrusted: AddressTest,
 ): string {
-  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
   let address = socket.remoteAddress ?? '';
-  while (isTrusted(address)) {
+  if (!isTrusted(address)) return address;
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
+  do {
     const before = forwarded.pop()?.trim() ?? '';
     if (before === '') break;
     address = before;
-  }
+  } while (isTrusted(address));
   return address;
 }

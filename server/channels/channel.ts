@@ -47,6 +47,8 @@ const standardSlots: ChannelSlots = {
 export class Channel {
   readonly settings: ChannelSettings;
   readonly health: Health;
+  /** Names of its provider's hosts. */
+  readonly hosts: readonly string[];
   /** What its provider takes to answer. */
   readonly calls: UpstreamCalls;
   #pool: Pool | undefined;
@@ -69,6 +71,7 @@ export class Channel {
     this.#files = files;
     this.health = new Health(clock);
     const base = new URL(settings.baseUrl);
+    this.hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
     this.calls = new UpstreamCalls(settings.name, base, settings.traceContext);
     this.#basePath = base.pathname.replace(/\/$/, '');
     this.#calls = new Slots(calls);

@@ -49,11 +49,16 @@ export class FileRelay {
     this.#providers = new Map(channels.map(({ name, baseUrl }) => [name, new URL(baseUrl).origin]));
   }
 
+  /** Whether addresses of that channel's files change at all. */
+  relays(channel: string): boolean {
+    return this.#relayed.has(channel);
+  }
+
   /** For a client that reaches the gateway at `address`; undefined: nobody says. */
   linksAt(address: string | undefined): FileLinks {
     return {
       address,
-      relays: (channel) => this.#relayed.has(channel),
+      relays: (channel) => this.relays(channel),
       shown: (url, owner) => (this.#relayed.has(owner.channel) ? this.#link(url, owner, address) : url),
     };
   }

@@ -8,6 +8,8 @@ import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 const maxValues = 50_000;
 /** So many bytes of outline take noticeable time. */
 const large = 128 * 1024;
+/** A body of so many bytes is parsed as it is: it cannot hold too many values, nor media of noticeable size. */
+const small = 48 * 1024;
 
 const [space, quote, comma, slash, colon, backslash] = [0x20, 0x22, 0x2c, 0x2f, 0x3a, 0x5c];
 const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -18,6 +20,10 @@ const [bracket, closingBracket, brace, closingBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
  */
 export class JsonReader {
   readonly #limits: BodyLimits;
+  readonly #whole: number;
+  /** All that has come, as long as it may be a small body; undefined: it is none. */
+  #unread: Buffer[] | undefined = [];
+  #unreadBytes = 0;
   /** All that is no inline medium; of each of those the beginning, with a mark behind it. */
   readonly #outline: Buffer[] = [];
   #outlineBytes = 0;
@@ -35,12 +41,27 @@ export class JsonReader {
   /** The text at hand, once it is known to be one. */
   #medium: InlineMedium | undefined;
 
-  constructor(limits: BodyLimits) {
+  /** Bodies of up to `whole` bytes are parsed as they are. */
+  constructor(limits: BodyLimits, whole: number = small) {
     this.#limits = limits;
+    this.#whole = Math.min(whole, limits.textBytes);
   }
 
   /** @throws Failure 413 or 400 that names the limit, as soon as it is passed */
   take(piece: Buffer): void {
+    if (this.#unread === undefined) {
+      this.#read(piece);
+      return;
+    }
+    this.#unread.push(piece);
+    this.#unreadBytes += piece.length;
+    if (this.#unreadBytes <= this.#whole) return;
+    const pieces = this.#unread;
+    this.#unread = undefined;
+    for (const one of pieces) this.#read(one);
+  }
+
+  #read(piece: Buffer): void {
     const quotes = new Finder(piece, quote);
     const backslashes = new Finder(piece, backslash);
     /** What was not kept yet, and belongs to the outline. */
@@ -71,8 +92,14 @@ export class JsonReader {
    * @throws Failure 400 for what is no JSON
    */
   async end(): Promise<unknown> {
-    const outline = Buffer.concat(this.#outline);
+    const pieces = this.#unread ?? this.#outline;
+    const outline = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
     if (!isUtf8(outline)) throw invalid('body', 'is not valid UTF-8.');
+    if (this.#unread !== undefined) {
+      const value = parseJson(outline.toString('utf8'), 'body');
+      if (hasMediumAsName(value)) throw mediumAsName();
+      return value;
+    }
     const value =
       this.#media.length === 0 ? parseJson(outline.toString('utf8'), 'body') : await this.#join(outline);
     // Whoever reads on has much to look at.
@@ -92,7 +119,7 @@ export class JsonReader {
       texts.delete(mark);
       return text ?? inner;
     });
-    if (texts.size > 0) throw invalid('body', 'has a field whose name is an inline medium.');
+    if (texts.size > 0) throw mediumAsName();
     return value;
   }
 
@@ -167,6 +194,23 @@ export class JsonReader {
     this.#outline.push(piece);
     this.#outlineBytes += piece.length;
   }
+}
+
+function mediumAsName(): Failure {
+  return invalid('body', 'has a field whose name is an inline medium.');
+}
+
+/** Deeper values are refused by whoever reads them. */
+const maxDepth = 100;
+
+function hasMediumAsName(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return false;
+  for (const name in value) {
+    const isMedium =
+      name.length >= mediaHead && isMediaHead(name.slice(0, mediaHead)) && !/[^ -~]|["\\]/.test(name);
+    if (isMedium || hasMediumAsName(Reflect.get(value, name), depth + 1)) return true;
+  }
+  return false;
 }
 
 /** Where a byte comes next, looked for once only: places are asked for in their order. */

@@ -48,9 +48,9 @@ export class ProviderWords {
   #sentText: string | undefined;
 
   /** `sent` is what the client asked for, or the part of it that names hosts. */
-  constructor({ settings }: Channel, sent?: unknown) {
+  constructor({ settings, hosts }: Channel, sent?: unknown) {
     this.#key = settings.key.length < minKeyLength ? '' : settings.key;
-    this.#hosts = [settings.baseUrl, settings.wsUrl].map((url) => new URL(url).hostname);
+    this.#hosts = hosts;
     this.#sent = sent;
   }
 

@@ -5,6 +5,7 @@ export type AddressTest = (address: string) => boolean;
 
 /** A test for addresses and ranges, such as `192.0.2.7`, `10.0.0.0/8` and `2001:db8::/32`; what is neither is no address. */
 export function addressTest(ranges: readonly string[]): AddressTest {
+  if (ranges.length === 0) return () => false;
   const list = new BlockList();
   for (const range of ranges.map(readRange)) {
     if (range !== undefined) list.addSubnet(range.address, range.bits, range.family);

@@ -16,8 +16,8 @@ export function answerLinks(
   channel: Channel,
   own?: string,
 ): JsonLinks | undefined {
+  if (!request.gateway.files.relays(channel.name)) return undefined;
   const links = linksFor(request);
-  if (!links.relays(channel.name)) return undefined;
   const sent = addressesIn([request.body, own]);
   const owner = { channel: channel.name, userId: request.caller.userId, expiresAt: null };
   return new JsonLinks((url, field) =>

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /** A new API key: `sk-` and 256 random bits. It is shown once; the store keeps its hash. */
 export function generateKey(): string {
@@ -7,7 +7,7 @@ export function generateKey(): string {
 
 /** SHA-256 in hex. A plain hash is right here: a key has 256 random bits, so there is nothing to guess faster. */
 export function hashKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** What a list may show of a key: its first 3 and last 4 characters, and nothing of a short one. */

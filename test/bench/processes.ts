@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { LongestTurn, Question } from './meter.ts';
+import type { CpuUsed, LongestTurn, Question } from './meter.ts';
 
 /** The cores for the process under test and for everything else; undefined where processes cannot be pinned. */
 export const cores: { measured: string; others: string } | undefined = findCores();
@@ -115,8 +115,12 @@ export class ServerProcess {
 
   /** CPU time of the process so far, all threads, user and system, in microseconds. */
   async cpuMicroseconds(): Promise<number> {
-    const { cpuMicroseconds } = await this.#ask<{ cpuMicroseconds: number }>('cpu');
-    return cpuMicroseconds;
+    return (await this.cpuUsed()).cpuMicroseconds;
+  }
+
+  /** The same, and what of it the main thread took. */
+  cpuUsed(): Promise<CpuUsed> {
+    return this.#ask('cpu');
   }
 
   /** The longest turn of its event loop since the last call. */

@@ -24,7 +24,7 @@ export function parseAnswer(headers: IncomingHttpHeaders, text: Buffer | string)
   const output = objectField(answer, 'output');
   if (output === undefined)
     throw new Failure(502, 'bad_response', 'The provider did not give a usable answer.');
-  return { ...(answer as object), output };
+  return answer as NativeAnswer;
 }
 
 function parsed(text: string): unknown {
