@@ -31,7 +31,7 @@ export class JsonLinks {
     this.#shown = shown;
   }
 
-  /** What may go on now. */
+  /** What may go on now; it keeps none of the piece's bytes, but copies. */
   take(piece: Buffer): Buffer[] {
     const out: Buffer[] = [];
     const finder = new StringEnds(piece);
@@ -102,7 +102,7 @@ export class JsonLinks {
 
   #keep(part: Buffer): void {
     this.#size += part.length;
-    if (this.#held || this.#size <= maxName) this.#begun.push(part);
+    if (this.#held || this.#size <= maxName) this.#begun.push(Buffer.from(part));
   }
 
   #release(): Buffer[] {

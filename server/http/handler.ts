@@ -62,8 +62,8 @@ export interface Reply<Op extends OperationId> {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /**
-   * Passes an upstream's body on as it comes, no faster than the client reads: `take` gets each piece and gives what
-   * may go on, `finish` gives what is left at the end, which is sent after it. The answer begins with the first piece
+   * Passes an upstream's body on as it comes, no faster than the client reads: `take` gets what has come and gives what
+   * may go on, and keeps none of those bytes, which are overwritten later; `finish` gives what is left at the end, which is sent after it. The answer begins with the first piece
    * that goes on. Resolves after the end; rejects when the body or a hook fails, or the client leaves.
    */
   pass(

@@ -4,11 +4,19 @@ import type { NextFunction, Request, Response } from 'express';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Handler, Handlers, OperationRequest, Reply } from './handler.ts';
+import { merged } from './merged.ts';
 import { queryOf } from './query.ts';
 import { recordFirstByte } from './record-request.ts';
 
 /** Bytes of a body that are worth copying, so that they leave together with the headers. */
 const small = 16 * 1024;
+
+/** Proxies on the way must neither store nor collect events. */
+function streamHeaders(contentType: string): Readonly<Record<string, string>> {
+  return contentType.startsWith('text/event-stream')
+    ? { 'cache-control': 'no-cache', 'x-accel-buffering': 'no' }
+    : {};
+}
 
 /** The ways to answer over an HTTP response. `firstByte`: the first piece of a passed-on body goes out. */
 export function replyOver(response: ServerResponse, firstByte: () => void = () => {}): Reply<OperationId> {
@@ -22,12 +30,8 @@ export function replyOver(response: ServerResponse, firstByte: () => void = () =
     response.setHeader('content-type', contentType);
   };
   const startStream: typeof start = (status, contentType, headers) => {
-    start(status, contentType, headers);
-    if (!contentType.startsWith('text/event-stream')) return;
-    // Proxies on the way must neither store nor collect events.
-    response.setHeader('cache-control', 'no-cache');
-    response.setHeader('x-accel-buffering', 'no');
-    response.flushHeaders();
+    start(status, contentType, { ...headers, ...streamHeaders(contentType) });
+    if (contentType.startsWith('text/event-stream')) response.flushHeaders();
   };
   return {
     get behind() {
@@ -53,34 +57,56 @@ export function replyOver(response: ServerResponse, firstByte: () => void = () =
     pass(status, contentType, body, { take, finish }) {
       let begun = false;
       const begin = () => {
-        if (!begun) startStream(status, contentType);
+        if (!begun) start(status, contentType, streamHeaders(contentType));
         begun = true;
       };
       // Listeners and not an iterator: a stream of small pieces would spend its time between promises.
       return new Promise((resolve, reject) => {
-        const send = (parts: readonly Buffer[]): boolean => {
+        /** What came in this tick. */
+        let pieces: Buffer[] = [];
+        let over = false;
+        const send = (parts: readonly Buffer[], sent: () => void = () => {}): boolean => {
           if (parts.length > 0 && !begun) firstByte();
           if (parts.length > 0) begin();
-          // Parts of one tick leave together.
-          return parts.map((part) => response.write(part)).at(-1) ?? true;
+          else sent();
+          let more = true;
+          for (const [index, part] of parts.entries())
+            more = index === parts.length - 1 ? response.write(part, sent) : response.write(part);
+          return more;
+        };
+        const flush = (): boolean => {
+          if (pieces.length === 0) return true;
+          const { bytes, release } = merged(pieces);
+          pieces = [];
+          return send(take(bytes), release);
         };
         const leave = () => fail(new Error('the client left'));
         const fail = (error: unknown) => {
+          over = true;
           response.off('close', leave);
           body.destroy();
           reject(error);
         };
-        response.on('close', leave);
-        response.on('drain', () => body.resume());
-        body.on('data', (piece: Buffer) => {
+        const flushTick = () => {
           try {
-            if (!send(take(piece))) body.pause();
+            if (!over && !flush()) body.pause();
           } catch (error) {
             fail(error);
           }
+        };
+        response.on('close', leave);
+        response.on('drain', () => body.resume());
+        body.on('data', (piece: Buffer) => {
+          // An upstream's events come one by one, but many in a tick, and to look at them together costs far less.
+          if (pieces.push(piece) === 1) process.nextTick(flushTick);
         });
-        body.on('error', fail);
+        body.on('error', (error) => {
+          flushTick();
+          fail(error);
+        });
         body.on('end', () => {
+          flushTick();
+          if (over) return;
           finish().then((rest) => {
             response.off('close', leave);
             begin();

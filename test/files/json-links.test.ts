@@ -13,7 +13,12 @@ function passed(text: string, size = text.length || 1) {
   });
   const bytes = Buffer.from(text);
   const out: Buffer[] = [];
-  for (let at = 0; at < bytes.length; at += size) out.push(...links.take(bytes.subarray(at, at + size)));
+  for (let at = 0; at < bytes.length; at += size) {
+    const piece = Buffer.from(bytes.subarray(at, at + size));
+    out.push(...links.take(piece).map((part) => Buffer.from(part)));
+    // As it happens when the next ones come.
+    piece.fill('"');
+  }
   out.push(...links.end());
   return { text: Buffer.concat(out).toString('utf8'), fields };
 }

@@ -31,7 +31,14 @@ const pieces = (text: string, size: number) => {
 /** What comes out of a stream that comes in pieces, and what was seen of it. */
 const watch = (text: string, size: number) => {
   const seen = new EventWatch('characters', words);
-  const out = [...pieces(text, size).flatMap((piece) => seen.take(piece)), ...seen.end()];
+  const out: Buffer[] = pieces(text, size).flatMap((piece) => {
+    const bytes = Buffer.from(piece);
+    const passed = seen.take(bytes).map((part) => Buffer.from(part));
+    // As it happens when the next ones come.
+    bytes.fill('"');
+    return passed;
+  });
+  out.push(...seen.end());
   const told = Buffer.concat(out).toString('utf8');
   return { told, units: seen.usage?.units, audio: seen.delivered, failed: seen.failure !== undefined };
 };

@@ -5,12 +5,13 @@ import type { ProviderWords } from '../provider-words.ts';
 import { ElidedJson } from './elided-json.ts';
 import { EventSplitter } from './event-splitter.ts';
 import { EventParser } from './events.ts';
+import { hasAudio, isRunning, RunningEvents, usageKey } from './running-events.ts';
 import { brokenOff, readSpeechEvent, type SpeechEvent } from './speech-event.ts';
 import { readUsage } from './usage.ts';
 
 /** Looks at an answer while it passes. */
 export interface AnswerWatch {
-  /** What may go on now. @throws Failure 502 when the provider sends what is no answer. */
+  /** What may go on now; it keeps none of the piece's bytes, but copies. @throws Failure 502 when the provider sends what is no answer. */
   take(piece: Buffer): readonly Buffer[];
   /** What is left at the end. @throws Failure 502 when the answer is not whole. */
   end(): readonly Buffer[];
@@ -62,10 +63,14 @@ export class EventWatch implements AnswerWatch {
 
   take(piece: Buffer): readonly Buffer[] {
     const out: Buffer[] = [];
+    const skipper = new RunningEvents(piece);
     // Events that need no change are not taken apart.
     let unchanged = 0;
     let from = 0;
-    for (const end of this.#splitter.ends(piece)) {
+    for (;;) {
+      if (this.#heldSize === 0 && this.#splitter.fresh) from = this.#skip(skipper, from);
+      const end = this.#splitter.next(piece, from);
+      if (end < 0) break;
       const event = piece.subarray(from, end);
       if (this.#fails(event)) {
         out.push(piece.subarray(unchanged, from), this.#cleaned(event));
@@ -87,14 +92,26 @@ export class EventWatch implements AnswerWatch {
     return rest;
   }
 
+  /** Takes all running events that begin here, and gives the place behind them. */
+  #skip(events: RunningEvents, from: number): number {
+    const end = events.end(from);
+    if (end === from) return from;
+    this.delivered ||= events.haveAudio(from, end);
+    this.#unread = events.lastReport(from, end) ?? this.#unread;
+    return end;
+  }
+
   #hold(rest: Buffer, out: Buffer[]): void {
     if (rest.length === 0) return;
-    this.#held.push(rest);
     this.#heldSize += rest.length;
-    if (!this.#long && this.#heldSize <= maxHeldBytes) return;
+    if (!this.#long && this.#heldSize <= maxHeldBytes) {
+      this.#held.push(Buffer.from(rest));
+      return;
+    }
     this.#long = true;
-    for (const part of this.#held) this.#elided.push(part);
-    out.push(...this.#held);
+    const parts = [...this.#held, rest];
+    for (const part of parts) this.#elided.push(part);
+    out.push(...parts);
     this.#held = [];
     this.#heldSize = 0;
   }
@@ -111,7 +128,7 @@ export class EventWatch implements AnswerWatch {
     const whole = long || this.#held.length === 0 ? rest : Buffer.concat([...this.#held, rest]);
     if (!long && isRunning(whole)) {
       this.delivered ||= hasAudio(whole);
-      if (whole.includes(usageKey)) this.#unread = whole;
+      if (whole.includes(usageKey)) this.#unread = Buffer.from(whole);
       return false;
     }
     const event = this.#parse(long ? this.#elided.take() : whole.toString('latin1'));
@@ -140,29 +157,4 @@ export class EventWatch implements AnswerWatch {
     const event = this.#parser.parse(lines);
     return event && readSpeechEvent(event, this.#words);
   }
-}
-
-const running = Buffer.from('"finish_reason":"null"');
-const codeKey = Buffer.from('"code"');
-const usageKey = Buffer.from('"usage"');
-const audioKey = Buffer.from('"data":"');
-const typeField = Buffer.from('event:');
-
-/**
- * Whether an event is one of many in a synthesis that goes on, by its bytes alone: most are, and need not be read. A
- * quote inside a JSON string is escaped, so text cannot imitate a key.
- */
-function isRunning(event: Buffer): boolean {
-  if (!event.includes(running) || event.includes(codeKey)) return false;
-  const type = event.indexOf(typeField) + typeField.length;
-  // Of a type that begins like `result`, or of none.
-  if (type >= typeField.length && event[type + (event[type] === 0x20 ? 1 : 0)] !== 0x72) return false;
-  let end = event.length - 1;
-  while (event[end] === 0x0a || event[end] === 0x0d) end -= 1;
-  return event[end] === 0x7d;
-}
-
-function hasAudio(event: Buffer): boolean {
-  const at = event.indexOf(audioKey);
-  return at >= 0 && event[at + audioKey.length] !== 0x22;
 }
