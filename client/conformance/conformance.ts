@@ -4,6 +4,8 @@ import { refusals } from './asks/refusals.ts';
 import { shownRefusals } from './asks/shown-codes.ts';
 import { successes } from './asks/successes.ts';
 import { triggered } from './asks/triggered.ts';
+import { dialogueChecks } from './checks/dialogues.ts';
+import { inferenceLimitProblems, realtimeLimitProblems } from './checks/event-limits.ts';
 import { boundedRequests, misshapenRequests, tryAll } from './checks/limits.ts';
 import { carryOutside, outsideOf } from './checks/outside.ts';
 import { spread } from './checks/spread.ts';
@@ -99,6 +101,7 @@ async function checksOf(
     ...(more?.(operation, world) ?? []),
   ];
   for (const ask of asks) await check(ask.name, () => carryOut(world, operation, ask));
+  for (const { name, work } of socketChecks(operation, world)) await check(name, work);
   for (const one of outsideOf(operation)) await check(one.name, () => carryOutside(world, operation, one));
   if (operation.aliasOf !== undefined || (role !== undefined && !world.isAdmin)) return checks;
   // A key without quota gets past every check and starts nothing.
@@ -128,6 +131,26 @@ async function checksOf(
       return failure ?? { problems: [], curl: '' };
     });
   return checks;
+}
+
+/** The documented dialogues of a socket, and what it does with events at their limits. */
+function socketChecks(operation: DocumentedOperation, world: World) {
+  const { target, timeoutMs } = world;
+  const limits = {
+    openRealtimeSocket: realtimeLimitProblems,
+    openInferenceSocket: inferenceLimitProblems,
+  }[operation.id];
+  return [
+    ...dialogueChecks(operation, world),
+    ...(limits === undefined
+      ? []
+      : [
+          {
+            name: 'events at each limit and beyond',
+            work: async () => ({ problems: await limits(target, timeoutMs), curl: '' }),
+          },
+        ]),
+  ];
 }
 
 async function carriedOut(

@@ -2,6 +2,7 @@ import type { OperationId } from '../../../generated/operations.ts';
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import type { World } from '../subject/world.ts';
+import type { Variation } from '../wire/exchange.ts';
 import type { Ask } from './ask.ts';
 import { plainRequest } from './plain.ts';
 
@@ -42,6 +43,35 @@ const saying: Partial<Record<OperationId, (words: string) => JsonObject>> = {
   }),
 };
 
+const late = '[[fail-late]] Good morning.';
+const native = { headers: { 'x-native-sse': 'enable' } };
+const beta = 'beta/speech-2.8-hd';
+const voice_setting = { voice_id: 'beta_female_calm' };
+
+/** Streams that fail when some of their events have come. */
+const streams: Partial<Record<OperationId, readonly Variation[]>> = {
+  createSpeech: [
+    { model: 'voxa-v3-flash', voice: 'voxanna', input: late },
+    { model: 'beta/speech-02-turbo', voice: 'beta_female_calm', input: '[[base-resp:1002]] Good morning.' },
+  ].map((body) => ({ body: { ...body, stream: true, stream_format: 'sse' } })),
+  synthesizeSpeech: [
+    { body: { model: 'voxa-v3-flash', input: { text: late, voice: 'voxanna' } }, ...native },
+  ],
+  generateMultimodalSpeech: [
+    { body: { model: beta, input: { text: '[[base-resp:1002]] Good morning.', voice_setting } }, ...native },
+  ],
+  createMessage: [
+    {
+      body: {
+        model: 'iota-chat-1',
+        max_tokens: 64,
+        stream: true,
+        messages: [{ role: 'user', content: '[[fail-late]] Hi there.' }],
+      },
+    },
+  ],
+};
+
 const words = [
   ['reject', 400],
   ['throttle', 429],
@@ -53,15 +83,24 @@ const words = [
 export function triggered(operation: DocumentedOperation, world: World): Ask[] {
   const say = saying[(operation.aliasOf ?? operation.id) as OperationId];
   if (!world.triggers || say === undefined || operation.aliasOf !== undefined) return [];
-  return words.map(([word, status]) => ({
+  const restore = async () => {
+    await world.caller.send(world.target, operation, plainRequest(operation));
+    return [];
+  };
+  const broken = (streams[operation.id as OperationId] ?? []).map((variation, index) => ({
+    name: `200 events up to a failure, ${index + 1}`,
+    status: 200,
+    type: 'text/event-stream',
+    variation,
+    verify: restore,
+  }));
+  const refused = words.map(([word, status]) => ({
     name: `${status} on [[${word}]]`,
     status,
     mayBeProviders: status === 400,
     variation: { body: say(`A song of the sea. [[${word}]]`) },
     // Some failures in a row take a channel out; a good answer in between keeps it.
-    verify: async () => {
-      if (status !== 400) await world.caller.send(world.target, operation, plainRequest(operation));
-      return [];
-    },
+    verify: async () => (status === 400 ? [] : restore()),
   }));
+  return [...refused, ...broken];
 }

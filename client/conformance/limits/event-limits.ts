@@ -19,25 +19,33 @@ export interface ClientEvent {
 const byNode = new Set<JsonObject>();
 
 /** What clients send over the sockets, with a value at each limit and one beyond. */
-export const clientEvents: readonly ClientEvent[] = objects(eventBundle.operations)
-  .filter(([, { action }]) => action === 'receive')
-  .flatMap(([, { channel, messages }]) =>
-    (messages as Json[]).map((message) => {
-      const { $at, payload, examples } = deref(eventBundle, message);
-      const values = (examples as JsonObject[]).map((one) => one.payload ?? null);
-      const pointer = (payload as { $ref: string }).$ref;
-      const { cases, missing } = limitCases(eventBundle, pointer, values, byNode);
-      if (missing.length > 0) throw new Error(`no example comes near ${missing.join(', ')}`);
-      return {
-        name: refName(String($at)),
-        channel: refName((channel as { $ref: string }).$ref),
-        cases: cases.map(({ field, keyword, limit, at, beyond }) => ({
-          title: `${field} ${keyword} ${JSON.stringify(limit)}`,
-          field,
-          at: at as JsonObject,
-          beyond: beyond as JsonObject,
-        })),
-      };
-    }),
-  )
-  .filter(({ cases }) => cases.length > 0);
+export function clientEvents(): readonly ClientEvent[] {
+  found ??= eventsWithLimits();
+  return found;
+}
+
+let found: ClientEvent[] | undefined;
+
+const eventsWithLimits = (): ClientEvent[] =>
+  objects(eventBundle.operations)
+    .filter(([, { action }]) => action === 'receive')
+    .flatMap(([, { channel, messages }]) =>
+      (messages as Json[]).map((message) => {
+        const { $at, payload, examples } = deref(eventBundle, message);
+        const values = (examples as JsonObject[]).map((one) => one.payload ?? null);
+        const pointer = (payload as { $ref: string }).$ref;
+        const { cases, missing } = limitCases(eventBundle, pointer, values, byNode);
+        if (missing.length > 0) throw new Error(`no example comes near ${missing.join(', ')}`);
+        return {
+          name: refName(String($at)),
+          channel: refName((channel as { $ref: string }).$ref),
+          cases: cases.map(({ field, keyword, limit, at, beyond }) => ({
+            title: `${field} ${keyword} ${JSON.stringify(limit)}`,
+            field,
+            at: at as JsonObject,
+            beyond: beyond as JsonObject,
+          })),
+        };
+      }),
+    )
+    .filter(({ cases }) => cases.length > 0);

@@ -2,6 +2,7 @@ import { type ErrorFacts, type ErrorFamily, errors } from '../../../generated/er
 import { type OperationFacts, type OperationId, operations } from '../../../generated/operations.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import { type Answer, jsonOf } from '../wire/answer.ts';
+import { streamedMessages } from '../wire/event-stream.ts';
 import { mediaTypeOf } from '../wire/wire.ts';
 
 /** What the generated table says of an operation, or of the one that it repeats under another prefix. */
@@ -26,6 +27,7 @@ export class Seen {
     const type = answer.body.length === 0 ? '' : mediaTypeOf(answer);
     this.answers.add(`${operation.aliasOf ?? operation.id} ${answer.status} ${type}`.trim());
     const body = bodyOf(answer);
+    if (type === 'text/event-stream' && answer.status === 200) this.#noteEvents(operation, answer);
     if (answer.status < 400) {
       this.noteError('task', body.error?.code ?? body.output?.code ?? body.data?.Error?.Code);
       return;
@@ -35,6 +37,15 @@ export class Seen {
     if (family === 'management' && body.success === false) this.errors.add(`${family} ${answer.status}`);
     else if (code !== undefined)
       this.errors.add(`${ofNoOperation.has(code) ? 'generic' : family} ${answer.status} ${code}`);
+  }
+
+  #noteEvents({ path }: DocumentedOperation, { body }: Answer): void {
+    try {
+      const { channel, messages } = streamedMessages(path, body.toString('utf8'));
+      for (const message of messages) this.events.add(`${channel} server ${message}`);
+    } catch {
+      // What is out of place is told as a problem of the answer.
+    }
   }
 
   noteError(family: ErrorFamily, code: string | null | undefined): void {

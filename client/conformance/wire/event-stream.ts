@@ -42,30 +42,64 @@ export function streamProblems(path: string, body: string): string[] {
   const counted = events.flatMap(({ id }, index) =>
     layout === 'named' || id === String(index + 1) ? [] : [`event ${index + 1} has id ${id}`],
   );
+  const last = events.at(-1);
+  const ends = last === undefined ? [] : fitting(last, messages).filter((name) => endings.has(name));
   return [
     ...counted,
+    ...(ends.length > 0 ? [] : ['the last event does not end the stream']),
     ...events.flatMap((event, index) =>
       problemsOf(event, messages).map((one) => `event ${index + 1}: ${one}`),
     ),
   ];
 }
 
+/** The messages of the components that the events of a stream are; of one that is none, nothing. */
+export function streamedMessages(path: string, body: string): { channel: string; messages: string[] } {
+  const messages = messagesOf(path);
+  const layout = messages.some(({ headers }) => headers !== undefined) ? 'native' : 'named';
+  const found = parseEvents(body, layout).flatMap((event) => fitting(event, messages));
+  return { channel: channelOf(path)[0], messages: [...new Set(found)] };
+}
+
+/** With one of these a stream ends, well or badly. */
+const endings: ReadonlySet<string> = new Set([
+  'NativeSpeechEnd',
+  'BetaSpeechEnd',
+  'BetaSpeechRejected',
+  'NativeError',
+  'MessageStopEvent',
+  'MessageErrorEvent',
+]);
+
+const fitting = ({ event, data }: StreamedEvent, messages: readonly Message[]): string[] =>
+  messages
+    .filter(({ name, payload }) => name === event && eventProblems(payload, data).length === 0)
+    .map(({ key }) => key);
+
 interface Message {
+  /** Its name among the components. */
+  key: string;
   name: string;
   payload: string;
   headers: string | undefined;
 }
 
-/** The messages that the channel of a path sends. */
-function messagesOf(path: string): Message[] {
+/** The channel of a path, with its name. */
+function channelOf(path: string): [string, JsonObject] {
   const channel = objects(eventBundle.channels).find(([, { address }]) => {
     const pattern = text(address).replace(/\{[^}]+\}/g, '.+');
     return pattern !== '' && new RegExp(`^${pattern}$`).test(path);
   });
   if (channel === undefined) throw new Error(`the AsyncAPI document has no channel for ${path}`);
-  return objects(channel[1].messages).map(([, reference]) => {
+  return channel;
+}
+
+/** The messages that the channel of a path sends. */
+function messagesOf(path: string): Message[] {
+  return objects(channelOf(path)[1].messages).map(([, reference]) => {
     const message = deref(eventBundle, reference);
     return {
+      key: refName(message.$at ?? ''),
       name: text(message.name),
       payload: component(message.payload),
       headers: optional(message.headers),
