@@ -45,6 +45,7 @@ import { generateKey, hashKey, keyHint } from './store/keys.ts';
 import { openStore } from './store/open-store.ts';
 import type { ReportLane } from './store/reports.ts';
 import { Tasks } from './tasks/tasks.ts';
+import type { TaskTiming } from './tasks/timing.ts';
 
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
@@ -82,13 +83,17 @@ const reportTurns: Readonly<Record<ReportLane, { count: number; waitMs: number }
 /** SQLite's SQLITE_BUSY: another process has the database open. */
 const sqliteBusy = 5;
 
-/** Starts everything in the order in which it depends on each other. `read`: reads the settings again, for a reload. */
+/**
+ * Starts everything in the order in which it depends on each other. `read`: reads the settings again, for a reload;
+ * `timing`: how often tasks are looked at, where a test does not want to wait.
+ */
 export async function serve(
   settings: Settings,
   logger: Logger,
   clock: () => number = Date.now,
   timers: Timers = systemTimers,
   read: () => Settings = () => settings,
+  timing: Partial<TaskTiming> = {},
 ): Promise<RunningGateway> {
   const store = await openStore({
     dataDir: settings.dataDir,
@@ -165,6 +170,7 @@ export async function serve(
       },
       clock,
       timers,
+      timing,
     });
     opened.unshift(() => tasks.stop());
     const creations = new Creations(timers);

@@ -20,7 +20,9 @@ export interface TestGateway {
 }
 
 /** Milliseconds that the sandbox takes for a task: long enough to be seen at work. */
-const taskTime = 800;
+const taskTime = 400;
+/** Tasks are looked at so often that nobody waits for more than their work. */
+const timing = { firstPollMs: 100, maxPollMs: 500, readFreshMs: 250, idleMs: 250 };
 /** Short enough to be made while a test waits. */
 const songSeconds = 2;
 
@@ -52,7 +54,14 @@ export async function startTestGateway(
     ...stored,
     ...change,
   };
-  const running = await serve(settings, logger ?? createLogger(settings.logLevel), clock, timers);
+  const running = await serve(
+    settings,
+    logger ?? createLogger(settings.logLevel),
+    clock,
+    timers,
+    undefined,
+    timing,
+  );
   return {
     url: running.url,
     key,
