@@ -25,6 +25,7 @@ beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'candidate-'));
   await Promise.all(['client', 'generated'].map((name) => mkdir(join(root, name))));
   await write('package.json', { version: '1.2.0' });
+  await write('package-lock.json', { version: '1.2.0' });
   await write('client/package.json', { version: '1.2.0' });
   await write('generated/openapi.json', { info: { version: '1.2.0' } });
   await write('generated/asyncapi.json', { info: { version: '1.2.0' } });
@@ -55,6 +56,11 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     'that the client does not have',
     () => write('client/package.json', { version: '1.1.0' }).then(commit),
     /client\/package\.json has version 1\.1\.0/,
+  ],
+  [
+    'that the lock file does not have',
+    () => write('package-lock.json', { version: '1.1.0' }).then(commit),
+    /package-lock\.json has version 1\.1\.0/,
   ],
   [
     'that the contract does not have',

@@ -20,6 +20,7 @@ export interface Candidate {
 
 /** Files that tell the version too, each with what it has of it. */
 const alsoVersioned: Readonly<Record<string, (json: Versioned) => string | undefined>> = {
+  'package-lock.json': ({ version }) => version,
   'client/package.json': ({ version }) => version,
   'generated/openapi.json': ({ info }) => info?.version,
   'generated/asyncapi.json': ({ info }) => info?.version,
