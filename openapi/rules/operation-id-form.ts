@@ -32,7 +32,8 @@ export const verbs = [
   'upload',
 ];
 
-const form = new RegExp(`^(${verbs.join('|')})([A-Z0-9][a-z0-9]*)+$`);
+/** What an operationId looks like. */
+export const form = new RegExp(`^(${verbs.join('|')})([A-Z0-9][a-z0-9]*)+$`);
 
 /** operationId is a verb of the list and a noun, in lowerCamelCase. */
 export function operationIdForm() {

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  isObject,
+  type JsonObject,
+  type Operation,
+  objects,
+  operationsOf,
+  strings,
+  text,
+} from '../document.ts';
+import { readYaml } from '../problem.ts';
+
+/** What a new operation has to fit in with. */
+export interface ContractNow {
+  operations: (Operation & { area: string; family: string })[];
+  /** The tags that have a folder of paths. */
+  areas: string[];
+  /** Path -> the file in which it is written, below openapi/. */
+  files: Map<string, string>;
+}
+
+/** The contract as it was last generated, and the index of its paths as it is now. */
+export function readContract(root: string): ContractNow {
+  const openapi = JSON.parse(readFileSync(join(root, 'generated/openapi.json'), 'utf8')) as JsonObject;
+  const name = 'openapi/openapi.yaml';
+  const index = readYaml(name, readFileSync(join(root, name), 'utf8'));
+  const files = new Map(
+    objects(isObject(index) ? index.paths : undefined).map(([path, { $ref }]) => [path, text($ref)] as const),
+  );
+  const areas = [...new Set([...files.values()].map((file) => file.split('/')[1] ?? ''))];
+  const operations = operationsOf(openapi).map((operation) => ({
+    ...operation,
+    area: strings(operation.node.tags)[0] ?? '',
+    family: text(operation.node['x-error-family']),
+  }));
+  return { operations, areas, files };
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ContractNow } from './contract-now.ts';
+import { pathFile, statusesOf } from './texts.ts';
+import { CannotMake, type Wanted } from './wanted.ts';
+
+/** The files that list all operations, with the new one in its place, path -> text. All else in them stays as it is. */
+export function registrations(
+  root: string,
+  wanted: Wanted,
+  { operations }: ContractNow,
+): Map<string, string> {
+  const { id, path, area } = wanted;
+  const neighbours = operations.filter((one) => one.area === area).map((one) => one.id);
+  const ofArea = (line: string) => neighbours.some((one) => new RegExp(`^  ${one}[:,]`).test(line));
+  const edit = (file: string, ...edits: ((lines: string[]) => string[] | undefined)[]): [string, string] => {
+    let lines = readFileSync(join(root, file), 'utf8').split('\n');
+    for (const one of edits) {
+      const edited = one(lines);
+      if (edited === undefined)
+        throw new CannotMake(`${file} has no place for it: nothing of area ${area} is there`);
+      lines = edited;
+    }
+    return [file, lines.join('\n')];
+  };
+  return new Map([
+    edit('openapi/openapi.yaml', (lines) =>
+      after(
+        lines,
+        (line) => line.includes(`: { $ref: paths/${area}/`),
+        `  ${path}: { $ref: ${pathFile(wanted)} }`,
+      ),
+    ),
+    edit(
+      'server/operations/registry.ts',
+      (lines) => sorted(lines, `import { ${id} } from './${area}/${id}.ts';`),
+      (lines) => after(lines, ofArea, `  ${id},`),
+    ),
+    edit('test/spec/statuses.ts', (lines) =>
+      after(lines, ofArea, `  ${id}: [${statusesOf(wanted).join(', ')}],`),
+    ),
+  ]);
+}
+
+/** With one more line behind the last that fits; undefined when none does. */
+function after(lines: string[], fits: (line: string) => boolean, line: string): string[] | undefined {
+  const at = lines.findLastIndex(fits);
+  return at < 0 ? undefined : lines.toSpliced(at + 1, 0, line);
+}
+
+/** With one more import among the others, which stand in the order of their files. */
+function sorted(lines: string[], line: string): string[] {
+  const fileOf = (one: string) => /from '(\.\/[^']+)'/.exec(one)?.[1] ?? '';
+  const isBefore = (one: string) =>
+    fileOf(one) !== '' && fileOf(one).toLowerCase() < fileOf(line).toLowerCase();
+  const at = lines.findLastIndex(isBefore);
+  const first = lines.findIndex((one) => fileOf(one) !== '');
+  return lines.toSpliced(at < 0 ? first : at + 1, 0, line);
+}

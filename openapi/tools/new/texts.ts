@@ -1,0 +1,125 @@
+import { pascal } from '../document.ts';
+import type { Wanted } from './wanted.ts';
+
+/** Every file that an operation begins with, path -> text. Each is whole, and says what is still to be written. */
+export function newFiles(wanted: Wanted): Map<string, string> {
+  const { id, area } = wanted;
+  const name = pascal(id);
+  return new Map([
+    [`openapi/${pathFile(wanted)}`, pathItem(wanted)],
+    [
+      `openapi/schemas/${area}/${name}Reply.yaml`,
+      schema(`${name}Reply`, `What ${id} answers; its fields are to be written.`),
+    ],
+    ...(takesBody(wanted)
+      ? [
+          [
+            `openapi/schemas/${area}/${name}Request.yaml`,
+            schema(`${name}Request`, `What ${id} takes; its fields are to be written.`),
+          ] as const,
+        ]
+      : []),
+    [`server/operations/${area}/${id}.ts`, handler(id)],
+    [`test/contract/${area}/${id}.test.ts`, contractTest(id)],
+  ]);
+}
+
+/** Below openapi/. */
+export const pathFile = ({ id, area }: Wanted) => `paths/${area}/${kebab(id)}.yaml`;
+
+/** Every status that the operation documents, in order. */
+export const statusesOf = (wanted: Wanted): number[] => [200, ...errorsOf(wanted).keys()];
+
+const takesBody = ({ method }: Wanted) => ['post', 'patch'].includes(method);
+const kebab = (id: string) => id.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+/** Status -> the name of its response, without the family before it. */
+function errorsOf(wanted: Wanted): Map<number, string> {
+  const says = takesBody(wanted) || wanted.parameters.length > 0;
+  return new Map<number, string>([
+    ...(says ? [[400, 'BadRequest'] as const] : []),
+    [401, 'Unauthorized'],
+    ...(wanted.area === 'admin' ? [[403, 'Forbidden'] as const] : []),
+    ...(takesBody(wanted)
+      ? ([
+          [413, 'PayloadTooLarge'],
+          [415, 'UnsupportedMediaType'],
+        ] as const)
+      : []),
+    [429, 'TooManyRequests'],
+    [500, 'InternalError'],
+    [503, 'Unavailable'],
+  ]);
+}
+
+function pathItem(wanted: Wanted): string {
+  const { id, method, area, summary, family, parameters } = wanted;
+  const name = pascal(id);
+  const lines = [
+    `${method}:`,
+    `  operationId: ${id}`,
+    `  tags: [${area}]`,
+    `  summary: ${JSON.stringify(summary)}`,
+    ...(area === 'admin' ? ['  x-role: admin'] : []),
+    '  x-extension: true',
+    `  x-error-family: ${family}`,
+    ...(parameters.length > 0 ? ['  parameters:'] : []),
+    ...parameters.map((file) => `    - { $ref: ../../parameters/${file} }`),
+    ...(takesBody(wanted)
+      ? [
+          '  x-body-limit-mb: 1',
+          '  requestBody:',
+          '    required: true',
+          '    description: To be written.',
+          ...content('    ', `../../schemas/${area}/${name}Request.yaml`),
+        ]
+      : []),
+    '  responses:',
+    "    '200':",
+    '      description: To be written.',
+    '      headers:',
+    '        x-request-id: { $ref: ../../headers/RequestId.yaml }',
+    ...content('      ', `../../schemas/${area}/${name}Reply.yaml`),
+    ...[...errorsOf(wanted)].map(
+      ([status, error]) => `    '${status}': { $ref: ../../responses/${pascal(family)}${error}.yaml }`,
+    ),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const content = (indent: string, schemaFile: string) =>
+  [
+    'content:',
+    '  application/json:',
+    `    schema: { $ref: ${schemaFile} }`,
+    '    examples:',
+    '      unwritten:',
+    '        summary: To be written.',
+    '        value: {}',
+  ].map((line) => `${indent}${line}`);
+
+const schema = (title: string, description: string) =>
+  `title: ${title}\ntype: object\ndescription: ${description}\nadditionalProperties: false\n`;
+
+const handler = (id: string) => `import type { Handler } from '../../http/handler.ts';
+
+export const ${id}: Handler<'${id}'> = () => {
+  throw new Error('${id} is not written yet');
+};
+`;
+
+const contractTest = (id: string) => `import { expect, test } from 'vitest';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+
+describeOperation('${id}', {
+  carriesOut(call) {
+    test('what it is for', async () => {
+      const answer = await call();
+      expect(answer.status, answer.body.toString()).toBe(200);
+      // Say here what a caller gets.
+      expect(jsonOf(answer)).not.toEqual({});
+    });
+  },
+});
+`;

@@ -1,0 +1,25 @@
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const repository = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+
+/** A copy of the checkout to write in, which shares what is installed. */
+export async function copyOfCheckout(): Promise<{ root: string; remove: () => Promise<void> }> {
+  const root = await mkdtemp(join(tmpdir(), 'checkout-'));
+  const installed: string[] = [];
+  for (const name of await readdir(repository)) {
+    if (name.startsWith('.')) continue;
+    await cp(join(repository, name), join(root, name), {
+      recursive: true,
+      filter(source) {
+        if (!source.endsWith('/node_modules')) return true;
+        installed.push(relative(repository, source));
+        return false;
+      },
+    });
+  }
+  for (const folder of installed) await symlink(join(repository, folder), join(root, folder));
+  return { root, remove: () => rm(root, { recursive: true }) };
+}

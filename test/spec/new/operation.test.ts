@@ -1,0 +1,141 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createLoop } from '../../../openapi/dev/loop.ts';
+import { readContract } from '../../../openapi/tools/new/contract-now.ts';
+import { type Asked, checked } from '../../../openapi/tools/new/wanted.ts';
+import { problemLine } from '../../../openapi/tools/problem.ts';
+import { copyOfCheckout, repository } from './checkout.ts';
+
+// A copy of the checkout is linted, generated from, type-checked and tested in.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+
+let copy: Awaited<ReturnType<typeof copyOfCheckout>>;
+beforeAll(async () => {
+  copy = await copyOfCheckout();
+});
+afterAll(() => copy.remove());
+
+interface Ended {
+  code: number;
+  output: string;
+}
+
+const run = (file: string, args: readonly string[], cwd: string): Promise<Ended> =>
+  new Promise((resolve) => {
+    const env = { ...process.env, NO_COLOR: '1', VITEST_POOL_ID: undefined, VITEST_WORKER_ID: undefined };
+    execFile(
+      process.execPath,
+      [file, ...args],
+      { cwd, env, maxBuffer: 16 * 1024 * 1024 },
+      (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), output: stdout + stderr }),
+    );
+  });
+const make = (...args: string[]) =>
+  run(join(repository, 'openapi/tools/new/main.ts'), ['--root', copy.root, ...args], copy.root);
+const ask = (line: string) => make('operation', ...line.split(' '));
+const made = (path: string) => readFile(join(copy.root, path), 'utf8');
+
+test.each<[asked: Asked, message: string]>([
+  [{ id: 'songs' }, '"songs" is no name of an operation'],
+  [{ id: 'createSpeech' }, 'there is an operation createSpeech already'],
+  [{ area: 'songs' }, '--area is "songs": it must be one of speech, '],
+  [{ area: 'realtime' }, '--area realtime is for sockets'],
+  [{ method: 'fetch' }, '--method is "fetch": it must be one of get, '],
+  [{ path: 'v1/songs' }, '--path is "v1/songs": it must be parts like'],
+  [{ path: '/api/admin/songs' }, '--area admin and a --path below /api/admin/'],
+  [{ path: '/v1/videos/{id}' }, 'taken: openapi/paths/video/video.yaml has /v1/videos/{task_id}'],
+  [{ path: '/v1/songs/{song}' }, '{song}, which no file of openapi/parameters describes'],
+  [{ path: '/v1/songs/{id}' }, 'say with --parameters which of AdminTaskId, '],
+  [{ path: '/v1/songs/{id}', parameters: 'SongId' }, 'names SongId, which is no file'],
+  [{ summary: 'songs' }, '--summary must be one sentence'],
+])('%j is refused', (asked, message) => {
+  const sound: Asked = { id: 'listSongs', method: 'get', path: '/v1/songs', area: 'music' };
+  const now = readContract(repository);
+  expect(checked(repository, sound, now)).toMatchObject({ ...sound, family: 'generic' });
+  expect(() => checked(repository, { ...sound, ...asked }, now)).toThrow(message);
+});
+
+test('an unknown flag is refused', async () => {
+  expect(await make('operation', 'listSongs', '--force')).toMatchObject({
+    code: 1,
+    output: expect.stringContaining("Unknown option '--force'"),
+  });
+});
+
+test('what to make must be said', async () => {
+  expect(await make('song')).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('npm run new -- operation'),
+  });
+});
+
+test('a new operation stands everywhere, breaks nothing, and fails its own test', async () => {
+  const index = await made('openapi/openapi.yaml');
+  const listed = await ask('listSongs --method get --path /v1/songs --area music');
+  expect(listed, listed.output).toMatchObject({ code: 0 });
+  const chorus = 'createChorus --method post --path /v1/songs/{clip_id}/choruses --area music';
+  expect(await ask(chorus)).toMatchObject({ code: 0 });
+  const pulse = 'readPulse --method patch --path /api/admin/pulse/{id} --area admin --parameters TokenId';
+  expect(await ask(pulse)).toMatchObject({ code: 0 });
+
+  const added = [
+    '  /v1/songs: { $ref: paths/music/list-songs.yaml }',
+    '  /v1/songs/{clip_id}/choruses: { $ref: paths/music/create-chorus.yaml }',
+    '  /api/admin/pulse/{id}: { $ref: paths/admin/read-pulse.yaml }',
+  ];
+  const lines = (await made('openapi/openapi.yaml')).split('\n');
+  expect(lines.filter((line) => !added.includes(line)).join('\n')).toBe(index);
+  expect(lines.filter((line) => added.includes(line))).toEqual(added);
+
+  const again = await ask('listSongs --method get --path /v1/all-songs --area music');
+  expect(again).toMatchObject({ code: 1, output: expect.stringContaining('nothing was written') });
+
+  expect(await made('server/operations/registry.ts')).toContain(
+    "import { listSongs } from './music/listSongs.ts';",
+  );
+  const saved = ['listSongs', 'createChorus'].flatMap((id) => [
+    `server/operations/music/${id}.ts`,
+    `test/contract/music/${id}.test.ts`,
+  ]);
+  const loop = await createLoop(copy.root);
+  const verdict = await loop.run(
+    [
+      ...saved,
+      'server/operations/registry.ts',
+      'test/spec/statuses.ts',
+      'server/operations/admin/readPulse.ts',
+    ],
+    () => false,
+  );
+  await loop.close();
+  expect(verdict?.problems.map(problemLine)).toEqual([]);
+  expect(await made('generated/operations.ts')).toContain('createChorus: {');
+
+  const biome = join(repository, 'node_modules/@biomejs/biome/bin/biome');
+  const format = await run(
+    biome,
+    ['check', 'server/operations', 'test/contract', 'test/spec/statuses.ts'],
+    copy.root,
+  );
+  expect(format, format.output).toMatchObject({ code: 0 });
+
+  const vitest = join(copy.root, 'node_modules/vitest/vitest.mjs');
+  const files = ['test/contract/music/listSongs.test.ts', 'test/contract/music/getClip.test.ts'];
+  const output = join(copy.root, 'report.json');
+  const reporter = ['--reporter=json', `--outputFile=${output}`];
+  await run(vitest, ['run', ...files, '--project', 'contract', ...reporter], copy.root);
+  const report = JSON.parse(await readFile(output, 'utf8')) as {
+    testResults: { assertionResults: { fullName: string; status: string; failureMessages: string[] }[] }[];
+  };
+  const failed = report.testResults
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status === 'failed');
+  expect(failed.map(({ fullName }) => fullName).toSorted()).toEqual([
+    'listSongs gateway every documented answer was seen',
+    'listSongs gateway what it is for',
+  ]);
+  expect(failed.flatMap(({ failureMessages }) => failureMessages).join('\n')).toContain('internal_error');
+});
