@@ -77,6 +77,13 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   expect((await git('status', '--porcelain')).stdout).not.toContain('out');
 });
 
+test('a build that fails leaves nothing behind', async () => {
+  const out = join(root, 'out');
+  const failed = run(process.execPath, [main, '--dry-run', '--root', root, '--out', out]);
+  await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('openapi') });
+  expect((await git('status', '--porcelain')).stdout).toBe('');
+});
+
 test.each([
   [['--wet'], /Unknown option '--wet'/],
   [['--root', tmpdir()], /package\.json/],

@@ -42,7 +42,7 @@ export async function buildRelease(root: string, candidate: Candidate, folder: s
   await Promise.all([...names, sumsFile].map((name) => utimes(path(name), time, time)));
 }
 
-export async function sha256(file: string): Promise<string> {
+async function sha256(file: string): Promise<string> {
   return createHash('sha256')
     .update(await readFile(file))
     .digest('hex');

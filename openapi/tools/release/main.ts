@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -25,11 +25,9 @@ try {
   process.exitCode = 1;
 }
 
-/** Wrong flags and what git says are told by their message. */
+/** Wrong flags, what git says and files that are missing are told by their message. */
 function isForPeople(error: unknown): error is Error {
-  if (error instanceof CannotRelease) return true;
-  if (!(error instanceof Error)) return false;
-  return 'cmd' in error || ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS'));
+  return error instanceof CannotRelease || (error instanceof Error && 'code' in error);
 }
 
 async function main(): Promise<void> {
@@ -48,8 +46,16 @@ async function main(): Promise<void> {
   if (obstacles.length > 0 && !values['dry-run']) throw new CannotRelease(obstacles.join('\n'));
 
   const folder = resolve(values.out ?? join(root, '.release', version));
-  await empty(folder);
-  await buildRelease(root, candidate, folder);
+  const former = await formerRelease(folder);
+  // Beside it, so that a build that ends early leaves the folder as it was.
+  const fresh = await mkdtemp(`${folder}-`);
+  try {
+    await buildRelease(root, candidate, fresh);
+    for (const name of former) await rm(join(folder, name), { force: true });
+    for (const name of await readdir(fresh)) await rename(join(fresh, name), join(folder, name));
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+  }
   await list(folder);
   if (values['dry-run']) {
     for (const obstacle of obstacles) console.log(`\nnot to be released as it is: ${obstacle}`);
@@ -63,17 +69,14 @@ Tagged ${tag}. Left to you, since it cannot be taken back:
 and to attach the files of ${folder} to the release.`);
 }
 
-/** Makes a folder, or takes a former release out of it; one that holds anything else is left as it is. */
-async function empty(folder: string): Promise<void> {
+/** The names of the files of a former release in a folder, which is made. @throws CannotRelease when others are there */
+async function formerRelease(folder: string): Promise<Set<string>> {
   await mkdir(folder, { recursive: true });
-  const former = await readFile(join(folder, sumsFile), 'utf8').catch(() => '');
-  const ours = new Set(former === '' ? [] : [...namesIn(former), sumsFile]);
+  const sums = await readFile(join(folder, sumsFile), 'utf8').catch(() => '');
+  const ours = new Set(sums === '' ? [] : [...namesIn(sums), sumsFile]);
   const other = (await readdir(folder)).find((name) => !ours.has(name));
-  if (other !== undefined)
-    throw new CannotRelease(
-      `--out: ${folder} has other files in it, such as ${other}; name an empty folder.`,
-    );
-  for (const name of ours) await rm(join(folder, name), { force: true });
+  if (other === undefined) return ours;
+  throw new CannotRelease(`--out: ${folder} has other files in it, such as ${other}; name an empty folder.`);
 }
 
 async function list(folder: string): Promise<void> {
