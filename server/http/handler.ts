@@ -45,6 +45,14 @@ export interface OperationRequest<Op extends OperationId> {
   readonly signal: AbortSignal;
 }
 
+/** Looks at a body that is passed on. */
+export interface PassHooks {
+  /** What may go on of what has come. It keeps none of those bytes, which are overwritten later. */
+  take(piece: Buffer): readonly Buffer[];
+  /** What is left at the end. */
+  finish(): Promise<readonly Buffer[]>;
+}
+
 /** Ways to answer. Each may be used once. */
 export interface Reply<Op extends OperationId> {
   /** Whether something waits for the client to read it. */
@@ -62,15 +70,16 @@ export interface Reply<Op extends OperationId> {
     headers?: Readonly<Record<string, string>>,
   ): void;
   /**
-   * Passes an upstream's body on as it comes, no faster than the client reads: `take` gets what has come and gives what
-   * may go on, and keeps none of those bytes, which are overwritten later; `finish` gives what is left at the end, which is sent after it. The answer begins with the first piece
-   * that goes on. Resolves after the end; rejects when the body or a hook fails, or the client leaves.
+   * Passes an upstream's body on as it comes, no faster than the client reads. The answer begins with the first piece
+   * that goes on, and only then must its type be known. Resolves after the end; rejects when the body or a hook fails,
+   * or the client leaves.
    */
   pass(
     status: number,
-    contentType: string,
+    contentType: string | (() => string),
     body: Readable,
-    hooks: { take(piece: Buffer): readonly Buffer[]; finish(): Promise<readonly Buffer[]> },
+    hooks: PassHooks,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<void>;
   /**
    * Passes a stream on piece by piece, no faster than the client reads. Resolves when all is written; rejects

@@ -54,10 +54,12 @@ export function replyOver(response: ServerResponse, firstByte: () => void = () =
       if (typeof body === 'string' || body.length > small) response.end(body);
       else response.end(body.toString('latin1'), 'latin1');
     },
-    pass(status, contentType, body, { take, finish }) {
+    pass(status, contentType, body, { take, finish }, headers) {
       let begun = false;
       const begin = () => {
-        if (!begun) start(status, contentType, streamHeaders(contentType));
+        if (begun) return;
+        const type = typeof contentType === 'string' ? contentType : contentType();
+        start(status, type, { ...headers, ...streamHeaders(type) });
         begun = true;
       };
       // Listeners and not an iterator: a stream of small pieces would spend its time between promises.

@@ -25,7 +25,7 @@ export interface FileRequest {
   signal: AbortSignal;
 }
 
-/** Of one host: a file is held as long as its reader takes, and no reader may hold up the others. */
+/** Of one host and channel: a file is held as long as its reader takes, and no reader may hold up the others. */
 const slotsPerHost: SlotOptions = { count: 256, waitMs: 10_000 };
 
 /** Connections for the files that providers name; they carry no key of ours. */
@@ -55,7 +55,7 @@ export class FileHosts {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
     let leave: Leave | undefined;
     try {
-      leave = await this.#enter(url, user, request.signal);
+      leave = await this.#enter(channel, url, user, request.signal);
       const opened = await openAddress(allowPrivate ? this.#any : this.#public, url, request);
       opened.body.once('close', leave);
       return opened;
@@ -73,9 +73,9 @@ export class FileHosts {
     }
   }
 
-  /** A slot of the host, redirects included. */
-  async #enter(url: string, user: number, signal: AbortSignal): Promise<Leave> {
-    const host = URL.parse(url)?.origin ?? '';
+  /** A slot of the host, redirects included. What goes by one channel never waits for another's. */
+  async #enter(channel: Channel | undefined, url: string, user: number, signal: AbortSignal): Promise<Leave> {
+    const host = `${channel?.name} ${URL.parse(url)?.origin}`;
     const slots = this.#hosts.get(host) ?? new Slots(this.#slots);
     this.#hosts.set(host, slots);
     const tidy = () => {

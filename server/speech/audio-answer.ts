@@ -1,14 +1,17 @@
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
-import type { CallAnswer } from '../calls/metered-call.ts';
+import type { CallAnswer, CallMeter, CallOutput } from '../calls/metered-call.ts';
 import type { Failure } from '../failure.ts';
-import type { OperationRequest, Reply } from '../http/handler.ts';
-import { EventAudio, openAudio } from '../providers/native/audio.ts';
+import type { OperationRequest, PassHooks, Reply } from '../http/handler.ts';
+import type { Usage } from '../ledger/metering.ts';
+import type { OpenedAddress } from '../outbound/open-address.ts';
+import { AudioPassage, EventAudio, openAudio } from '../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../providers/native/audio-file.ts';
 import type { AudioFormat } from '../providers/native/speech-request.ts';
+import { readWhole } from '../providers/native/split-body.ts';
 import { audioSource, judge, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
-import { readRejection, readUpTo, rejectionFailure } from '../providers/rejection.ts';
+import { readRejection, rejectionFailure } from '../providers/rejection.ts';
 import { EmptyAnswer } from '../providers/unusable.ts';
 import { requireEvents } from './native-answer.ts';
 
@@ -26,12 +29,11 @@ export function answerWithFile(
     const { response, channel } = answered;
     const words = wordsOf(answered);
     if (response.status !== 200) throw rejectionFailure(await readRejection(response, words));
-    const answer = parseAnswer(response.headers, await readUpTo(response.body, maxAnswerBytes));
+    const answer = parseAnswer(response.headers, await readWhole(response, maxAnswerBytes));
     const { usage, refusal } = judge(answer, model.unit, words);
     if (refusal !== undefined) throw refusal;
     const source = audioSource(answer);
     if (source === undefined) throw noAudio();
-    const meter = { usage, delivered: true };
     if ('bytes' in source) {
       const { bytes } = source;
       const type = audioType(format, bytes.subarray(0, headLength));
@@ -40,16 +42,13 @@ export function answerWithFile(
         // Nothing has gone out before it is paid.
         meter: { usage, delivered: false },
         async send() {
-          await settle(meter);
+          await settle({ usage, delivered: true });
           reply.bytes(200, type, bytes);
         },
       };
     }
     const file = { channel, user: caller.userId, logger, signal };
-    const { body, size, mediaType } = await openAudio(source.url, format, file);
-    const headers = size === undefined ? undefined : { 'content-length': size };
-    const settled = settledBeforeTheEnd(body, () => settle(meter));
-    return { meter, send: () => reply.stream(200, mediaType, settled, headers) };
+    return passAudio(reply, await openAudio(source.url, file), format, usage, settle);
   };
 }
 
@@ -98,16 +97,35 @@ export function noAudio(): Failure {
   return new EmptyAnswer('The provider gave no audio.');
 }
 
-/** Keeps one piece back until the books are closed: with a known length the last byte is the end. */
-async function* settledBeforeTheEnd(
-  body: AsyncIterable<Buffer>,
-  settle: () => Promise<void>,
-): AsyncGenerator<Buffer> {
-  let held: Buffer | undefined;
-  for await (const chunk of body) {
-    if (held !== undefined) yield held;
-    held = chunk;
-  }
-  await settle();
-  if (held !== undefined) yield held;
+/** Passes a file on. Its last byte, or its end where nobody knows its length, waits until the books are closed. */
+function passAudio(
+  reply: Reply<OperationId>,
+  { headers, body }: OpenedAddress,
+  format: AudioFormat,
+  usage: Usage | undefined,
+  settle: (meter: CallMeter) => Promise<void>,
+): CallOutput {
+  const passage = new AudioPassage(format, headers);
+  const meter: CallMeter = {
+    usage,
+    get delivered() {
+      return passage.mediaType !== undefined;
+    },
+  };
+  let last: readonly Buffer[] = [];
+  const hooks: PassHooks = {
+    take(piece) {
+      const taken = passage.take(piece);
+      if (taken.last !== undefined) last = [taken.last];
+      return taken.parts;
+    },
+    async finish() {
+      const rest = passage.end();
+      await settle(meter);
+      return [...rest, ...last];
+    },
+  };
+  const { 'content-length': size } = headers;
+  const length = size === undefined ? undefined : { 'content-length': size };
+  return { meter, send: () => reply.pass(200, () => passage.mediaType ?? '', body, hooks, length) };
 }

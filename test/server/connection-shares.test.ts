@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { Channel, type ChannelSlots } from '../../server/channels/channel.ts';
 import { requestInTurn } from '../../server/channels/failover.ts';
 import { BusyError } from '../../server/outbound/slots.ts';
+import { FileHosts } from '../../server/providers/provider-file.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { asDriverError } from '../../server/tasks/driver.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
@@ -188,4 +189,17 @@ describe('the files of a provider', () => {
     leave.abort();
     await Promise.allSettled(slow);
   });
+});
+
+test('who loads files by one channel slowly keeps nobody from those by another of the same host', async () => {
+  const host = await startUpstream((_request, response) => void response.write('RIFF'));
+  const hosts = new FileHosts({}, { count: 1, waitMs: 10_000, timers: new ManualTimers() });
+  const by = (name: string) => ({ channel: named(name), user: anna, logger, signal });
+  const named = (name: string) => new Channel(channelTo(host.url, { name, privateFiles: true }), Date.now);
+  const slow = await hosts.open(`${host.url}/a`, by('one'));
+  const other = await hosts.open(`${host.url}/b`, by('other'));
+  expect([slow.status, other.status]).toEqual([200, 200]);
+  slow.body.on('error', () => {}).destroy();
+  other.body.on('error', () => {}).destroy();
+  await host.close();
 });

@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
+import type { OpenedAddress } from '../../outbound/open-address.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderWords } from '../provider-words.ts';
@@ -8,7 +10,6 @@ import { audioType, headLength } from './audio-file.ts';
 import { readEvents } from './events.ts';
 import { brokenOff, readSpeechEvent } from './speech-event.ts';
 import type { AudioFormat } from './speech-request.ts';
-import { joinBody, readHead } from './split-body.ts';
 import { readUsage } from './usage.ts';
 
 const hosts = new FileHosts({
@@ -17,32 +18,68 @@ const hosts = new FileHosts({
   bodyTimeout: 60_000,
 });
 
-export interface AudioFile {
-  /** Whose end is there when all of the file has been read. */
-  body: AsyncIterable<Buffer>;
-  mediaType: string;
-  size: string | undefined;
+/**
+ * Opens the audio file that an upstream named.
+ *
+ * @throws Failure 502 or 504 when it cannot be had.
+ */
+export async function openAudio(url: string, request: FileRequest): Promise<OpenedAddress> {
+  const opened = await hosts.open(url, request);
+  if (opened.status === 200) return opened;
+  await opened.body.dump();
+  throw new Failure(502, 'bad_response', 'The provider made audio that could not be fetched.');
 }
 
-/**
- * Opens the audio file that an upstream named, and looks at its beginning.
- *
- * @throws Failure 502 or 504 when it cannot be had, or is no audio.
- */
-export async function openAudio(url: string, format: AudioFormat, request: FileRequest): Promise<AudioFile> {
-  const { status, headers, body } = await hosts.open(url, request);
-  if (status !== 200) {
-    await body.dump();
-    throw new Failure(502, 'bad_response', 'The provider made audio that could not be fetched.');
+/** Looks at an audio file while it passes: at its beginning, and for its last byte, which tells a client that it has all. */
+export class AudioPassage {
+  readonly #format: AudioFormat;
+  readonly #headers: IncomingHttpHeaders;
+  /** Bytes that have not come yet; undefined: nobody says how many. */
+  #missing: number | undefined;
+  /** The beginning, as long as it is too short to tell. */
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #mediaType: string | undefined;
+
+  constructor(format: AudioFormat, headers: IncomingHttpHeaders) {
+    this.#format = format;
+    this.#headers = headers;
+    const length = headers['content-length'];
+    this.#missing = length === undefined ? undefined : Number(length);
   }
-  const parts: AsyncIterator<Buffer> = body[Symbol.asyncIterator]();
-  const { head, rest } = await readHead(parts, headLength);
-  const mediaType = audioType(format, head, headers);
-  if (mediaType === undefined) {
-    await parts.return?.();
-    throw new Failure(502, 'bad_response', 'The provider made a file that is no audio.');
+
+  /** Undefined until enough of it has come; after that it passes. */
+  get mediaType(): string | undefined {
+    return this.#mediaType;
   }
-  return { body: joinBody({ head, rest }), mediaType, size: headers['content-length'] };
+
+  /** What may go on; the last byte of a file of known length does not. @throws Failure 502 when it is no audio. */
+  take(piece: Buffer): { parts: readonly Buffer[]; last?: Buffer } {
+    const bytes = this.#head === undefined ? piece : Buffer.concat([this.#head, piece]);
+    if (this.#missing !== undefined) this.#missing -= piece.length;
+    if (this.#head !== undefined && bytes.length < headLength && this.#missing !== 0) {
+      this.#head = bytes;
+      return { parts: [] };
+    }
+    this.#judge(bytes);
+    if (this.#missing !== 0) return { parts: [bytes] };
+    return { parts: [bytes.subarray(0, -1)], last: Buffer.from(bytes.subarray(-1)) };
+  }
+
+  /** What is left where nobody said how long it is. @throws Failure 502 when it is no audio. */
+  end(): readonly Buffer[] {
+    const rest = this.#head;
+    if (rest === undefined) return [];
+    this.#judge(rest);
+    return [rest];
+  }
+
+  #judge(beginning: Buffer): void {
+    if (this.#head === undefined) return;
+    this.#head = undefined;
+    this.#mediaType = audioType(this.#format, beginning.subarray(0, headLength), this.#headers);
+    if (this.#mediaType === undefined)
+      throw new Failure(502, 'bad_response', 'The provider made a file that is no audio.');
+  }
 }
 
 /** Decodes the audio out of native events, one piece an event, and remembers the usage they report. */

@@ -1,4 +1,5 @@
 import type { UpstreamResponse } from '../../channels/channel.ts';
+import { readUpTo } from '../rejection.ts';
 
 export interface SplitBody {
   head: Buffer;
@@ -12,6 +13,13 @@ export async function splitBody({ headers, body }: UpstreamResponse, limit: numb
     return { head: Buffer.from(await body.arrayBuffer()), rest: undefined };
   }
   return readHead(body[Symbol.asyncIterator](), limit + 1);
+}
+
+/** Reads a body of about `limit` bytes at the most. */
+export async function readWhole({ headers, body }: UpstreamResponse, limit: number): Promise<Buffer> {
+  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= limit)
+    return Buffer.from(await body.arrayBuffer());
+  return readUpTo(body, limit);
 }
 
 /** Reads at least `length` bytes of a body, or all of it when it has no more. */

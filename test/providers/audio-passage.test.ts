@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { AudioPassage } from '../../server/providers/native/audio.ts';
+
+const wave = Buffer.from('RIFF....WAVEfmt and then some samples');
+
+/** What goes on of a file in pieces of so many bytes, what is kept until the end, and what is left then. */
+function passed(file: Buffer, size: number, headers: Record<string, string> = {}) {
+  const passage = new AudioPassage('mp3', headers);
+  const out: Buffer[] = [];
+  let last: Buffer | undefined;
+  for (let at = 0; at < file.length; at += size) {
+    const piece = Buffer.from(file.subarray(at, at + size));
+    const taken = passage.take(piece);
+    out.push(...taken.parts.map((part) => Buffer.from(part)));
+    last = taken.last;
+    // As it happens when the next ones come.
+    piece.fill(0);
+  }
+  const before = Buffer.concat(out).toString();
+  const rest = Buffer.concat([...passage.end(), last ?? Buffer.alloc(0)]).toString();
+  return { before, rest, mediaType: passage.mediaType };
+}
+
+const lengthOf = (file: Buffer) => ({ 'content-length': String(file.length) });
+const noAudio = expect.objectContaining({ status: 502, message: expect.stringContaining('is no audio') });
+
+describe.each([1, 5, 12, 100])('a file in pieces of %i bytes', (size) => {
+  test('of known length passes but for its last byte', () => {
+    const [before, rest] = [wave.subarray(0, -1).toString(), wave.subarray(-1).toString()];
+    expect(passed(wave, size, lengthOf(wave))).toEqual({ before, rest, mediaType: 'audio/wav' });
+  });
+
+  test('of unknown length passes', () => {
+    expect(passed(wave, size)).toEqual({ before: wave.toString(), rest: '', mediaType: 'audio/wav' });
+  });
+
+  test('that is short is looked at all the same', () => {
+    const short = Buffer.from('RIFF');
+    expect(passed(short, size, lengthOf(short))).toMatchObject({ before: 'RIF', rest: 'F' });
+    expect(passed(short, size)).toEqual({ before: '', rest: 'RIFF', mediaType: 'audio/wav' });
+  });
+
+  test.each(['<!doctype html><html>', '{}', ''])('that is no audio is refused: %j', (text) => {
+    const page = Buffer.from(text);
+    expect(() => passed(page, size, lengthOf(page))).toThrow(noAudio);
+    expect(() => passed(page, size)).toThrow(noAudio);
+  });
+});
