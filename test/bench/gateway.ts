@@ -2,13 +2,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import manifest from '../../package.json' with { type: 'json' };
 import { openStore } from '../../server/store/open-store.ts';
 import { ServerProcess } from './processes.ts';
 
 export const gatewayKey = 'sk-benchmark-0123456789abcdef';
 
 /** The options of Node that `npm start` gives. */
-const startOptions = ['--max-semi-space-size=64'];
+const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 export interface RunningGateway {
   server: ServerProcess;
