@@ -1,0 +1,40 @@
+# The gateway as an image, without tests and tools.
+#   SANDBOX=true        adds the embedded upstream, to try the gateway without providers
+#   SPEECH_ENGINE=true  adds the sandbox's speech engine, which is under the GPL, and the sandbox
+ARG NODE_VERSION=26.10.0
+
+FROM node:${NODE_VERSION}-bookworm-slim AS install
+ARG SANDBOX=false
+ARG SPEECH_ENGINE=false
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+COPY client/package.json client/
+COPY openapi/tools/package.json openapi/tools/
+COPY server/sandbox/package.json server/sandbox/
+COPY test/package.json test/
+# Optional are the Node of package.json, for which this image has its own, and the speech engine.
+RUN case "$SANDBOX $SPEECH_ENGINE" in \
+      "false false") set -- --workspaces=false --omit=optional ;; \
+      "true false") set -- --workspace=@unigate/sandbox --include-workspace-root --omit=optional ;; \
+      "true true" | "false true") set -- --workspace=@unigate/sandbox --include-workspace-root ;; \
+      *) echo "SANDBOX and SPEECH_ENGINE must be true or false" >&2; exit 1 ;; \
+    esac \
+    && npm ci --ignore-scripts --no-audit --no-fund --omit=dev "$@" \
+    && rm -rf node_modules/node-linux-* node_modules/.bin/node
+
+FROM node:${NODE_VERSION}-bookworm-slim
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data NODE_COMPILE_CACHE=/tmp/node-compile-cache
+WORKDIR /app
+COPY --from=install /app/node_modules node_modules
+COPY package.json LICENSE ./
+COPY generated generated
+COPY server server
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=2 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+STOPSIGNAL SIGTERM
+# Without a shell in between: node is the first process, and SIGTERM reaches it.
+CMD ["node", "--max-semi-space-size=64", "server/main.ts"]

