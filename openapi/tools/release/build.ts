@@ -21,8 +21,8 @@ const contract: Readonly<Record<string, string>> = {
 };
 
 /**
- * Writes everything of a release into an empty folder, and last of all the checksums. The same commit gives the same bytes,
- * as long as npm is the same.
+ * Writes everything of a release into an empty folder, and last of all the checksums. The same commit gives the same bytes;
+ * only the bill of materials depends on npm too.
  */
 export async function buildRelease(root: string, candidate: Candidate, folder: string): Promise<void> {
   const { version, commit, time, notes } = candidate;
