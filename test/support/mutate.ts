@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { existsSync, globSync, statSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { type MutationReport, summarize } from './mutation-summary.ts';
+
+/**
+ * `npm run mutate -- server/ledger [server/tasks/poller.ts:20-60] [--tests 'test/ledger/*.test.ts'] [--least 90]`: changes the
+ * code in a copy, bit by bit, and prints where no test minds, by file and line. One room may take the better part of an
+ * hour. With SQLite only, so that a change is judged by the quickest tests.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Which tests are to notice a change in a room; others would, too, but later. A room without a line: `test/<room>/`. */
+const testsOf: Readonly<Record<string, readonly string[]>> = {
+  accounts: ['test/server/{client-address,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
+  inference: ['test/realtime/{duplex*,task-states,hang-up}.test.ts'],
+  ledger: [
+    'test/ledger/*.test.ts',
+    'test/server/{held-quota,speech-books}.test.ts',
+    'test/store/figures.test.ts',
+    'test/text/{embeddings,messages,message-stream}.test.ts',
+  ],
+  providers: [
+    'test/{providers,video,music,images,text,verification}/*.test.ts',
+    'test/server/{provider-*,speech-*}.test.ts',
+  ],
+  realtime: ['test/realtime/*.test.ts'],
+  tasks: ['test/tasks/{absent-store,by-hand,clips,clock,lifecycle,polling,states,submission}.test.ts'],
+};
+
+class Unusable extends Error {}
+
+/** A room, a file, or lines of a file, as the mutation tester wants it. */
+function targetOf(named: string): string {
+  const [path = '', lines] = named.split(':', 2);
+  if (!/^server\/.+/.test(path) || !existsSync(join(root, path)))
+    throw new Unusable(`${named}: there is no such room or file below server/.`);
+  if (lines !== undefined && !/^\d+-\d+$/.test(lines))
+    throw new Unusable(`${named}: lines are named as in server/ledger/prices.ts:10-20.`);
+  if (!statSync(join(root, path)).isDirectory()) return named;
+  if (lines !== undefined) throw new Unusable(`${named}: a room has no lines.`);
+  return `${path.replace(/\/$/, '')}/**/*.ts`;
+}
+
+function testsFor(targets: readonly string[]): string[] {
+  const rooms = new Set(targets.map((target) => target.split('/')[1] ?? ''));
+  return [...rooms].flatMap((room) => testsOf[room] ?? [`test/${room}/**/*.test.ts`]);
+}
+
+async function mutate(mutated: readonly string[], tests: readonly string[]): Promise<MutationReport> {
+  const folder = await mkdtemp(join(tmpdir(), 'unigate-mutate-'));
+  try {
+    const report = join(folder, 'mutation.json');
+    const config = join(folder, 'stryker.json');
+    const options = {
+      mutate: mutated,
+      testFiles: tests,
+      testRunner: 'vitest',
+      plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+      vitest: { configFile: 'test/support/mutate.vitest.ts', related: false },
+      coverageAnalysis: 'perTest',
+      concurrency: 1,
+      timeoutMS: 30_000,
+      reporters: ['json', 'progress-append-only'],
+      jsonReporter: { fileName: report },
+      tempDirName: join(folder, 'copy'),
+      // It would rewrite the real one with a compiler that this project does not have.
+      tsconfigFile: 'none.json',
+    };
+    await writeFile(config, JSON.stringify(options));
+    const code = await new Promise<number | null>((resolve, reject) => {
+      const child = spawn('stryker', ['run', config], {
+        cwd: root,
+        stdio: 'inherit',
+        shell: process.platform === 'win32',
+        env: {
+          ...process.env,
+          PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`,
+          CI: '',
+          // Nothing answers there, so that the tests leave PostgreSQL out.
+          TEST_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+        },
+      });
+      child.once('error', reject).once('close', resolve);
+    });
+    if (code !== 0 || !existsSync(report)) throw new Unusable('the mutation tester ended without a report.');
+    return JSON.parse(await readFile(report, 'utf8')) as MutationReport;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+try {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { tests: { type: 'string', multiple: true }, least: { type: 'string', default: '0' } },
+  });
+  if (positionals.length === 0) throw new Unusable('name a room or a file, such as server/ledger.');
+  const least = Number(values.least);
+  if (!(least >= 0 && least <= 100)) throw new Unusable('--least: must be a percentage, 0 to 100.');
+  const targets = positionals.map(targetOf);
+  const tests = values.tests ?? testsFor(targets);
+  if (globSync(tests, { cwd: root }).length === 0)
+    throw new Unusable(`--tests: there is no test file ${tests.join(', ')}.`);
+  const { lines, score } = summarize(await mutate(targets, tests));
+  for (const line of lines) console.log(line);
+  process.exitCode = score < least ? 1 : 0;
+} catch (error) {
+  const expected = error instanceof Unusable || (error instanceof TypeError && 'code' in error);
+  if (!expected) throw error;
+  console.error(error.message);
+  process.exitCode = 2;
+}
