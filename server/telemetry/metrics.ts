@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Instrument, Level } from './instruments.ts';
 
 /**
- * All that the gateway measures, as one process. README.md has the same list, from `metricTable`. Attributes take their
+ * All that the gateway measures, as one process. openapi/guides/14-watching.md has the same list. Attributes take their
  * values from the contract, the catalogue, the configuration and fixed lists: never from what a client wrote.
  */
 

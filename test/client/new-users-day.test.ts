@@ -38,9 +38,9 @@ async function run(commands: string, env: Record<string, string>) {
 }
 
 // Each of its commands is a process of npm and one of Node, and other tests want the cores too.
-test("a new user's day, as the README has it", { timeout: 180_000 }, async () => {
+test("a new user's day, as the guide has it", { timeout: 180_000 }, async () => {
   const [makeKey = '', speak = '', revoke = ''] = await commandsOf(
-    new URL('README.md', root),
+    new URL('openapi/guides/12-keys.md', root),
     "a new user's day",
   );
   const gateway = await startTestGateway({ bootstrapKey: 'my-first-key-123' });
@@ -62,6 +62,12 @@ test("a new user's day, as the README has it", { timeout: 180_000 }, async () =>
     expect(seconds).toBeLessThan(6);
     expect(stdout).toMatch(/ laptop +alpha3-tts-flash .* req_\w+\n/);
     expect(await readdir(folder)).not.toContain('night.wav');
+
+    const [books = ''] = await commandsOf(new URL('openapi/guides/13-money.md', root), 'the books');
+    const proved = await run(books, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
+    expect(proved, proved.stderr).toMatchObject({ code: 0 });
+    expect(proved.stdout).toMatch(/alpha3-tts-flash/);
+    expect(await readFile(join(folder, 'errors.csv'), 'utf8')).toMatch(/^\w+,/);
   } finally {
     await gateway.close();
   }

@@ -18,9 +18,13 @@ export interface Snippet {
 
 const block = /^```(sh|ts|html)\n([^]*?)^```\n((?:<!-- .*? -->\n)*)/gm;
 
-/** The snippets of a text, in order. Blocks of other languages only show something. */
+/** The snippets of a text, in order, but those of a `run:`. Blocks of other languages only show something. */
 export function snippetsOf(markdown: string): Snippet[] {
-  return [...markdown.matchAll(block)].map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
+  const alone = [...markdown.matchAll(block)].filter(
+    // Those are commands of a checkout, which other tests carry out, see commandsOf.
+    ({ index }) => !/<!-- run: [^\n]+ -->\n+$/.test(markdown.slice(0, index)),
+  );
+  return alone.map(({ 1: language, 2: code = '', 3: comments = '', index }) => {
     const pattern = (name: string) => {
       const source = new RegExp(`^<!-- ${name}: (.*) -->$`, 'm').exec(comments)?.[1];
       return source === undefined ? undefined : new RegExp(source);

@@ -13,7 +13,8 @@ export interface Guide {
 /** The guides in the order of the menu. */
 export async function readGuides(root: string): Promise<Guide[]> {
   const folder = join(root, 'openapi/guides');
-  const files = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.md')).sort();
+  const found = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.md'));
+  const files = found.sort((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10));
   return Promise.all(
     files.map(async (file) => {
       const markdown = await readFile(join(folder, file), 'utf8');

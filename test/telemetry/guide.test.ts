@@ -3,15 +3,15 @@ import { expect, test } from 'vitest';
 import { familyName } from '../../server/telemetry/exposition.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../openapi/guides/14-watching.md', import.meta.url), 'utf8');
 
-test('the README lists every metric by the name it is scraped under, and no other', () => {
+test('the guide lists every metric by the name it is scraped under, and no other', () => {
   const rows = allMetrics.map(({ described, kind }) => {
     const name = familyName(described) + (kind === 'counter' ? '_total' : '');
     const labels = (described.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
     return `| \`${name}\` | ${described.text} | ${labels.join(', ')} |`;
   });
-  const [, after = ''] = readme.split('| metric | what | labels |\n|---|---|---|\n');
+  const [, after = ''] = guide.split('| metric | what | labels |\n|---|---|---|\n');
   expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
 });
 
