@@ -82,10 +82,11 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   };
 }
 
-async function checksOf(
+/** The checks of one operation. */
+export async function checksOf(
   operation: DocumentedOperation,
   world: World,
-  { more }: ConformanceOptions,
+  { more }: Pick<ConformanceOptions, 'more'>,
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, work: () => Promise<Outcome>) => {

@@ -1,31 +1,9 @@
-import { expect, test } from 'vitest';
 import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
 import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
-import { excerpt, mediaTypeOf } from '../../client/conformance/wire/wire.ts';
+import { excerpt } from '../../client/conformance/wire/wire.ts';
 import { isObject } from '../../openapi/tools/document.ts';
 import { noteAnswer } from './told-errors.ts';
-import { unseenCells } from './unseen-cells.ts';
 import { knownErrors } from './untold-errors.ts';
-
-/** What gateways have answered with so far, by operation: a status and a media type each. */
-const seen = new Map<string, Set<string>>();
-
-const cell = (status: number, mediaType: string) => `${status} ${mediaType}`.trim();
-
-/** The documented requests that gateways have taken unchanged. */
-const taken = new Set<string>();
-
-/** Keeps in mind that a gateway was sent a documented request as it stands, and took it. */
-export function noteExample(
-  { isGateway }: Target,
-  { id }: DocumentedOperation,
-  name: string,
-  answer: Answer,
-): void {
-  if (isGateway === true && answer.status < 300) taken.add(`${id} ${name}`);
-}
-
-export const wasTaken = ({ id }: DocumentedOperation, name: string): boolean => taken.has(`${id} ${name}`);
 
 /** Addresses, paths, statements, system errors and stacks: what an error may not tell a client. */
 const ofTheInside =
@@ -43,7 +21,7 @@ const providersCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keeps in mind how a gateway answered. What the mock says proves nothing of it.
+ * Keeps in mind what errors a gateway has told. What the mock says proves nothing of it.
  *
  * @throws Error when it answered with an error that the catalogue does not have, that no example of the operation
  *   shows, or that tells of the inside
@@ -64,8 +42,6 @@ export function noteCell(
   }
   if (error !== undefined && ofTheInside.test(answer.body.toString('utf8')))
     throw new Error(`an error tells of the inside: ${excerpt(answer)}`);
-  const mediaType = answer.body.length === 0 ? '' : mediaTypeOf(answer);
-  seen.getOrInsertComputed(id, () => new Set()).add(cell(answer.status, mediaType));
 }
 
 /** The codes in the examples of a response. */
@@ -73,15 +49,4 @@ function shownCodes(responses: DocumentedOperation['responses'], status: number)
   const shown = responses.find((response) => response.status === status)?.content ?? [];
   const values = shown.flatMap(({ examples }) => examples.map(({ value }) => value));
   return new Set(values.map((value) => isObject(value) && isObject(value.error) && value.error.code));
-}
-
-/** Tests, after all other tests of the operation, that the gateway has given every documented answer. */
-export function testCells({ id, responses }: DocumentedOperation): void {
-  test('every documented answer was seen', () => {
-    const documented = responses.flatMap(({ status, content }) =>
-      content.length === 0 ? [cell(status, '')] : content.map(({ mediaType }) => cell(status, mediaType)),
-    );
-    const missing = documented.filter((one) => !seen.get(id)?.has(one));
-    expect(missing.sort()).toEqual(Object.keys(unseenCells[id] ?? {}).sort());
-  });
 }

@@ -6,16 +6,13 @@ import {
 } from '../../client/conformance/contract/documented.ts';
 import type { Answer } from '../../client/conformance/wire/answer.ts';
 import { type Variation } from '../../client/conformance/wire/exchange.ts';
-import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
-import { testCells } from './cells.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import { exchange } from './exchange.ts';
 import { checked } from './expectations.ts';
-import { testFaults } from './faults.ts';
 import { testLimits } from './limit-tests.ts';
 import { testMockedAnswers } from './mocked-answers.ts';
-import { type InvalidRequest, testKeys, testRefusals } from './refusals.ts';
+import { type InvalidRequest, testInvalid, testRefusals } from './refusals.ts';
 import { shakeHands } from './send-head.ts';
-import { testExamples } from './taken-examples.ts';
 import type { LesserKeys } from './targets.ts';
 
 /**
@@ -32,8 +29,8 @@ export interface OperationCases {
 }
 
 /**
- * Holds an operation to its contract on the wire, on the mock and on the gateway: every documented success of
- * the mock, refusals of both in the operation's error family, and what the gateway does with a good request.
+ * Holds the mock to an operation's contract on the wire, and the gateway to what the operation means; what any server of
+ * the contract has to do, the conformance kit asks of it in conformance.test.ts.
  */
 export function describeOperation(id: OperationId, { invalid = {}, carriesOut }: OperationCases): void {
   const operation = documented(id);
@@ -47,12 +44,7 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
     });
     describe('gateway', () => {
       const target = inject('gateway');
-      testRefusals(target, operation, invalid);
-      const { role }: OperationFacts = operations[id];
-      // A key without quota gets past every check and starts nothing.
-      const limited = role === undefined ? { ...target, key: inject('lesserKeys').penniless } : target;
-      testLimits(limited, operation);
-      testKeys(target, operation);
+      testInvalid(target, operation, invalid);
       const by =
         (send: typeof exchange): Call =>
         async ({ as, prefix, ...variation } = {}) => {
@@ -61,9 +53,6 @@ export function describeOperation(id: OperationId, { invalid = {}, carriesOut }:
           return checked(await send(caller, called, variation), called);
         };
       carriesOut(by(exchange), by(shakeHands));
-      testExamples(target, operation);
-      testFaults(operation);
-      testCells(operation);
     });
     for (const alias of aliases) testAlias(alias, invalid);
   });
@@ -79,8 +68,7 @@ function testAlias(alias: DocumentedOperation, invalid: NonNullable<OperationCas
     });
     describe('gateway', () => {
       const target = inject('gateway');
-      testRefusals(target, alias, invalid);
-      testExamples(target, alias);
+      testInvalid(target, alias, invalid);
     });
   });
 }

@@ -1,7 +1,7 @@
 import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
 import type { Answer, Target } from '../../client/conformance/wire/answer.ts';
-import { exampleName, requestOf, send, type Variation } from '../../client/conformance/wire/exchange.ts';
-import { noteCell, noteExample } from './cells.ts';
+import { requestOf, send, type Variation } from '../../client/conformance/wire/exchange.ts';
+import { noteCell } from './cells.ts';
 
 /** A request as the contract documents it, varied, and the answer to it, which is kept in mind. */
 export async function exchange(
@@ -12,7 +12,5 @@ export async function exchange(
   const request = requestOf(target, operation, variation);
   const answer = await send(request);
   noteCell(target, operation, request, answer);
-  const example = exampleName(operation, variation);
-  if (example !== undefined) noteExample(target, operation, example, answer);
   return answer;
 }

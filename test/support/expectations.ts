@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
 import { type Answer, jsonOf } from '../../client/conformance/wire/answer.ts';
+import { fieldsOf } from '../../client/conformance/wire/refusal.ts';
 import { excerpt, violations } from '../../client/conformance/wire/wire.ts';
 
 /** What the gateway's own refusal must say. */
@@ -17,10 +18,6 @@ export function checked(answer: Answer, operation: DocumentedOperation): Answer 
   expect(violations(operation, answer)).toEqual([]);
   return answer;
 }
-
-// A message is `field: problem`; several are set apart by `; `.
-export const fieldsOf = (message: string): string[] =>
-  message.split('; ').map((part) => part.split(': ', 1)[0] ?? '');
 
 /** The gateway's own refusal in any family: status, code and message, and one request id in body and header. */
 export function expectRefusal(

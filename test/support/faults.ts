@@ -1,15 +1,12 @@
-import { expect, inject, test, vi } from 'vitest';
+import { inject, vi } from 'vitest';
 import { type DocumentedOperation, documented } from '../../client/conformance/contract/documented.ts';
 import { limitSeeds } from '../../client/conformance/limits/limit-seeds.ts';
 import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
+import type { Variation } from '../../client/conformance/wire/exchange.ts';
 import { excerpt } from '../../client/conformance/wire/wire.ts';
-import { type OperationId, operations } from '../../generated/operations.ts';
+import type { OperationId } from '../../generated/operations.ts';
 import { exchange } from './exchange.ts';
-import { checked, type Expected, expectRefusal } from './expectations.ts';
 import type { Faults } from './faulty-gateway.ts';
-import { shakeHands } from './send-head.ts';
-import { unseenCells } from './unseen-cells.ts';
 
 /** Sets what goes wrong, and gives the gateway with a key that may send one request. */
 export async function faulty(faults: Faults = {}): Promise<Target> {
@@ -18,35 +15,9 @@ export async function faulty(faults: Faults = {}): Promise<Target> {
   return { ...target, key: await response.text() };
 }
 
-/** Tests what an operation answers when something fails that its caller has no part in. */
-export function testFaults(operation: DocumentedOperation): void {
-  const { statuses, security } = operations[operation.id as OperationId];
-  const documents = (status: number) => statuses.some((one) => one === status);
-  const send = documents(101) ? shakeHands : exchange;
-  const fails = (status: number, title: string, faults: Faults, expected: Expected) => {
-    const excused = unseenCells[operation.id]?.[`${status} application/json`];
-    if (!documents(status) || excused !== undefined) return;
-    test(`${status} ${title}`, async () => {
-      const request = await (prepared[operation.id]?.() ?? plainRequest(operation));
-      const answer = checked(await send(await faulty(faults), operation, request), operation);
-      await faulty();
-      expectRefusal(answer, status, expected);
-    });
-  };
-
-  fails(502, 'when the provider fails', { provider: 500 }, { code: 'bad_response_status_code' });
-  fails(504, 'when the provider does not answer in time', { provider: 504 }, { code: 'upstream_timeout' });
-  fails(503, 'while the store is away', { store: 'away' }, { code: 'store_unavailable' });
-  fails(500, 'on an error that nobody thought of', { store: 'broken' }, { code: 'internal_error' });
-  if (security === 'none') return;
-  test('429 to a key beyond its rate', async () => {
-    const target = await faulty();
-    await send(target, operation, plainRequest(operation));
-    const answer = checked(await send(target, operation, plainRequest(operation)), operation);
-    expectRefusal(answer, 429, { code: 'rate_limit_exceeded', says: ['1 requests a minute'] });
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  });
-}
+/** A request about something that is there, made ready before anything fails. */
+export const preparedRequest = async (operation: DocumentedOperation): Promise<Variation> =>
+  (await prepared[operation.id]?.()) ?? plainRequest(operation);
 
 /** A request that nothing can be held against. */
 function plainRequest({ id }: DocumentedOperation): Variation {
@@ -77,7 +48,7 @@ const prepared: Readonly<Record<string, () => Promise<Variation>>> = {
     return {};
   },
   downloadVideoContent: async () => ({ path: { task_id: await finishedVideo('mp4 png') } }),
-  getFile: async () => ({ path: (await filesOf('mp4 png')).video }),
+  getFile: async () => ({ path: (await filesOf(await finishedVideo('mp4 png'))).video }),
 };
 
 async function make(id: OperationId, variation?: Variation): Promise<Answer> {
@@ -87,9 +58,9 @@ async function make(id: OperationId, variation?: Variation): Promise<Answer> {
   return answer;
 }
 
-/** The links to the two files that `endings` names. */
-export async function filesOf(endings: string) {
-  const path = { task_id: await finishedVideo(endings) };
+/** The links to the two files of a video. */
+export async function filesOf(task_id: string) {
+  const path = { task_id };
   const task = jsonOf(await make('getVideo', { path })) as {
     video_url: string;
     metadata: { last_frame_url: string };

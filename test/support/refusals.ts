@@ -1,11 +1,10 @@
-import { expect, inject, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { DocumentedOperation } from '../../client/conformance/contract/documented.ts';
 import type { Target } from '../../client/conformance/wire/answer.ts';
-import { type Variation } from '../../client/conformance/wire/exchange.ts';
+import type { Variation } from '../../client/conformance/wire/exchange.ts';
 import { type OperationFacts, type OperationId, operations } from '../../generated/operations.ts';
 import { exchange } from './exchange.ts';
 import { checked, type Expected, expectOutside, expectRefusal } from './expectations.ts';
-import { announceBody } from './send-head.ts';
 
 /** A request that the operation refuses with 400. */
 export interface InvalidRequest extends Variation {
@@ -44,10 +43,7 @@ export function testRefusals(
     test('415 text instead of JSON', () =>
       refused(415, { body: 'hello', headers: { 'content-type': 'text/plain' } }, { says: ['text/plain'] }));
   }
-  for (const [title, { names, limit, code: own = code, ...variation }] of Object.entries(invalid)) {
-    const says = limit === undefined ? [] : [String(limit)];
-    test(`400 ${title}`, () => refused(400, variation, { code: own, names, says }));
-  }
+  testInvalid(target, operation, invalid);
   test('404 below the path', async () => {
     const path = `${operation.path.replace(/\/$/, '')}/none/none`;
     const answer = await exchange(target, { ...operation, path });
@@ -62,57 +58,17 @@ export function testRefusals(
   });
 }
 
-/** Tests what only a gateway can refuse: it knows its keys, and holds a body to a size. */
-export function testKeys(target: Target, operation: DocumentedOperation): void {
-  const { security, role, bodyLimitMb } = facts(operation);
-  const takesBody = operation.requests.length > 0;
-  const sent = async (variation: Variation) =>
-    checked(await exchange(target, operation, variation), operation);
-  const unknown = { code: 'invalid_api_key' };
-
-  if (security !== 'none') {
-    test('401 with a wrong key', async () => {
-      expectRefusal(await sent({ headers: { authorization: 'Bearer sk-wrong' } }), 401, unknown);
-    });
-    test('401 with a revoked key', async () => {
-      const authorization = `Bearer ${inject('lesserKeys').revoked}`;
-      expectRefusal(await sent({ headers: { authorization } }), 401, unknown);
-    });
-  }
-  if (security !== 'none' && takesBody) {
-    test('401 before the body is looked at', async () => {
-      const headers = { authorization: undefined, 'content-type': 'text/plain' };
-      expectRefusal(await sent({ headers, body: '{' }), 401, unknown);
-    });
-  }
-  if (role !== undefined) {
-    test(`403 without the role ${role}, before anything else is looked at`, async () => {
-      const authorization = `Bearer ${inject('lesserKeys').restricted}`;
-      const nonsense = { headers: { authorization, 'content-type': 'text/plain' }, body: '{' };
-      const path = { id: 'nobody', name: 'nobody' };
-      for (const variation of takesBody ? [{}, nonsense, { path }] : [{}, { path }]) {
-        const answer = await sent({ headers: { authorization }, ...variation });
-        expectRefusal(answer, 403, { code: 'access_denied', says: [role] });
-      }
-    });
-  }
-  if (security === 'bearer_or_api_key') {
-    const header = { 'x-api-key': target.key };
-    test('takes the key in x-api-key, alone or beside the same Bearer key', async () => {
-      const alone = await sent({ headers: { ...header, authorization: undefined } });
-      const beside = await sent({ headers: header });
-      expect([alone.status, beside.status]).not.toContain(401);
-    });
-    test('401 with two different keys', async () => {
-      expectRefusal(await sent({ headers: { 'x-api-key': 'sk-wrong' } }), 401, unknown);
-    });
-  }
-  if (takesBody) {
-    test('413 a body over the limit, before it is sent', async () => {
-      const megabytes = Math.min(bodyLimitMb ?? Number.NaN, inject('bodyLimitMb'));
-      const answer = await announceBody(target, operation, megabytes * 1024 * 1024 + 1);
-      const expected = { code: 'request_too_large', names: 'body', says: [`${megabytes} MB`] };
-      expectRefusal(checked(answer, operation), 413, expected);
+/** Tests requests that are refused in words that name the field and the limit. */
+export function testInvalid(
+  target: Target,
+  operation: DocumentedOperation,
+  invalid: Readonly<Record<string, InvalidRequest>>,
+): void {
+  for (const [title, { names, limit, code = 'invalid_request', ...variation }] of Object.entries(invalid)) {
+    const says = limit === undefined ? [] : [String(limit)];
+    test(`400 ${title}`, async () => {
+      const answer = checked(await exchange(target, operation, variation), operation);
+      expectRefusal(answer, 400, { code, names, says });
     });
   }
 }

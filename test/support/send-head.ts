@@ -4,17 +4,6 @@ import { pathOf, type Variation } from '../../client/conformance/wire/exchange.t
 import * as heads from '../../client/conformance/wire/send-head.ts';
 import { noteCell } from './cells.ts';
 
-/** Announces a body and sends none; the answer is kept in mind. */
-export async function announceBody(
-  target: Target,
-  operation: DocumentedOperation,
-  size: number,
-): Promise<Answer> {
-  const answer = await heads.announceBody(target, operation, size);
-  noteCell(target, operation, { method: operation.method, path: pathOf(operation) }, answer);
-  return answer;
-}
-
 /** Asks for a WebSocket; the answer is kept in mind. */
 export async function shakeHands(
   target: Target,

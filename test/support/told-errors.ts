@@ -17,6 +17,11 @@ function note(error: string): void {
   if (!test.meta.errors.includes(error)) test.meta.errors.push(error);
 }
 
+/** Keeps in mind errors that are in the form of the notes already. */
+export function noteErrors(errors: Iterable<string>): void {
+  for (const error of errors) note(error);
+}
+
 /** Keeps in mind the code of a failed task. */
 export function noteTaskCode(code: string | null | undefined): void {
   if (typeof code === 'string') note(`task ${code}`);

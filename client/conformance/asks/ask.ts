@@ -42,8 +42,9 @@ export interface Outcome {
 export async function carryOut(world: World, operation: DocumentedOperation, ask: Ask): Promise<Outcome> {
   const { caller, keys } = world;
   const { as, way, mayBeProviders } = ask;
-  const target = as === undefined ? world.target : await (typeof as === 'string' ? keys.as(as) : as());
+  // What the request is about is made before the server is brought to what it shall answer.
   const variation = typeof ask.variation === 'function' ? await ask.variation() : ask.variation;
+  const target = as === undefined ? world.target : await (typeof as === 'string' ? keys.as(as) : as());
   const { answer, problems, curl } = await caller.send(target, operation, variation, way, mayBeProviders);
   const wrong = problems.length > 0 ? [] : await judged(ask, answer);
   return { problems: [...problems, ...wrong], curl };

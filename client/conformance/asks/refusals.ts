@@ -1,4 +1,5 @@
 import type { DocumentedOperation } from '../contract/documented.ts';
+import { parameterCases } from '../limits/request-cases.ts';
 import { factsOf } from '../subject/seen.ts';
 import type { World } from '../subject/world.ts';
 import type { Ask } from './ask.ts';
@@ -34,7 +35,8 @@ export function refusals(operation: DocumentedOperation, world: World): Ask[] {
       expected: unknownKey,
     });
   if (security === 'bearer_or_api_key') asks.push(...otherHeader(operation, world));
-  if (takesBody) asks.push(...badBodies(operation, Math.min(bodyLimitMb ?? Infinity, world.bodyLimitMb)));
+  if (takesBody) asks.push(...badBodies(Math.min(bodyLimitMb ?? Infinity, world.bodyLimitMb)));
+  asks.push(...badParameters(operation, world));
   if (isSocket)
     asks.push({
       name: '426 to a request that is no socket',
@@ -63,10 +65,47 @@ function otherHeader(operation: DocumentedOperation, { target }: World): Ask[] {
   ];
 }
 
-/** Of a key without quota, for a server that takes what it must not. */
-function badBodies({ requests }: DocumentedOperation, megabytes: number): Ask[] {
+/** A parameter without limits that is not of its type; not of what would then change everything. */
+function notOfType({ id, parameters }: DocumentedOperation): Ask[] {
+  const typed = parameters.find(({ in: place, schema }) => place === 'query' && schema.type === 'boolean');
+  if (typed === undefined) return [];
+  const { name } = typed;
+  return [
+    {
+      name: `400 ${name} of ${id} that is no boolean`,
+      status: 400,
+      variation: { query: { [name]: 'maybe' } },
+      expected: { names: name },
+    },
+  ];
+}
+
+/** A parameter beyond its limits, whatever other operations share it with. */
+function badParameters(operation: DocumentedOperation, { admin }: World): Ask[] {
+  const cases = operation.parameters
+    .filter((parameter) => parameter.in !== 'header')
+    .flatMap((parameter) =>
+      parameterCases(parameter).filter(({ beyond }) => JSON.stringify(beyond) !== '{}'),
+    );
+  const [first] = cases;
+  const { role, security } = factsOf(operation);
+  if (first === undefined) return role === undefined || admin ? notOfType(operation) : [];
+  const { field, keyword, limit, beyond } = first;
+  const way = operation.responses.some(({ status }) => status === 101) ? { way: 'handshake' as const } : {};
+  return [
+    {
+      name: `400 ${field} beyond ${keyword} ${JSON.stringify(limit)}`,
+      status: 400,
+      ...(role === undefined && security !== 'none' && { as: 'penniless' as const }),
+      variation: beyond,
+      expected: { names: field },
+      ...way,
+    },
+  ];
+}
+
+function badBodies(megabytes: number): Ask[] {
   const says = (...words: string[]) => ({ says: words });
-  const isForm = requests.some(({ mediaType }) => mediaType === 'multipart/form-data');
   return [
     { name: '400 malformed JSON', variation: { body: '{"model": ' }, expected: { code, ...says('JSON') } },
     {
@@ -84,7 +123,7 @@ function badBodies({ requests }: DocumentedOperation, megabytes: number): Ask[] 
         variation: { body: 'hello', headers: { 'content-type': 'text/plain' } },
         expected: says('text/plain'),
       },
-      ...(isForm || !Number.isFinite(megabytes)
+      ...(!Number.isFinite(megabytes)
         ? []
         : [
             {

@@ -48,8 +48,8 @@ const ofSong = ({ things, tasks, triggers }: World): Ask[] => [
   },
 ];
 
-/** A continuation of one, which `body` puts into the form of the route. */
-const ofUnfinishedSong =
+/** Continuations of songs that cannot be continued, which `body` puts into the form of the route. */
+const ofOtherSongs =
   (body: (more: JsonObject) => JsonObject) =>
   ({ things, triggers }: World): Ask[] => [
     {
@@ -60,6 +60,18 @@ const ofUnfinishedSong =
         if (!triggers) throw new Unavailable('a task that never ends is needed, which only a trigger makes');
         const id = await things.fresh('music', { prompt: 'The sea. [[never]]' });
         return { body: body({ prompt: 'And on it goes', continue_clip_id: id, continue_at: 1 }) };
+      },
+    },
+    {
+      name: '404 to continue a song of nobody',
+      status: 404,
+      expected: { names: 'continue_clip_id' },
+      variation: {
+        body: body({
+          prompt: 'And on it goes',
+          continue_clip_id: '00000000-0000-4000-8000-000000000000',
+          continue_at: 1,
+        }),
       },
     },
   ];
@@ -102,12 +114,22 @@ export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> 
   ],
   getClipWav: ofSong,
   getClipTiming: ofSong,
-  submitMusic: ofUnfinishedSong((more) => ({ custom_mode: 1, ...more })),
-  createMusic: ofUnfinishedSong((input) => ({ custom_mode: true, input })),
+  submitMusic: ofOtherSongs((more) => ({ custom_mode: 1, ...more })),
+  createMusic: ofOtherSongs((input) => ({ custom_mode: true, input })),
   submitImageAction: ({ things }) => [
     {
       name: '200 a button of a picture',
       status: 200,
+      variation: async () => {
+        const { id, buttons } = await things.picture();
+        return { body: { taskId: id, customId: buttons[0]?.customId ?? '' } };
+      },
+    },
+    {
+      name: '403 a key without quota',
+      status: 403,
+      as: 'penniless',
+      expected: { code: 'insufficient_user_quota' },
       variation: async () => {
         const { id, buttons } = await things.picture();
         return { body: { taskId: id, customId: buttons[0]?.customId ?? '' } };
@@ -121,6 +143,13 @@ export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> 
       variation: async () => ({
         body: { taskId: await things.waitingJob(), prompt: 'a lighthouse', maskBase64: mask },
       }),
+    },
+  ],
+  getModel: ({ things }) => [
+    {
+      name: '200 a model of the list',
+      status: 200,
+      variation: async () => ({ path: { model: await things.model() } }),
     },
   ],
   getAsset: ({ things }) => [
@@ -157,6 +186,13 @@ export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> 
     },
   ],
   deleteToken: ({ things }) => [
+    {
+      name: '403 a limited key for one that it did not make',
+      status: 403,
+      as: 'penniless',
+      variation: async () => ({ path: { id: await things.token() } }),
+      expected: { names: 'id' },
+    },
     {
       name: '200 a key of the run',
       status: 200,

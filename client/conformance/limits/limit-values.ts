@@ -132,7 +132,7 @@ const itemsOf = (document: JsonObject, of: readonly JsonObject[]): Json[] =>
 const known = new WeakMap<JsonObject, Json[]>();
 
 /** Values that a schema describes: its examples, else what its type and limits allow. */
-export function samples(document: JsonObject, schema: Json): Json[] {
+function samples(document: JsonObject, schema: Json): Json[] {
   if (!isObject(schema)) return described(document, schema);
   const found = known.get(schema) ?? described(document, schema);
   known.set(schema, found);

@@ -53,13 +53,21 @@ function casesOf(operation: DocumentedOperation): RequestCases {
   });
   const inParameters = operation.parameters.map((parameter) => {
     const { cases, missing } = limitCases(bundle, parameter.pointer, [...parameter.examples, null], taken);
-    // An empty path parameter makes another path.
-    const reachable = cases.filter(({ beyond }) => parameter.in !== 'path' || beyond !== '');
-    return { missing, cases: reachable.map((one) => inParameter(parameter, one)) };
+    return { missing, cases: reachable(parameter, cases) };
   });
   const all = [...inBodies, ...inParameters];
   return { cases: all.flatMap(({ cases }) => cases), missing: all.flatMap(({ missing }) => missing) };
 }
+
+/** The cases of one parameter alone. */
+export const parameterCases = (parameter: Parameter): RequestCase[] =>
+  reachable(parameter, limitCases(bundle, parameter.pointer, [...parameter.examples, null]).cases);
+
+/** An empty path parameter makes another path. */
+const reachable = (parameter: Parameter, cases: readonly LimitCase[]): RequestCase[] =>
+  cases
+    .filter(({ beyond }) => parameter.in !== 'path' || beyond !== '')
+    .map((one) => inParameter(parameter, one));
 
 function inParameter({ name, in: place }: Parameter, { at, beyond, ...one }: LimitCase): RequestCase {
   const sent = (value: Json): Variation => {

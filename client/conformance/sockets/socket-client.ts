@@ -23,7 +23,7 @@ export interface SocketClient {
 }
 
 /** A handshake that was answered with an ordinary HTTP response. */
-export class HandshakeRefused extends Error {
+class HandshakeRefused extends Error {
   readonly status: number;
   readonly text: string;
 

@@ -94,6 +94,14 @@ export class Things {
     });
   }
 
+  /** The id of a model that the key may use. */
+  model(): Promise<string> {
+    return this.#once('model', async () => {
+      const { data } = (await this.made('listModels', null)) as { data: { id: string }[] };
+      return data[0]?.id ?? missing('the key may use no model');
+    });
+  }
+
   /** A key of the caller's, new each time. */
   async token(): Promise<string> {
     const { data } = (await this.made('createToken', { name: 'conformance', remain_quota: 0 })) as {
@@ -153,12 +161,6 @@ export class Things {
     this.#known.set(name, known);
     return known;
   }
-}
-
-/** The body of the first documented request. */
-export function exampleBody(id: OperationId): { [field: string]: Json } {
-  const [media] = documented(id).requests;
-  return (media?.examples[0]?.value ?? {}) as { [field: string]: Json };
 }
 
 function buttonOf({ buttons }: Job, like: RegExp): string {

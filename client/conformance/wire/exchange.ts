@@ -92,17 +92,6 @@ export function pathOf(
 export const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
 
-/** The media type and the name of the documented request that is sent unchanged; undefined when none is. */
-export function exampleName(operation: DocumentedOperation, variation: Variation): string | undefined {
-  const { body, change, method } = variation;
-  if (body !== undefined || change !== undefined || method !== undefined) return undefined;
-  const media = mediaFor(operation, variation);
-  const name = media?.examples.find(
-    (one) => variation.example === undefined || one.name === variation.example,
-  )?.name;
-  return media === undefined || name === undefined ? undefined : `${media.mediaType} ${name}`;
-}
-
 const mediaFor = ({ requests }: DocumentedOperation, { mediaType, example }: Variation): Media | undefined =>
   requests.find(
     (one) =>

@@ -3,7 +3,7 @@ import { documented } from '../../../client/conformance/contract/documented.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { checked, expectRefusal } from '../../support/expectations.ts';
-import { faulty, filesOf, linkParts } from '../../support/faults.ts';
+import { faulty, filesOf, finishedVideo, linkParts } from '../../support/faults.ts';
 import { startVideo, videoEnded } from '../../support/start-video.ts';
 
 const operation = documented('getFile');
@@ -42,7 +42,7 @@ describeOperation('getFile', {
         ['ogg flac', 'audio/ogg', 'audio/flac'],
         ['glb bin', 'model/gltf-binary', 'application/octet-stream'],
       ] as const;
-      const links = await Promise.all(forms.map(([endings]) => filesOf(endings)));
+      const links = await Promise.all(forms.map(([endings]) => finishedVideo(endings).then(filesOf)));
       for (const [index, [, video, frame]] of forms.entries()) {
         for (const [which, mediaType] of [
           ['video', video],
