@@ -3,13 +3,13 @@ import type { LoadRequest, LoadResult } from './load.ts';
 import { LoadProcess } from './processes.ts';
 import { type CaseSummary, summarize } from './report.ts';
 import { type CaseResult, type RoundOptions, Rounds } from './rounds.ts';
-import { type TargetOptions, Targets } from './targets.ts';
+import { type GatewayStart, type TargetOptions, Targets } from './targets.ts';
 
 /** Measures the HTTP cases. @throws Error when an answer, or the books at the end, are not as they must be. */
 export async function measureHttp(
   cases: readonly BenchCase[],
   options: RoundOptions & Pick<TargetOptions, 'server' | 'profile' | 'processes'>,
-): Promise<CaseSummary[]> {
+): Promise<{ cases: CaseSummary[]; starts: readonly GatewayStart[] }> {
   const targets = await Targets.start({ ...options, upstream: 'upstream.ts', raw: 'raw-proxy.ts' });
   try {
     const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
@@ -24,7 +24,7 @@ export async function measureHttp(
       return { answers, charged: answers * characters };
     }, 'answers');
     await load.stop();
-    return results.map(summarize);
+    return { cases: results.map(summarize), starts: targets.starts };
   } finally {
     await targets.remove();
   }

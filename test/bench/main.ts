@@ -4,10 +4,12 @@ import { cases } from './cases.ts';
 import { measureHttp } from './http.ts';
 import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
 import { measureObserve, observeMarkdown } from './observe.ts';
+import { measurePeer, peerMarkdown, peerTargets } from './peer.ts';
 import { here, killAll } from './processes.ts';
 import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
+import { disturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
 
 const relayCase = 'relay';
 const bodiesCase = 'bodies';
@@ -27,7 +29,9 @@ observe measures what metrics and traces cost a small call.
   --connections N      keep-alive connections of the HTTP cases, default 32
   --json               print JSON instead of Markdown
   --profile FOLDER     write CPU profiles of the gateway's threads there (slows it down)
-  --server FILE        another gateway to measure, default server/main.ts`;
+  --server FILE        another gateway to measure, default server/main.ts
+  --peer FILE          measures the gateway beside another one too: build/start-server.js of @portkey-ai/gateway,
+                       installed somewhere outside of this project; default: what BENCH_PEER names`;
 
 const { values } = parseArgs({
   options: {
@@ -39,6 +43,7 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     profile: { type: 'string' },
     server: { type: 'string', default: here('../../server/main.ts') },
+    peer: { type: 'string', default: process.env.BENCH_PEER ?? '' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -62,21 +67,47 @@ async function run(): Promise<string> {
 
   const options = { ...sizes, server: values.server, profile: values.profile };
   const chosen = cases.filter(({ name }) => isChosen(name));
-  const http = chosen.length > 0 ? await measureHttp(chosen, options) : [];
+  const load = loadPerCore();
+  const { cases: http, starts } =
+    chosen.length > 0 ? await measureHttp(chosen, options) : { cases: [], starts: [] };
+  const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
   // It fills a database of a million entries, so it is run when it is asked for only.
   const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : undefined;
   const observed = values.case?.includes(observeCase) ? await measureObserve(options) : [];
+  const targets = [
+    ...http.flatMap((one) => one.targets),
+    ...(starts.length > 0 ? startTargets(starts) : []),
+    ...peerTargets(peers),
+  ];
+  const disturbed = disturbances(
+    load,
+    http.map(({ rawSpread }) => rawSpread),
+  );
   if (values.json)
     return JSON.stringify(
-      { machine: machine(), ...sizes, cases: http, relay, bodies, logs, observed },
+      {
+        machine: machine(),
+        ...sizes,
+        targets,
+        disturbed,
+        cases: http,
+        starts,
+        peers,
+        relay,
+        bodies,
+        logs,
+        observed,
+      },
       null,
       2,
     );
   return [
     `${machine()}.`,
+    ...(targets.length > 0 ? [verdict(targets, disturbed)] : []),
     ...(http.length > 0 ? [markdown(http, sizes)] : []),
+    ...(peers.length > 0 ? [peerMarkdown(peers)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(logs === undefined ? [] : [logSearchMarkdown(logs)]),

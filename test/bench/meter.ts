@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Preloaded into every measured process: answers what it used so far, and how long its event loop stood still. */
 
-export type Question = 'cpu' | 'turn';
+export type Question = 'cpu' | 'turn' | 'memory';
 
 /** User and system, in microseconds, since the process began. */
 export interface CpuUsed {
@@ -41,6 +41,10 @@ process.on('message', (question: Question) => {
     const main = process.threadCpuUsage();
     const used: CpuUsed = { cpuMicroseconds: user + system, mainMicroseconds: main.user + main.system };
     process.send?.(used);
+    return;
+  }
+  if (question === 'memory') {
+    process.send?.({ residentBytes: process.memoryUsage.rss() });
     return;
   }
   if (!watching) watch();

@@ -2,8 +2,9 @@ import { cases, characters } from './cases.ts';
 import { type RunningGateway, startGateway } from './gateway.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
 import { here, LoadProcess, ServerProcess } from './processes.ts';
-import { median, table } from './report.ts';
+import { table } from './report.ts';
 import { checkOne, requestText } from './rounds.ts';
+import { median } from './verdict.ts';
 
 const kinds = ['nothing', 'metrics', 'metrics, 1 of 20 traces', 'metrics, every trace'] as const;
 type Kind = (typeof kinds)[number];

@@ -23,6 +23,19 @@ export function speechReply(audioUrl: string, characters: number): object {
   };
 }
 
+/** A small reply of the route that other gateways have. */
+export function chatReply(): object {
+  const message = { role: 'assistant', content: 'The answer is spoken.' };
+  return {
+    id: `chatcmpl-${requestId}`,
+    object: 'chat.completion',
+    created: 1_750_000_000,
+    model: 'x',
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 150, completion_tokens: 5, total_tokens: 155 },
+  };
+}
+
 /** 100 KB that do not compress and are the same in every process. */
 export const audioFile: Buffer = pseudoRandom(100 * 1024);
 

@@ -39,6 +39,8 @@ interface StartOptions {
   arguments?: readonly string[];
   nodeOptions?: readonly string[];
   environment?: Readonly<Record<string, string>>;
+  /** Finds the origin in the line that says that it is ready; default: `listening on http://…`. */
+  ready?: RegExp;
 }
 
 function start({
@@ -86,25 +88,30 @@ export function here(module: string): string {
 /** A server of the benchmark in a process of its own. */
 export class ServerProcess {
   readonly origin: string;
+  /** From its start until it was ready. */
+  readonly startedMs: number;
   readonly #child: ChildProcess;
 
-  private constructor(child: ChildProcess, origin: string) {
+  private constructor(child: ChildProcess, origin: string, startedMs: number) {
     this.#child = child;
     this.origin = origin;
+    this.startedMs = startedMs;
   }
 
-  /** Resolves once the process has printed `listening on <origin>`. */
+  /** Resolves once the process has printed where it listens. */
   static async start(options: StartOptions): Promise<ServerProcess> {
+    const began = performance.now();
+    const { ready = /listening on (http:\S+)/ } = options;
     const meter = ['--import', new URL('meter.ts', import.meta.url).href];
     const child = start({ ...options, nodeOptions: [...meter, ...(options.nodeOptions ?? [])] });
     const { stdout } = child;
     if (stdout === null) throw new Error('the process has no output');
     const lines = createInterface({ input: stdout });
     for await (const line of lines) {
-      const origin = /listening on (http:\S+)/.exec(line)?.[1];
+      const origin = ready.exec(line)?.[1];
       if (origin === undefined) continue;
       stdout.resume();
-      return new ServerProcess(child, origin.replace(/\/$/, ''));
+      return new ServerProcess(child, origin.replace(/\/$/, ''), performance.now() - began);
     }
     throw new Error(`${options.module} ended before it listened`);
   }
@@ -121,6 +128,11 @@ export class ServerProcess {
   /** The same, and what of it the main thread took. */
   cpuUsed(): Promise<CpuUsed> {
     return this.#ask('cpu');
+  }
+
+  async residentBytes(): Promise<number> {
+    const { residentBytes } = await this.#ask<{ residentBytes: number }>('memory');
+    return residentBytes;
   }
 
   /** The longest turn of its event loop since the last call. */

@@ -17,12 +17,20 @@ export interface TargetOptions {
   profile: string | undefined;
 }
 
+/** From the start of a gateway on an empty data folder until it listens, and the memory that it has then. */
+export interface GatewayStart {
+  ms: number;
+  residentMb: number;
+}
+
 /** The processes that are measured: what the compiler makes of the same code differs from one to the next. */
 export class Targets {
   /** The upstream itself. */
   readonly stub: ServerProcess;
   readonly #raw: ServerProcess[] = [];
   readonly #gateways: RunningGateway[] = [];
+  /** How the gateways started. */
+  readonly starts: GatewayStart[] = [];
 
   private constructor(stub: ServerProcess) {
     this.stub = stub;
@@ -36,7 +44,12 @@ export class Targets {
         targets.#raw.push(
           await ServerProcess.start({ module: here(raw), core: 'measured', arguments: [origin] }),
         );
-        targets.#gateways.push(await startGateway(server, origin, profile));
+        const gateway = await startGateway(server, origin, profile);
+        targets.#gateways.push(gateway);
+        targets.starts.push({
+          ms: gateway.server.startedMs,
+          residentMb: (await gateway.server.residentBytes()) / 1e6,
+        });
       }
       return targets;
     } catch (error) {

@@ -1,12 +1,13 @@
 import type { AddressInfo } from 'node:net';
 import { characters, multimodalPath, speechPath, synthesizerPath } from './cases.ts';
 import { chunkedAnswer, createStubServer, notFound, wholeAnswer } from './http-stub.ts';
-import { audioFile, speechEvents, speechReply } from './payloads.ts';
+import { audioFile, chatReply, speechEvents, speechReply } from './payloads.ts';
 
 /** The upstream that everything is measured against: it answers at once, from memory. */
 
 let reply = notFound;
 let events = notFound;
+const completion = wholeAnswer('application/json', Buffer.from(JSON.stringify(chatReply())));
 const file = wholeAnswer('audio/mpeg', audioFile);
 
 const server = createStubServer((head) => {
@@ -16,6 +17,7 @@ const server = createStubServer((head) => {
     return head.includes('\r\nx-native-sse: enable') ? events : reply;
   }
   if (line.startsWith(`post ${multimodalPath} `)) return reply;
+  if (line.startsWith('post /v1/chat/completions ')) return completion;
   // Only for the direct rounds: what a client gets to see of the two calls behind this route.
   if (line.startsWith(`post ${speechPath} `)) return file;
   return notFound;

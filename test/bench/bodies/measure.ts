@@ -3,7 +3,8 @@ import { request } from 'undici';
 import { gatewayKey, startGateway } from '../gateway.ts';
 import type { LongestTurn } from '../meter.ts';
 import { here, ServerProcess } from '../processes.ts';
-import { median, table } from '../report.ts';
+import { table } from '../report.ts';
+import { median } from '../verdict.ts';
 import { bodies, type WorstBody } from './bodies.ts';
 
 export interface BodySummary extends LongestTurn {

@@ -1,5 +1,6 @@
-import { median, table } from '../report.ts';
+import { table } from '../report.ts';
 import { type TargetName, targetNames } from '../targets.ts';
+import { median } from '../verdict.ts';
 import { eventBytes, framesPerSecond } from './audio-frames.ts';
 import type { RelayCell, RelayMeasurement } from './rounds.ts';
 

@@ -1,0 +1,144 @@
+import { createServer } from 'node:net';
+import { request } from 'undici';
+import { type BenchCase, cases, characters } from './cases.ts';
+import { startGateway } from './gateway.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
+import { speakable } from './payloads.ts';
+import { here, LoadProcess, ServerProcess } from './processes.ts';
+import { table } from './report.ts';
+import { checkOne, requestText } from './rounds.ts';
+import { median, type Target, target } from './verdict.ts';
+
+/** Times as many requests a second as the peer. */
+const times = 8;
+const warmUpSeconds = 5;
+
+export interface PeerOptions {
+  rounds: number;
+  seconds: number;
+  connections: number;
+  server: string;
+  /** The main module of the peer, `build/start-server.js` of `@portkey-ai/gateway`, wherever it is installed. */
+  peer: string;
+}
+
+export interface PeerResult {
+  title: string;
+  /** Gateway over peer, the median of the rounds' ratios; undefined where the peer does not answer. */
+  ratios: { requestsPerSecond: number; cpu: number } | undefined;
+  peerStatus: number;
+}
+
+/** The peer's own call for each of ours, at its own paths: it calls upstream once and keeps no books. */
+const calls = (upstream: string): readonly { ours: string; theirs: PeerCall }[] => {
+  const headers = { 'x-portkey-provider': 'openai', 'x-portkey-custom-host': `${upstream}/v1` };
+  const message = { role: 'user', content: speakable(characters) };
+  const speech = { model: 'x', input: speakable(characters), voice: 'x' };
+  return [
+    {
+      ours: 'json',
+      theirs: { path: '/v1/chat/completions', headers, body: { model: 'x', messages: [message] } },
+    },
+    { ours: 'audio', theirs: { path: '/v1/audio/speech', headers, body: speech } },
+  ];
+};
+
+type PeerCall = Pick<BenchCase, 'path' | 'headers' | 'body'>;
+
+/** Measures the gateway side by side with another one written in TypeScript, as far as that answers. */
+export async function measurePeer(options: PeerOptions): Promise<PeerResult[]> {
+  const { rounds, seconds, connections, server, peer } = options;
+  const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'others' });
+  const load = new LoadProcess<LoadRequest, LoadResult>('load.ts');
+  const gateway = await startGateway(server, upstream.origin, undefined);
+  const other = await ServerProcess.start({
+    module: peer,
+    core: 'measured',
+    arguments: [`--port=${await freePort()}`, '--headless'],
+    ready: /(http:\/\/localhost:\d+)/,
+  });
+  let answers = 0;
+  try {
+    const results: PeerResult[] = [];
+    for (const { ours, theirs } of calls(upstream.origin)) {
+      const bench = cases.find(({ name }) => name === ours);
+      if (bench === undefined) throw new Error(`there is no case ${ours}`);
+      const probe = await ask(other, theirs);
+      const { title } = bench;
+      if (probe.status !== 200) {
+        results.push({ title, ratios: undefined, peerStatus: probe.status });
+        continue;
+      }
+      const bodyBytes = await checkOne('the gateway', gateway.server, bench);
+      answers += 1;
+      const round = async (of: ServerProcess, call: PeerCall, bytes: number, length: number) => {
+        const before = await of.cpuMicroseconds();
+        const result = await load.run({
+          port: of.port,
+          request: requestText(call),
+          connections,
+          seconds: length,
+          bodyBytes: bytes,
+        });
+        if (of === gateway.server) answers += result.answers;
+        const cpu = (await of.cpuMicroseconds()) - before;
+        return { requests: result.answers / result.seconds, cpu: cpu / result.answers };
+      };
+      await round(gateway.server, bench, bodyBytes, warmUpSeconds);
+      await round(other, theirs, probe.bytes, warmUpSeconds);
+      const pairs = [];
+      for (let index = 0; index < rounds; index += 1) {
+        const own = await round(gateway.server, bench, bodyBytes, seconds);
+        pairs.push({ own, peer: await round(other, theirs, probe.bytes, seconds) });
+      }
+      const ratios = {
+        requestsPerSecond: median(pairs.map((pair) => pair.own.requests / pair.peer.requests)),
+        cpu: median(pairs.map((pair) => pair.own.cpu / pair.peer.cpu)),
+      };
+      results.push({ title, ratios, peerStatus: 200 });
+    }
+    await gateway.stop({ answers, charged: answers * characters });
+    await Promise.all([upstream.stop(), other.stop(), load.stop()]);
+    return results;
+  } finally {
+    await gateway.remove();
+  }
+}
+
+async function ask(server: ServerProcess, { path, headers, body }: PeerCall) {
+  const answer = await request(server.origin + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer x', ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: answer.statusCode, bytes: (await answer.body.arrayBuffer()).byteLength };
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
+
+export function peerTargets(results: readonly PeerResult[]): Target[] {
+  return results.flatMap(({ title, ratios }) =>
+    ratios === undefined
+      ? []
+      : [target(`${title}: requests/s, gateway / peer`, ratios.requestsPerSecond, 'at least', times)],
+  );
+}
+
+export function peerMarkdown(results: readonly PeerResult[]): string {
+  return table(
+    ['gateway / peer', 'requests/s', 'CPU per request', 'the peer answers'],
+    results.map(({ title, ratios, peerStatus }) => [
+      title,
+      ratios?.requestsPerSecond.toFixed(2) ?? '',
+      ratios?.cpu.toFixed(2) ?? '',
+      String(peerStatus),
+    ]),
+  );
+}
