@@ -28,7 +28,8 @@ export async function buildRelease(root: string, candidate: Candidate, folder: s
   const { version, commit, time, notes } = candidate;
   const path = (name: string) => join(folder, name);
   const copied = Object.entries(contract).map(([name, source]) => copyFile(join(root, source), path(name)));
-  await Promise.all([
+  // All of them come to their end, so that nothing is written any more when one has failed.
+  const parts = await Promise.allSettled([
     ...copied,
     packClient(root, folder),
     sources(root, candidate).then((bytes) => writeFile(path(`unigate-${version}.tar.gz`), bytes)),
@@ -36,6 +37,7 @@ export async function buildRelease(root: string, candidate: Candidate, folder: s
     collection(root).then((text) => writeFile(path('unigate.postman_collection.json'), text)),
     writeFile(path('RELEASE_NOTES.md'), `# Unigate ${version}\n\n${notes}\n\nCommit ${commit}\n`),
   ]);
+  for (const part of parts) if (part.status === 'rejected') throw part.reason;
   const names = (await readdir(folder)).sort();
   const sums = await Promise.all(names.map(async (name) => `${await sha256(path(name))}  ${name}\n`));
   await writeFile(path(sumsFile), sums.join(''));
