@@ -94,7 +94,7 @@ afterAll(() => installed.remove());
 /** Kilobytes that the README tells of something. */
 const told = (pattern: RegExp) => Number(pattern.exec(readme)?.[1]) * 1000;
 
-describe('the bundle', () => {
+describe('the bundle', { timeout: 60_000 }, () => {
   test('has nothing of Node, and no more than the README tells', async () => {
     await writeFile(join(installed.project, 'whole.ts'), `export * from '@unigate/client';\n`);
     const whole = await bundle(installed.project, 'whole.ts');
