@@ -49,7 +49,7 @@ export async function channelsForVoices(
       (own === 'catalogue' ? system : own).includes(voice),
     );
   const unlisted = voices.filter((one) => listing(one).length === 0);
-  const records = await recordsOf(store, unlisted);
+  const records = unlisted.length === 0 ? none : await recordsOf(store, unlisted);
   let left = serving;
   for (const one of voices) {
     const listed = listing(one);
@@ -134,6 +134,8 @@ function unknownVoice(
   const hint = model.voices === 'system' ? `; it has ${system.join(', ')}` : '';
   return invalid(field, `${quoted(voice)} is not a voice of ${model.id}${hint}.`);
 }
+
+const none: ReadonlyMap<string, VoicesTable> = new Map();
 
 async function recordsOf(store: Store, voices: readonly NamedVoice[]): Promise<Map<string, VoicesTable>> {
   const found = await findVoices(store.read, [...new Set(voices.map(idIn))]);

@@ -11,6 +11,30 @@ import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
 import { unpackError } from '../../server/store/sqlite/messages.ts';
 
+test('what goes well beside a command that fails is written once, in its order', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));
+  const connection = openWriter(join(folder, 'unigate.db'));
+  const db = new Kysely<Database>({ dialect: nodeSqliteDialect(connection) });
+  await migrate(db, 'sqlite');
+  const batches = new Batches(connection, db);
+  const make = (id: number, name: unknown) => ({
+    id,
+    name: 'createUser' as const,
+    args: { name, group: 'default', now: 1 },
+  });
+  try {
+    const outcomes = await batches.run([make(1, 'one'), make(2, null), make(3, 'three')]);
+    expect(outcomes.map((outcome) => 'error' in outcome)).toEqual([false, true, false]);
+    const rows = await db.selectFrom('users').select(['id', 'name']).orderBy('id').execute();
+    expect(rows.map(({ name }) => name)).toEqual(['one', 'three']);
+    expect(outcomes).toMatchObject([{ result: { id: rows[0]?.id } }, {}, { result: { id: rows[1]?.id } }]);
+    expect(connection.isTransaction).toBe(false);
+  } finally {
+    connection.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
 test('a command that finds no room takes no other along, and may come again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'unigate-batches-'));
   const connection = openWriter(join(folder, 'unigate.db'));
