@@ -4,7 +4,7 @@ import formats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { isObject } from '../../openapi/tools/document.ts';
 import { parseConfiguration } from '../../server/settings/configuration.ts';
-import { compose, configText } from './files.ts';
+import { compose, configText, read } from './files.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -52,4 +52,19 @@ test('the configuration of its gateways is one', () => {
   });
   expect(channels.map(({ name }) => name)).toEqual(['native', 'messages', 'embeddings']);
   expect(channels.every(({ key }) => key === 'sk-1')).toBe(true);
+});
+
+test('the guide names lines that the balancer has', () => {
+  const guide = read('openapi/guides/15-many-machines.md');
+  const table = guide.slice(
+    guide.indexOf('## What the balancer must do'),
+    guide.indexOf('A test runs HAProxy'),
+  );
+  const cells = [...table.matchAll(/^\| [^|]+ \| ([^|]+) \|/gm)].map(([, cell = '']) => cell);
+  const named = cells.flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name));
+  const lines = read('compose.yaml');
+  expect(named.length).toBeGreaterThan(8);
+  expect(
+    named.filter((name) => !lines.includes(name) && !name.startsWith('proxy_') && name !== 'compose.yaml'),
+  ).toEqual([]);
 });
