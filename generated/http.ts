@@ -6189,7 +6189,7 @@ export interface components {
             status: 1 | 2 | 3 | 4;
             /**
              * Format: int64
-             * @description Quota left, in quota units.
+             * @description Quota left, in quota units. Of calls that are under way, what is held in the memory of a gateway is counted as left.
              */
             remain_quota: number;
             /**
@@ -7538,7 +7538,7 @@ export interface components {
                 keys: number;
                 /** @description Reservations that are open. */
                 open: number;
-                /** @description Reservations that are closed and not swept yet. */
+                /** @description Calls whose books are closed, and not swept yet. */
                 closed: number;
                 /**
                  * Format: int64
@@ -7550,6 +7550,11 @@ export interface components {
                  * @description What of it is held for open reservations.
                  */
                 held: number;
+                /**
+                 * Format: int64
+                 * @description What of it gateways have taken out of the balances to hold calls in memory.
+                 */
+                leased: number;
                 /**
                  * Format: int64
                  * @description What of it was charged, swept reservations included.

@@ -6,7 +6,7 @@ import type { SocketLimit } from './accounts/socket-limit.ts';
 import type { ChannelStates } from './channels/channel-states.ts';
 import type { Channels } from './channels/channels.ts';
 import type { FileRelay } from './files/file-relay.ts';
-import type { Ledger } from './ledger/ledger.ts';
+import type { CallHolds } from './ledger/call-holds.ts';
 import type { Prices } from './ledger/prices.ts';
 import type { ModelAccess } from './models/access.ts';
 import type { Slots } from './outbound/slots.ts';
@@ -30,7 +30,8 @@ export interface Gateway {
   readonly keyWatch: KeyWatch;
   /** The address that a request comes from, as limits of keys mean it. */
   readonly addressOf: (request: IncomingMessage) => string;
-  readonly ledger: Ledger;
+  /** The books of calls that end with their connection. */
+  readonly ledger: CallHolds;
   readonly access: ModelAccess;
   readonly prices: Prices;
   readonly channels: Channels;

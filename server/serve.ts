@@ -21,7 +21,8 @@ import { renderCallback } from './formats/task-callback.ts';
 import type { Gateway } from './gateway.ts';
 import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
-import { Ledger } from './ledger/ledger.ts';
+import { CallHolds } from './ledger/call-holds.ts';
+import { Ledger, type Overrun } from './ledger/ledger.ts';
 import { Prices } from './ledger/prices.ts';
 import { Retention } from './ledger/retention.ts';
 import { RollUp } from './ledger/roll-up.ts';
@@ -113,10 +114,14 @@ export async function serve(
     const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
     opened.unshift(() => heartbeat.stop());
     const freed = await heartbeat.start();
-    if (freed.holds > 0) logger.warn(freed, 'gave back what an earlier run left open');
-    const ledger = new Ledger(store, id, clock, (overrun) =>
-      logger.warn(overrun, 'a provider reported more than was held; charged what was held'),
-    );
+    if (freed.holds > 0 || freed.leases > 0) logger.warn(freed, 'gave back what an earlier run left open');
+    const onOverrun = (overrun: Overrun) =>
+      logger.warn(overrun, 'a provider reported more than was held; charged what was held');
+    const exact = new Ledger(store, id, clock, onOverrun);
+    const books = { store, gateway: id, standing: heartbeat, ledger: exact, onOverrun };
+    const ledger = new CallHolds({ ...books, logger, timers, clock });
+    opened.unshift(() => ledger.stop());
+    ledger.start();
     const newKey = await ensureKey(settings, store, logger, clock());
     const sandbox = settings.sandbox
       ? await startEmbeddedSandbox({
@@ -163,6 +168,7 @@ export async function serve(
       owner: id,
       drivers,
       channels,
+      quota: ledger,
       rate: (modelId, group) => prices.rate(modelId, group),
       logger,
       onChange: ({ callbackUrl }) => {

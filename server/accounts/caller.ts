@@ -8,6 +8,8 @@ export interface Caller {
   /** The allowances of requests and sockets that it draws on, its own first; left out: its own, as configured. */
   allowances?: readonly Allowance[];
   tokenName: string;
+  /** Whether it has no limit of quota; left out: that is not known. */
+  unlimited?: boolean;
   /** That of the user. */
   role: Role;
   group: string;

@@ -88,6 +88,7 @@ export class KeyRing {
       userId: token.userId,
       allowances: await findAllowances(store.read, token),
       tokenName: token.name,
+      unlimited: token.unlimitedQuota,
       role: token.role,
       group: token.group,
       modelLimits: token.modelLimits,

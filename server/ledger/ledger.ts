@@ -7,13 +7,33 @@ import { persist, type Store } from '../store/store.ts';
 export interface ReserveRequest {
   /** Names the reservation for ever: one request id can be reserved, settled or refunded once. */
   requestId: string;
-  token: { id: number; userId: number };
+  /** `unlimited`: it is known to have no limit. */
+  token: { id: number; userId: number; unlimited?: boolean };
   model: string;
   unit: Unit;
   /** Quota to hold, a whole number from 0. */
   amount: number;
   /** `task` reservations outlive a gateway; those of `request` go back when it is gone. Default `request`. */
   kind?: ReservationKind;
+}
+
+/** Tries something that takes quota from a key's balance. */
+export interface Reclaiming {
+  /** Tries it, and again when gateways have given back what they had of the key, where `isRefused` says that it lacked. */
+  reclaiming<T>(
+    tokenId: number,
+    amount: number,
+    attempt: () => Promise<T>,
+    isRefused: (outcome: T) => boolean,
+  ): Promise<T>;
+}
+
+export interface Extension {
+  requestId: string;
+  /** Whose it is, so that what gateways have of the key's quota can be asked back. */
+  tokenId?: number;
+  from: number;
+  to: number;
 }
 
 /** Work that was to cost more than was held for it, and did not. */
@@ -25,8 +45,29 @@ export interface Overrun {
   charged: number;
 }
 
-/** The books: what a key has left, what is held for running work, and what finished work cost. */
-export class Ledger {
+/** What quota is held and charged with. */
+export interface Holds {
+  /** Holds quota before any work is done. Unlimited keys always have enough. */
+  reserve(request: ReserveRequest): Promise<ReserveResult>;
+  /**
+   * Raises a reservation that holds `from` to `to`. Without enough quota it keeps what it holds. `not_open` when it is
+   * closed or does not hold `from`.
+   */
+  extend(request: Extension): Promise<ExtendResult>;
+  /**
+   * Charges what the work cost, at most what was held, and writes the log row with it; waits for a store that is
+   * away. True the first time; false when the reservation is closed already or never was.
+   */
+  settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean>;
+  /**
+   * Gives everything back, with a log row of quota 0 when `log` is given. True the first time. When the store is
+   * away, it is done as soon as it is back, and nobody waits for that.
+   */
+  refund(request: { requestId: string; log?: LogEntry }): Promise<boolean>;
+}
+
+/** The books, with every hold written down: what a key has left, what is held for running work, and what finished work cost. */
+export class Ledger implements Holds {
   readonly #store: Store;
   readonly #gateway: string;
   readonly #clock: () => number;
@@ -51,7 +92,6 @@ export class Ledger {
     return this.#overruns;
   }
 
-  /** Holds quota before any work is done. Unlimited keys always have enough. */
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     const kind = request.kind ?? 'request';
     return this.#store.run('reserve', {
@@ -67,11 +107,7 @@ export class Ledger {
     });
   }
 
-  /**
-   * Raises a reservation that holds `from` to `to`. Without enough quota it keeps what it holds. `not_open` when it is
-   * closed or does not hold `from`.
-   */
-  async extend(request: { requestId: string; from: number; to: number }): Promise<ExtendResult> {
+  async extend(request: Extension): Promise<ExtendResult> {
     const { requestId } = request;
     const from = quota('from', request.from);
     const to = quota('to', request.to);
@@ -79,10 +115,6 @@ export class Ledger {
     return this.#store.run('extend', { requestId, from, to, now: this.#clock() });
   }
 
-  /**
-   * Charges what the work cost, at most what was held, and writes the log row with it; waits for a store that is
-   * away. True the first time; false when the reservation is closed already or never was.
-   */
   async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
     const asked = quota('charged', request.charged);
     const args = { ...request, charged: asked, now: this.#clock() };
@@ -96,10 +128,6 @@ export class Ledger {
     return true;
   }
 
-  /**
-   * Gives everything back, with a log row of quota 0 when `log` is given. True the first time. When the store is
-   * away, it is done as soon as it is back, and nobody waits for that.
-   */
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
     const args = { ...request, now: this.#clock() };
     try {
@@ -113,7 +141,7 @@ export class Ledger {
   }
 }
 
-function quota(name: string, value: number): number {
+export function quota(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new RangeError(`${name} must be a whole number from 0 below 2^53, not ${value}`);
 }

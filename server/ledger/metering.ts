@@ -6,14 +6,14 @@ import type { Usage } from '../models/usage.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Timers } from '../runtime/timers.ts';
 import { recordHold, recordSettlement } from '../telemetry/quota-flow.ts';
-import type { Ledger } from './ledger.ts';
+import type { Holds } from './ledger.ts';
 import type { Prices } from './prices.ts';
 
 export type { Usage } from '../models/usage.ts';
 
 /** What a call's place in the books is kept with. */
 export interface Books {
-  readonly ledger: Ledger;
+  readonly ledger: Holds;
   readonly prices: Prices;
   readonly logger: Logger;
   readonly timers: Timers;
@@ -58,7 +58,7 @@ export class Metering {
     const amount = quota(call.expectedUnits);
     const outcome = await books.ledger.reserve({
       requestId,
-      token: { id: caller.tokenId, userId: caller.userId },
+      token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
       model: model.id,
       unit: model.unit,
       amount,
@@ -83,11 +83,11 @@ export class Metering {
    */
   async cover(units: number): Promise<boolean> {
     if (this.#closed) return false;
-    const { requestId } = this.#call;
+    const { requestId, caller } = this.#call;
     const from = this.#held;
     const to = Math.max(from, this.#quota(units));
     if (to > from) {
-      const outcome = await this.#books.ledger.extend({ requestId, from, to });
+      const outcome = await this.#books.ledger.extend({ requestId, tokenId: caller.tokenId, from, to });
       if (outcome === 'insufficient_quota') return false;
       if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
       recordHold(this.#call.model.id, to - from);

@@ -48,17 +48,18 @@ export class Retention {
     return this.#rounds.stop();
   }
 
-  /** Sweeps all that there is, and says how many reservations went. */
+  /** Sweeps all that there is, and says how many calls went. */
   async run(): Promise<number> {
     const { store, clock, timers } = this.#parts;
     // A calendar that has been set forward makes nothing old.
     const now = Math.min(clock(), timers.monotonic());
     const closedBefore = now - this.#keepMs;
     const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
+    const booked = await this.#inBatches(() => store.run('sweepBookedCalls', { closedBefore, limit: batch }));
     const ended = { endedBefore: closedBefore, limit: batch };
     await this.#inBatches(() => store.run('sweepVerificationSessions', ended));
     await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
-    return swept;
+    return swept + booked;
   }
 
   async #inBatches(sweep: () => Promise<number>): Promise<number> {

@@ -29,6 +29,9 @@ export class Heartbeat {
   /** The others as they were at the latest look, and how many looks have found no new beat. */
   #others = new Map<string, Beat & { silent: number }>();
   #beat = 0;
+  #era = 0;
+  /** No other can have missed enough beats before, by the monotonic clock. */
+  #soundUntil = Number.POSITIVE_INFINITY;
   #alarm: Alarm | undefined;
   #round: Promise<void> = Promise.resolve();
   #freeing: Promise<void> | undefined;
@@ -37,10 +40,21 @@ export class Heartbeat {
     this.#options = { intervalMs: 1_000, maxMissed: 5, ...options };
   }
 
+  /** Whether no other gateway can have taken this one for gone. */
+  get sound(): boolean {
+    return this.#options.timers.monotonic() < this.#soundUntil;
+  }
+
+  /** Grows when the others took this one for gone: what it held before may be given back. */
+  get era(): number {
+    return this.#era;
+  }
+
   /** To call before this gateway holds anything. Gives what earlier gateways held that was given back. */
   async start(): Promise<Freed> {
     const { store, id, clock, timers, intervalMs, logger } = this.#options;
     const alone = store.engine === 'sqlite';
+    if (!alone) this.#beatAt(timers.monotonic());
     await store.run('beat', { id, beat: this.#beat, alone });
     const freed = await store.run('freeOrphans', { now: clock(), dueNow: timers.monotonic() });
     if (!alone) {
@@ -70,10 +84,19 @@ export class Heartbeat {
     }
   }
 
+  /** The others need `maxMissed` looks after they have seen the beat; one is left out, since their clocks may run faster. */
+  #beatAt(time: number): void {
+    const { intervalMs, maxMissed } = this.#options;
+    this.#soundUntil = time + intervalMs * (maxMissed - 1);
+  }
+
   async #look(): Promise<void> {
-    const { store, id, maxMissed, logger } = this.#options;
+    const { store, id, maxMissed, logger, timers } = this.#options;
     this.#beat += 1;
+    const at = timers.monotonic();
     const { missed, others } = await store.run('beat', { id, beat: this.#beat });
+    if (missed) this.#era += 1;
+    this.#beatAt(at);
     if (missed) logger.warn({ gateway: id }, 'the others took this gateway for gone');
     const before = this.#others;
     this.#others = new Map(others.map((other) => [other.id, { ...other, silent: silence(other, before) }]));

@@ -59,7 +59,7 @@ export class Availability {
 
 /** The store must answer within so many milliseconds. */
 export const probeLimit = 2_000;
-/** A good answer is believed so long, in milliseconds: anybody may ask, and on SQLite asking is a write. */
+/** What has worked is believed to work so long, in milliseconds: many ask, and on SQLite asking is a write. */
 const freshMs = 500;
 
 /** Finds out whether the store works, however many ask at the same time. */
@@ -72,14 +72,32 @@ export class Probe {
     this.#ask = ask;
   }
 
+  /** Learns from what is asked of the store otherwise. */
+  watch(result: Promise<unknown>): void {
+    result.then(
+      () => this.good(),
+      (error: unknown) => {
+        if (error instanceof StoreUnavailable) this.doubt();
+      },
+    );
+  }
+
+  /** It has just worked. */
+  good(): void {
+    this.#goodUntil = performance.now() + freshMs;
+  }
+
+  /** It may work no more: the next one who wants to know asks. */
+  doubt(): void {
+    this.#goodUntil = 0;
+  }
+
   /** @throws StoreUnavailable when it does not work, or does not say so in time. */
   async check(): Promise<void> {
     if (performance.now() < this.#goodUntil) return;
     this.#asking ??= this.#ask()
       .then(
-        () => {
-          this.#goodUntil = performance.now() + freshMs;
-        },
+        () => this.good(),
         (error: unknown) => {
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
         },

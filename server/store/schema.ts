@@ -12,6 +12,7 @@ export interface Database {
   allowances: AllowancesTable;
   socket_places: SocketPlacesTable;
   grants: GrantsTable;
+  quota_leases: QuotaLeasesTable;
   ledger: LedgerTable;
   swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
@@ -68,8 +69,14 @@ export interface TokensTable {
   status: TokenStatus;
   /** 1: `remain_quota` is neither checked nor changed; `used_quota` still counts. */
   unlimited_quota: 0 | 1;
-  /** Never below zero. */
+  /** Never below zero. What is leased to gateways is not in it. */
   remain_quota: number;
+  /** What gateways have of it in leases: the sum of what these have left. */
+  leased_quota: Generated<number>;
+  /** Grows when leases are to come back: those of an earlier epoch are recalled. */
+  lease_epoch: Generated<number>;
+  /** Until then nothing is leased, by the database's clock, in epoch milliseconds: somebody needs all that there is. */
+  exact_until: Generated<number | null>;
   used_quota: number;
   /** Unix seconds; -1: never. */
   expired_time: number;
@@ -148,6 +155,25 @@ export interface ChangesTable {
 
 export type ReservationKind = 'request' | 'task';
 
+/**
+ * Quota that a gateway has taken out of a key's balance, so that it can hold calls without writing. It lasts until its gateway gives
+ * it back or is gone. Only its gateway writes it, until it is gone.
+ */
+export interface QuotaLeasesTable {
+  id: string;
+  token_id: number;
+  gateway: string;
+  /** All that was ever put into it. */
+  granted: number;
+  /** What of it is neither settled nor given back. */
+  remaining: number;
+  /** The key's `lease_epoch` when it was granted: one of an earlier epoch is recalled. */
+  epoch: number;
+  /** 1: its gateway holds nothing new in it, and gives back what becomes free. */
+  draining: Generated<0 | 1>;
+  granted_at: number;
+}
+
 /** One row a reservation, until some time after it is closed: the state leaves `open` exactly once, together with the balance change. */
 export interface LedgerTable {
   request_id: string;
@@ -200,6 +226,10 @@ export interface RequestLogTable {
   duration_ms: number;
   /** Unix seconds. */
   created_at: number;
+  /** Quota that was held for it in its gateway's memory: the entry is its whole record. null: the ledger has its reservation. */
+  held: Generated<number | null>;
+  /** As in the ledger; null with the one before. */
+  unlimited: Generated<0 | 1 | null>;
 }
 
 /** How many entries the log has of each key and model in each bucket of 2^14 numbers. The database keeps it itself. */

@@ -1,4 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
+import type { Reclaiming } from '../ledger/ledger.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -12,6 +13,8 @@ export interface TaskOptions {
   /** By the name that rows keep. */
   drivers: ReadonlyMap<string, TaskDriver>;
   channels: TaskChannels;
+  /** Default: nobody else has anything of a key's quota. */
+  quota?: Reclaiming;
   /** Quota per unit of a model for a group. */
   rate: (modelId: string, group: string) => number;
   logger: Logger;
@@ -43,6 +46,7 @@ export interface TaskEnvironment extends Required<TaskOptions> {
 
 export function environment(options: TaskOptions, stopping: AbortSignal, owner: string): TaskEnvironment {
   return {
+    quota: { reclaiming: (_token, _amount, attempt) => attempt() },
     onChange: () => {},
     clock: Date.now,
     timers: systemTimers,

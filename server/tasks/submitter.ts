@@ -3,7 +3,7 @@ import type { Channel } from '../channels/channel.ts';
 import { inTurn, noTurn, soonest, type Turn } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
-import type { NewTaskResult } from '../store/commands/tasks.ts';
+import type { NewTask, NewTaskResult } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
@@ -88,6 +88,15 @@ export class Submitter {
 
   async #create(order: TaskCreation, channel: Channel): Promise<NewTaskResult> {
     const row = await newTask(this.#env, order, channel);
+    return this.#env.quota.reclaiming(
+      row.tokenId,
+      row.amount,
+      () => this.#insert(row),
+      ({ outcome }) => outcome === 'insufficient_quota',
+    );
+  }
+
+  async #insert(row: NewTask): Promise<NewTaskResult> {
     try {
       return await this.#env.store.run('createTask', row);
     } catch (error) {

@@ -15,6 +15,11 @@ export function within<T>(work: Work, run: () => T): T {
   return running.run(work, run);
 }
 
+/** Runs something that is done for several works at once, and is part of none. */
+export function forAll<T>(run: () => T): T {
+  return running.exit(run);
+}
+
 /** The work that this is part of, if it is known. */
 export function currentWork(): Work | undefined {
   return running.getStore();

@@ -86,9 +86,10 @@ async function checkBooks(dataDir: string, expected: { answers: number; charged:
   const store = await openStore({ dataDir });
   try {
     const { rows: states } = await sql<{ state: string; count: number; charged: number }>`
-      select state, count(*) as count, sum(charged) as charged from ledger group by state`.execute(
-      store.read,
-    );
+      select state, count(*) as count, sum(charged) as charged from (
+        select state, charged from ledger
+        union all select 'settled', quota from request_log where held is not null
+      ) as books group by state`.execute(store.read);
     const { rows: logs } = await sql<{ status: number; count: number }>`
       select status, count(*) as count from request_log group by status`.execute(store.read);
     const found = JSON.stringify({ ledger: states, log: logs });

@@ -140,7 +140,7 @@ describe('what goes wrong is one line and exit code 1', () => {
 
 test('books that do not add up are exit code 1, and are told', async () => {
   const problems = [{ subject: 'key 7', problem: 'has 101 left' }];
-  const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, spent: 0, left: 101 };
+  const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, leased: 0, spent: 0, left: 101 };
   const url = await startStubServer((_, response) => {
     const body = { success: true, message: '', data: { ...sums, problems, more: true } };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));

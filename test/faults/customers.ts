@@ -66,8 +66,21 @@ export class Customers {
 
   /** One more comes while the database is away. Those before may all be waiting for it, with something to be paid. */
   async oneMore(): Promise<void> {
-    const outcome = await this.#post('/v1/audio/speech', speech);
-    if (outcome !== 'refused') throw new Error('a database that is away was not missed');
+    const asked: Promise<string | void>[] = [];
+    for (;;) {
+      // One that came before anybody could know waits for the database, too.
+      const one = this.#post('/v1/audio/speech', speech);
+      asked.push(one);
+      this.#running.push(
+        one.then(
+          () => {},
+          (error: Error) => void (this.#failure ??= error),
+        ),
+      );
+      const outcome = await Promise.race([...asked, pause()]);
+      if (outcome === 'refused') return;
+      if (outcome === 'done') throw new Error('a database that is away was not missed');
+    }
   }
 
   /** Resolves when nobody waits for anything any more. @throws what a customer must never see */

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { expectBalanced, ledgerRows, logRows } from '../store/books.ts';
+import { bookRows, expectBalanced, ledgerRows, logRows } from '../store/books.ts';
 import { type Engine, engines } from '../store/engines.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { makeSite, type Site } from './site.ts';
@@ -254,7 +254,7 @@ async function revive(site: Site, told: readonly string[]): Promise<void> {
       expect(songs).toHaveLength(clips.length);
     }
     const tasks = await read.selectFrom('tasks').select(['request_id', 'state']).execute();
-    const ledger = new Map((await ledgerRows(gateway.store)).map((row) => [row.request_id, row.state]));
+    const ledger = new Map((await bookRows(gateway.store)).map((row) => [row.request_id, row.state]));
     const due = tasks.map(({ request_id, state }) => [
       request_id,
       state === 'completed' ? 'settled' : 'refunded',

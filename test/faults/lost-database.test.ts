@@ -2,7 +2,15 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
-import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
+import {
+  balanceOf,
+  bookRows,
+  expectBalanced,
+  ledgerRows,
+  logEntry,
+  logRows,
+  makeToken,
+} from '../store/books.ts';
 import { Cluster, serverPrograms } from '../store/cluster.ts';
 import { DatabaseProxy } from '../store/database-proxy.ts';
 import { onServer } from '../store/engines.ts';
@@ -81,7 +89,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
 
 /** What was told as done is paid once, what was refused is not, and nothing is held for requests any more. */
 async function expectExactBooks(books: Store, site: Site, { told }: Customers): Promise<void> {
-  const rows = await ledgerRows(books);
+  const rows = await bookRows(books);
   expect(rows.filter(({ kind, state }) => kind === 'request' && state === 'open')).toEqual([]);
   const states = new Map(rows.map((row) => [row.request_id, row.state]));
   const tasks = new Set(rows.filter(({ kind }) => kind === 'task').map((row) => row.request_id));
@@ -100,7 +108,7 @@ async function expectExactBooks(books: Store, site: Site, { told }: Customers): 
 async function expectTasksEnd(books: Store, site: Site): Promise<void> {
   const open = () => books.read.selectFrom('tasks').select('id').where('completed_at', 'is', null).execute();
   await vi.waitFor(async () => expect(await open()).toEqual([]), wait);
-  const rows = await ledgerRows(books);
+  const rows = await bookRows(books);
   expect(rows.filter(({ state }) => state === 'open')).toEqual([]);
   await expectBalanced(books, site.token);
   const charged = rows.reduce((sum, row) => sum + (row.charged ?? 0), 0);

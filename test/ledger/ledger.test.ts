@@ -76,6 +76,8 @@ describe.each(engines)('ledger on %s', (engine) => {
         quota: 4,
         duration_ms: 120,
         created_at: 1_700_000_000,
+        held: null,
+        unlimited: null,
       },
     ]);
   });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { booksById, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -67,13 +67,8 @@ describe('the books of a task', () => {
   /** Ledger rows of the socket's tasks, by the number of the task. */
   const rows = async () => {
     const prefix = `${String(client.headers['x-request-id'])}.`;
-    const all = await target.gateway.store.read
-      .selectFrom('ledger')
-      .select(['request_id', 'state', 'reserved', 'charged', 'unit'])
-      .where('request_id', 'like', `${prefix}%`)
-      .orderBy('request_id')
-      .execute();
-    return all.map(({ request_id: id, ...row }) => ({ task: id.slice(prefix.length), ...row }));
+    const all = (await booksById(target)).filter(({ id }) => id.startsWith(prefix));
+    return all.map(({ id, ...row }) => ({ task: id.slice(prefix.length), ...row }));
   };
   const settled = () =>
     vi.waitFor(async () => {

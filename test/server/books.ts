@@ -9,16 +9,39 @@ export interface BookRow {
   unit: string;
 }
 
-/** The ledger rows of a gateway, oldest first. */
-export async function ledgerRows({ gateway }: TestGateway): Promise<BookRow[]> {
-  return gateway.store.read
-    .selectFrom('ledger')
-    .select(['state', 'reserved', 'charged', 'unit'])
-    .orderBy('opened_at')
-    .execute();
+/**
+ * The books of a gateway's calls, oldest first: those in the ledger, those that are an entry of the log alone, and those
+ * that it holds in memory.
+ */
+export async function booksById({ gateway }: TestGateway): Promise<(BookRow & { id: string })[]> {
+  const rows: (BookRow & { id: string })[] = gateway.ledger.held.map(({ requestId, amount, unit }) => ({
+    id: requestId,
+    state: 'open',
+    reserved: amount,
+    charged: null,
+    unit,
+  }));
+  const { read } = gateway.store;
+  const columns = ['request_id as id', 'state', 'reserved', 'charged', 'unit'] as const;
+  rows.push(...(await read.selectFrom('ledger').select(columns).execute()));
+  for (const entry of await logRows({ gateway })) {
+    if (entry.held === null) continue;
+    const { request_id: id, held: reserved, quota, unit, error_code: error } = entry;
+    const ended = quota === 0 && error !== null;
+    rows.push({ id, reserved, unit, state: ended ? 'refunded' : 'settled', charged: ended ? null : quota });
+  }
+  // By the time within their request ids.
+  // One that was written down meanwhile is there twice.
+  const once = [...new Map(rows.map((row) => [row.id, row])).values()];
+  return once.sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-export async function logRows({ gateway }: TestGateway) {
+/** The same without the ids. */
+export async function ledgerRows(target: TestGateway): Promise<BookRow[]> {
+  return (await booksById(target)).map(({ id: _, ...row }) => row);
+}
+
+export async function logRows({ gateway }: Pick<TestGateway, 'gateway'>) {
   return gateway.store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
 }
 
@@ -42,13 +65,15 @@ export async function makeKey(
   return { key, id: record.id, userId: record.userId };
 }
 
+/** What a key has left that is not held. */
 export async function remainingQuota({ gateway }: TestGateway, id: number): Promise<number> {
   const row = await gateway.store.read
     .selectFrom('tokens')
-    .select('remain_quota')
+    .select(['remain_quota', 'leased_quota'])
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  return row.remain_quota;
+  const held = gateway.ledger.held.filter(({ tokenId, unlimited }) => tokenId === id && !unlimited);
+  return row.remain_quota + row.leased_quota - held.reduce((sum, { amount }) => sum + amount, 0);
 }
 
 /** Asks a gateway. */

@@ -42,6 +42,21 @@ export function logRows(store: Store) {
   return store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
 }
 
+/** What became of calls and tasks: the rows of the ledger, and the entries of the log that are booked by themselves. */
+export async function bookRows(store: Store) {
+  const booked = (await logRows(store)).filter(({ held }) => held !== null);
+  const calls = booked.map(({ request_id, quota, error_code: error }) => {
+    const ended = quota === 0 && error !== null;
+    const [state, charged] = ended ? (['refunded', null] as const) : (['settled', quota] as const);
+    return { request_id, kind: 'request' as const, state, charged };
+  });
+  const reservations = await ledgerRows(store);
+  return [
+    ...calls,
+    ...reservations.map(({ request_id, kind, state, charged }) => ({ request_id, kind, state, charged })),
+  ];
+}
+
 export async function balanceOf(store: Store, { id }: { id: number }) {
   const columns = ['remain_quota', 'used_quota'] as const;
   return store.read.selectFrom('tokens').select(columns).where('id', '=', id).executeTakeFirstOrThrow();
@@ -52,8 +67,16 @@ export async function expectBalanced(store: Store, token: TokenRecord): Promise<
   const rows = (await ledgerRows(store)).filter((row) => row.token_id === token.id);
   const sum = (state: string, column: 'reserved' | 'charged') =>
     rows.filter((row) => row.state === state).reduce((total, row) => total + Number(row[column]), 0);
+  const booked = (await logRows(store)).filter((row) => row.token_id === token.id && row.held !== null);
+  const calls = booked.reduce((total, { quota }) => total + quota, 0);
+  const leases = await store.read
+    .selectFrom('quota_leases')
+    .select('remaining')
+    .where('token_id', '=', token.id)
+    .execute();
+  const leased = leases.reduce((total, { remaining }) => total + remaining, 0);
   const { remain_quota, used_quota } = await balanceOf(store, token);
-  expect(used_quota).toBe(sum('settled', 'charged'));
-  const spent = token.unlimitedQuota ? 0 : sum('open', 'reserved') + sum('settled', 'charged');
-  expect(token.remainQuota - remain_quota).toBe(spent);
+  expect(used_quota).toBe(sum('settled', 'charged') + calls);
+  const spent = token.unlimitedQuota ? 0 : sum('open', 'reserved') + sum('settled', 'charged') + calls;
+  expect(token.remainQuota - remain_quota).toBe(spent + leased);
 }

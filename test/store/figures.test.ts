@@ -27,7 +27,7 @@ const hour = 3_600;
 const start = 1_795_000_000 - (1_795_000_000 % 86_400);
 const always = { since: 0, until: start + 1_000 * hour };
 
-type Entry = Omit<RequestLogTable, 'id' | 'request_id'>;
+type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'held' | 'unlimited'>;
 
 const entries = fc.array(
   fc.record({

@@ -1,7 +1,7 @@
 import { Failure, invalid } from '../../failure.ts';
 import { unixTime } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
-import { mostQuota } from '../../store/commands/grants.ts';
+import { type GrantResult, mostQuota } from '../../store/commands/grants.ts';
 import { changeBy } from '../admin-change.ts';
 
 /** Gives quota to a key or takes some away, once under one `Idempotency-Key`. */
@@ -10,13 +10,16 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
   const name = headers['idempotency-key'];
   const { amount, reason } = body;
   if (amount === 0) throw invalid('amount', 'must not be 0.');
-  const result = await gateway.store.run('grantQuota', {
+  const order = {
     tokenId: path.id,
     amount,
     reason,
     idempotencyKey: typeof name === 'string' ? name : null,
     change: changeBy({ gateway, caller }, 'grantQuota'),
-  });
+  };
+  const give = () => gateway.store.run('grantQuota', order);
+  const lacks = (answer: GrantResult) => amount < 0 && answer.outcome === 'out_of_range';
+  const result = await gateway.ledger.reclaiming(path.id, -amount, give, lacks);
   switch (result.outcome) {
     case 'not_found':
       throw new Failure(404, 'resource_not_found', 'id: there is no such key.');

@@ -16,7 +16,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   const maker = await findToken(store.read, caller.tokenId);
   if (maker === undefined) throw keyRefused();
   const key = generateKey();
-  const made = await store.run('makeToken', {
+  const order = {
     token: {
       ...limitsOfNewKey({ gateway, caller, record: maker, now }, body),
       userId: maker.userId,
@@ -27,7 +27,15 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
       now,
     },
     fromMaker: !maker.unlimitedQuota,
-  });
+  };
+  const make = () => store.run('makeToken', order);
+  const amount = order.token.remainQuota;
+  const made = await gateway.ledger.reclaiming(
+    maker.id,
+    amount,
+    make,
+    (answer) => answer === 'insufficient_quota',
+  );
   if (made === 'maker_gone') throw keyRefused();
   if (made === 'insufficient_quota') {
     const message = 'remain_quota: it is taken from the key that makes the new one, which has less left.';

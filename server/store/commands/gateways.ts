@@ -1,5 +1,6 @@
 import type { Command } from './command.ts';
 import { releaseDeliveries } from './deliveries.ts';
+import { reapLeases } from './leases.ts';
 import { refundOrphans } from './ledger.ts';
 import { releaseTasks } from './task-polls.ts';
 
@@ -47,12 +48,15 @@ export interface Freed {
   holds: number;
   tasks: number;
   deliveries: number;
+  /** Of quota. */
+  leases: number;
 }
 
-/** Gives back what gateways hold that are not there any more: the holds of requests, and leases. */
+/** Gives back what gateways hold that are not there any more: the holds of requests, and leases of work and of quota. */
 export const freeOrphans: Command<{ now: number; dueNow: number }, Freed> = async (trx, { now, dueNow }) => {
   // First what others lock first.
   const tasks = await releaseTasks(trx, { owner: null, now: dueNow });
   const deliveries = await releaseDeliveries(trx, { owner: null, now: dueNow });
-  return { holds: await refundOrphans(trx, { now }), tasks, deliveries };
+  const leases = await reapLeases(trx, now);
+  return { holds: await refundOrphans(trx, { now }), tasks, deliveries, leases };
 };

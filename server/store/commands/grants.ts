@@ -56,21 +56,24 @@ export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => 
   const { id } = inserted;
   const added = await trx
     .updateTable('tokens')
-    .set((row) => ({ remain_quota: row('remain_quota', '+', amount) }))
+    .set((row) => ({
+      remain_quota: row('remain_quota', '+', amount),
+      ...(amount < 0 && { lease_epoch: row('lease_epoch', '+', 1) }),
+    }))
     .where('id', '=', tokenId)
     .where('deleted_at', 'is', null)
     .where('remain_quota', amount < 0 ? '>=' : '<=', amount < 0 ? -amount : mostQuota - amount)
-    .returning('remain_quota')
+    .returning(['remain_quota', 'leased_quota'])
     .executeTakeFirst();
   if (added === undefined) {
     await trx.deleteFrom('grants').where('id', '=', id).execute();
     const token = await leftOf(trx, tokenId);
     if (token === undefined || token.deleted_at !== null) return { outcome: 'not_found' };
-    return { outcome: 'out_of_range', left: token.remain_quota };
+    return { outcome: 'out_of_range', left: all(token) };
   }
-  const details = { amount, reason, left: added.remain_quota };
+  const details = { amount, reason, left: all(added) };
   await recordChange(trx, { ...change, subject: `token ${tokenId}`, details });
-  const made = { id, tokenId, amount, reason, createdAt: change.now, left: added.remain_quota };
+  const made = { id, tokenId, amount, reason, createdAt: change.now, left: all(added) };
   return { outcome: 'granted', grant: made };
 };
 
@@ -87,7 +90,8 @@ async function repeated(
     .executeTakeFirstOrThrow();
   const isSame = earlier.token_id === tokenId && earlier.amount === amount && earlier.reason === reason;
   if (!isSame) return { outcome: 'reused' };
-  const left = (await leftOf(trx, tokenId))?.remain_quota ?? 0;
+  const token = await leftOf(trx, tokenId);
+  const left = token === undefined ? 0 : all(token);
   return {
     outcome: 'granted',
     grant: { id: earlier.id, tokenId, amount, reason, createdAt: earlier.created_at, left },
@@ -95,4 +99,12 @@ async function repeated(
 }
 
 const leftOf = (trx: Kysely<Database>, id: number) =>
-  trx.selectFrom('tokens').select(['remain_quota', 'deleted_at']).where('id', '=', id).executeTakeFirst();
+  trx
+    .selectFrom('tokens')
+    .select(['remain_quota', 'leased_quota', 'deleted_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+
+/** What a key has left, with what gateways have of it. */
+const all = (token: { remain_quota: number; leased_quota: number }) =>
+  token.remain_quota + token.leased_quota;

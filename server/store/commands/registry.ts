@@ -1,6 +1,7 @@
 import { createToken, ensureBootstrap } from './accounts.ts';
 import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
+import { bookCalls } from './booked-calls.ts';
 import { noteChange } from './changes.ts';
 import { disableChannel, enableChannel } from './channel-states.ts';
 import type { Command } from './command.ts';
@@ -15,8 +16,9 @@ import {
 import { rollUpLog } from './figures.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { grantQuota } from './grants.ts';
+import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
-import { sweepBooks } from './retention.ts';
+import { sweepBookedCalls, sweepBooks } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
 import {
@@ -63,7 +65,13 @@ export const commands = {
   extend,
   settle,
   refund,
+  grantLease,
+  holdExactly,
+  recallLeases,
+  returnLease,
+  bookCalls,
   sweepBooks,
+  sweepBookedCalls,
   rollUpLog,
   saveVoice,
   touchVoice,

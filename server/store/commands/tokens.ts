@@ -81,7 +81,7 @@ export const revokeToken: Command<{ id: number; change: Creation }, boolean> = a
 async function removeToken(trx: Kysely<Database>, id: number, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('tokens')
-    .set({ deleted_at: now })
+    .set((row) => ({ deleted_at: now, lease_epoch: row('lease_epoch', '+', 1) }))
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
@@ -122,7 +122,7 @@ export const updateToken: Command<
   if (details === undefined) return before;
   await trx
     .updateTable('tokens')
-    .set({
+    .set((row) => ({
       name: to.name,
       status: to.status,
       unlimited_quota: to.unlimitedQuota ? 1 : 0,
@@ -132,7 +132,8 @@ export const updateToken: Command<
       group_name: to.group,
       requests_per_minute: to.requestsPerMinute,
       sockets: to.sockets,
-    })
+      lease_epoch: row('lease_epoch', '+', 1),
+    }))
     .where('id', '=', id)
     .execute();
   await recordChange(trx, { ...change, subject: `token ${id}`, details });
@@ -207,7 +208,7 @@ function lockToken(trx: Kysely<Database>, id: number) {
     .executeTakeFirst();
 }
 
-async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
+export async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
   const left = await lockToken(trx, id);
   if (left === undefined) throw new Error('the key is not there whose quota goes back');
   const { remain_quota: amount, funder_id: to } = left;

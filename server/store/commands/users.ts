@@ -62,12 +62,23 @@ export const updateUser: Command<
       .set({ name, group_name: group, role, disabled_at: disabledAt })
       .where('id', '=', id)
       .execute();
+    if (disabled !== wasDisabled) await recallAll(trx, id);
     await recordChange(trx, { ...change, subject: `user ${id}`, details });
   }
   const now = await findUser(trx, id);
   if (now === undefined) throw new Error('the user vanished while it was changed');
   return now;
 };
+
+/** Recalls what gateways have leased of the user's keys. */
+async function recallAll(trx: Kysely<Database>, userId: number): Promise<void> {
+  await trx
+    .updateTable('tokens')
+    .set((row) => ({ lease_epoch: row('lease_epoch', '+', 1) }))
+    .where('user_id', '=', userId)
+    .where('leased_quota', '>', 0)
+    .execute();
+}
 
 const userColumns = ['id', 'name', 'group_name', 'role', 'disabled_at'] as const;
 const users = (trx: Kysely<Database>) => trx.selectFrom('users').select(userColumns);

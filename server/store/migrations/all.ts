@@ -22,6 +22,8 @@ import { migration as channelStates } from './0021-channel-states.ts';
 import { migration as taskTraces } from './0023-task-traces.ts';
 import { migration as socketPlaces } from './0024-socket-places.ts';
 import { migration as verificationRetention } from './0025-verification-retention.ts';
+import { migration as quotaLeases } from './0026-quota-leases.ts';
+import { migration as logCounts } from './0027-log-counts.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -50,4 +52,6 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0021-channel-states', run: channelStates },
   { name: '0025-verification-retention', run: verificationRetention },
   { name: '0023-task-traces', run: taskTraces },
+  { name: '0026-quota-leases', run: quotaLeases },
+  { name: '0027-log-counts', run: logCounts },
 ];

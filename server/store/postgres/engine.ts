@@ -54,6 +54,7 @@ export async function openPostgresStore(
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
   const opened: Connections[] = [];
+  let doubt = () => {};
   const connect = (name: string, config: pg.PoolConfig) => {
     const connections = openConnections(name, {
       connectionString: databaseUrl,
@@ -64,6 +65,7 @@ export async function openPostgresStore(
       types: numbersAsNumbers,
       ...config,
     });
+    connections.pool.on('error', () => doubt());
     opened.push(connections);
     return connections;
   };
@@ -116,6 +118,8 @@ export async function openPostgresStore(
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
   });
 
+  doubt = () => probe.doubt();
+
   const commits = new Commits();
   await commits.forget(db);
 
@@ -137,6 +141,7 @@ export async function openPostgresStore(
       running.add(result);
       const done = () => running.delete(result);
       result.then(done, done);
+      probe.watch(result);
       return result as Promise<Result<Name>>;
     },
     report: (name, args) =>

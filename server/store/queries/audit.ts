@@ -13,9 +13,10 @@ export interface Audit {
   /** Reservations that are open, and that are closed and not swept yet. */
   open: number;
   closed: number;
-  /** Quota that limited keys were given, what of it is held, was spent and is left. */
+  /** Quota that limited keys were given, what of it is held, is leased to gateways, was spent and is left in the balances. */
   granted: number;
   held: number;
+  leased: number;
   spent: number;
   left: number;
   problems: AuditProblem[];
@@ -27,10 +28,10 @@ export interface Audit {
 const most = 1_000;
 
 const keys = sql`
-  select t.id, t.name, t.remain_quota, t.used_quota,
-    coalesce(g.granted, 0) as granted, coalesce(l.held, 0) as held,
-    coalesce(l.spent, 0) + coalesce(s.spent, 0) as spent,
-    coalesce(l.charged, 0) + coalesce(s.charged, 0) as charged
+  select t.id, t.name, t.remain_quota, t.used_quota, t.leased_quota,
+    coalesce(g.granted, 0) as granted, coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased,
+    coalesce(l.spent, 0) + coalesce(b.spent, 0) + coalesce(s.spent, 0) as spent,
+    coalesce(l.charged, 0) + coalesce(b.charged, 0) + coalesce(s.charged, 0) as charged
   from tokens t
   left join (select token_id, sum(amount) as granted from grants group by token_id) g on g.token_id = t.id
   left join (
@@ -40,6 +41,11 @@ const keys = sql`
       sum(case when state = 'settled' then charged else 0 end) as charged
     from ledger group by token_id
   ) l on l.token_id = t.id
+  left join (select token_id, sum(remaining) as leased from quota_leases group by token_id) q on q.token_id = t.id
+  left join (
+    select token_id, sum(case when unlimited = 0 then quota else 0 end) as spent, sum(quota) as charged
+    from request_log where held is not null group by token_id
+  ) b on b.token_id = t.id
   left join swept_totals s on s.token_id = t.id`;
 
 /** As a fraction: of many keys it may be more than an integer tells exactly in the program, which is no problem of a key. */
@@ -50,8 +56,10 @@ interface KeyRow {
   name: string;
   remain_quota: number;
   used_quota: number;
+  leased_quota: number;
   granted: number;
   held: number;
+  leased: number;
   spent: number;
   charged: number;
 }
@@ -75,7 +83,21 @@ const checks = [
   sql<AuditProblem>`
     select 'request ' || r.request_id as subject, 'the log says ' || r.quota || ', and it was not charged' as problem
     from request_log r left join ledger l on l.request_id = r.request_id
-    where l.request_id is null or (l.state <> 'settled' and r.quota <> 0)`,
+    where r.held is null and (l.request_id is null or (l.state <> 'settled' and r.quota <> 0))`,
+  sql<AuditProblem>`
+    select 'request ' || r.request_id as subject, 'an entry of the log that is booked by itself with held ' || r.held
+      || ', quota ' || r.quota || case when l.request_id is null then '' else ', and a reservation beside it' end as problem
+    from request_log r left join ledger l on l.request_id = r.request_id
+    where r.held is not null
+      and (l.request_id is not null or r.quota < 0 or r.quota > r.held or r.unlimited is null)`,
+  sql<AuditProblem>`
+    select 'request ' || r.request_id as subject, 'booked for key ' || r.token_id || ', which there is not' as problem
+    from request_log r left join tokens t on t.id = r.token_id where r.held is not null and t.id is null`,
+  sql<AuditProblem>`
+    select 'lease ' || q.id as subject, 'of key ' || q.token_id || ', with ' || q.remaining || ' of ' || q.granted
+      || case when t.id is null then ', and there is no such key' else '' end as problem
+    from quota_leases q left join tokens t on t.id = q.token_id
+    where t.id is null or q.remaining < 0 or q.remaining > q.granted`,
   sql<AuditProblem>`
     select 'request ' || request_id as subject, 'the log has it ' || count(*) || ' times' as problem
     from request_log group by request_id having count(*) > 1`,
@@ -108,16 +130,19 @@ const checks = [
  * tasks agree. `db` is to see one state of everything.
  */
 export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
-  const { rows: totals } = await sql<Pick<Audit, 'keys' | 'granted' | 'held' | 'spent' | 'left'>>`
-    select count(*) as keys, ${total('granted')} as granted, ${total('held')} as held, ${total('spent')} as spent,
+  const { rows: totals } = await sql<Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'left'>>`
+    select count(*) as keys, ${total('granted')} as granted, ${total('held')} as held,
+      ${total('leased')} as leased, ${total('spent')} as spent,
       ${total('remain_quota')} as "left"
     from (${keys}) as k`.execute(db);
   const { rows: ledger } = await sql<Pick<Audit, 'open' | 'closed'>>`
     select coalesce(sum(case when closed_at is null then 1 else 0 end), 0) as open,
-      coalesce(sum(case when closed_at is null then 0 else 1 end), 0) as closed from ledger`.execute(db);
+      coalesce(sum(case when closed_at is null then 0 else 1 end), 0)
+        + (select count(*) from request_log where held is not null) as closed from ledger`.execute(db);
   const { rows: unbalanced } = await sql<KeyRow>`
     select * from (${keys}) as k
-    where remain_quota <> granted - held - spent or used_quota <> charged or remain_quota < 0
+    where remain_quota <> granted - held - leased - spent or used_quota <> charged or leased_quota <> leased
+      or remain_quota < 0
     order by id limit ${most}`.execute(db);
   const problems = unbalanced.flatMap(balanceProblems);
   let more = unbalanced.length === most;
@@ -135,13 +160,16 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
 
 function balanceProblems(row: KeyRow): AuditProblem[] {
   const subject = `key ${row.id}`;
-  const left = row.granted - row.held - row.spent;
-  const told = `granted ${row.granted}, held ${row.held}, spent ${row.spent}`;
+  const left = row.granted - row.held - row.leased - row.spent;
+  const leased = row.leased === 0 ? '' : `, leased ${row.leased}`;
+  const told = `granted ${row.granted}, held ${row.held}${leased}, spent ${row.spent}`;
   const problems: AuditProblem[] = [];
   if (row.remain_quota !== left)
     problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${told})` });
   if (row.used_quota !== row.charged)
     problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${row.charged}` });
+  if (row.leased_quota !== row.leased)
+    problems.push({ subject, problem: `has leased ${row.leased_quota}, and its leases have ${row.leased}` });
   if (row.remain_quota < 0)
     problems.push({ subject, problem: `has less than nothing left: ${row.remain_quota}` });
   return problems;

@@ -52,7 +52,7 @@ const columns = [
   'created_at',
 ] as const;
 
-type Entry = Omit<RequestLogTable, 'id'> & { id: number };
+type Entry = Omit<RequestLogTable, 'id' | 'held' | 'unlimited'> & { id: number };
 
 /** Entries of a page, and those that are looked at for one, so that no query is long. */
 const pageSize = 500;

@@ -63,7 +63,7 @@ async function usersOf(db: Kysely<Database>, which: readonly { id: number }[]): 
     .select(['user_id', sql<number>`count(*)`.as('keys')])
     .select(sql<number>`sum(cast(used_quota as double precision))`.as('used'))
     .select(
-      sql<number>`sum(case when unlimited_quota = 0 then cast(remain_quota as double precision) else 0 end)`.as(
+      sql<number>`sum(case when unlimited_quota = 0 then cast(remain_quota + leased_quota as double precision) else 0 end)`.as(
         'remain',
       ),
     )

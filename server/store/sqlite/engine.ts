@@ -35,8 +35,12 @@ export async function openSqliteStore(
     return {
       engine: 'sqlite',
       read,
-      run: (name, args) =>
-        closed === undefined ? writer.run(name, args) : Promise.reject(new Error('the store is closed')),
+      run(name, args) {
+        if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
+        const result = writer.run(name, args);
+        probe.watch(result);
+        return result;
+      },
       report: (name, args) =>
         closed === undefined
           ? readerFor(name).run(name, args)

@@ -1,0 +1,104 @@
+import { StoreUnavailable, untilTaken } from '../store/availability.ts';
+import type { BookedCall } from '../store/commands/booked-calls.ts';
+import type { Store } from '../store/store.ts';
+import { forAll } from '../telemetry/work.ts';
+
+/** What became of a call's settlement. */
+export interface Booked {
+  /** What it was charged; null: it was written down before. */
+  charged: number | null;
+  /** Its lease is not there any more. */
+  leaseGone: boolean;
+}
+
+interface Waiting {
+  call: BookedCall;
+  written: PromiseWithResolvers<Booked>;
+  /** Another one where nobody waits for a store that is away. */
+  told: PromiseWithResolvers<Booked>;
+}
+
+/** Calls that are written down at a time. */
+const mostCalls = 500;
+/** From so many on, the next ones wait for more: a commit costs as much as several calls. */
+const busyBatch = 6;
+/** Milliseconds. */
+const gather = 1;
+
+/** Writes down calls that are over, in batches, one after the other: what comes meanwhile is the next one. */
+export class Settlements {
+  readonly #store: Pick<Store, 'run' | 'over'>;
+  readonly #clock: () => number;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  /** `clock` gives epoch milliseconds. */
+  constructor(store: Pick<Store, 'run' | 'over'>, clock: () => number) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  /**
+   * `written` resolves when the call is on disk; it waits for a store that is away. `told` is the same, but where it is
+   * `hasty` it resolves as soon as the store is found away.
+   */
+  book(call: BookedCall, hasty = false): { written: Promise<Booked>; told: Promise<Booked> } {
+    const written = Promise.withResolvers<Booked>();
+    const told = hasty ? Promise.withResolvers<Booked>() : written;
+    if (hasty) written.promise.then(told.resolve, told.reject);
+    this.#waiting.push({ call, written, told });
+    this.#running ??= forAll(() => this.#run());
+    return { written: written.promise, told: told.promise };
+  }
+
+  /** Resolves when everything is written down that was given. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    await turn();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, mostCalls);
+      await this.#write(batch);
+      if (batch.length < busyBatch) await turn();
+      else await pause(gather);
+    }
+    this.#running = undefined;
+  }
+
+  /** Never rejects: everybody is told. */
+  async #write(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const calls = batch.map(({ call }) => call);
+      const { charged, gone } = await untilTaken(this.#store.over, () => this.#try(batch, calls));
+      const lost = new Set(gone);
+      for (const [index, { call, written }] of batch.entries())
+        written.resolve({
+          charged: charged[index] ?? null,
+          leaseGone: call.lease !== null && lost.has(call.lease),
+        });
+    } catch (error) {
+      if (batch.length === 1 || error instanceof StoreUnavailable) {
+        for (const { written } of batch) written.reject(error);
+        return;
+      }
+      // One of them is at fault, and takes no other along.
+      for (const one of batch) await this.#write([one]);
+    }
+  }
+
+  async #try(batch: readonly Waiting[], calls: readonly BookedCall[]) {
+    try {
+      return await this.#store.run('bookCalls', { calls, now: this.#clock() });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      for (const { call, written, told } of batch)
+        if (told !== written) told.resolve({ charged: call.charged, leaseGone: false });
+      throw error;
+    }
+  }
+}
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,193 @@
+import { type Kysely, sql } from 'kysely';
+import { type ColumnType, rowsOf } from '../rows.ts';
+import type { Database } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
+import type { Command } from './command.ts';
+import type { LogEntry } from './ledger.ts';
+
+/** A call whose hold was in its gateway's memory, and is over. */
+export interface BookedCall {
+  requestId: string;
+  tokenId: number;
+  userId: number;
+  model: string;
+  unit: string;
+  /** The lease that it was held in; null: its key has no limit. */
+  lease: string | null;
+  held: number;
+  /** What it cost, at most what was held. */
+  charged: number;
+  /** What goes back to the key's balance of the rest of the hold: nothing, where the lease goes on. */
+  returned: number;
+  log: LogEntry;
+}
+
+export interface BookedCalls {
+  /** For each call, what its key has left at the most where its lease is gone; null: it was written down before. */
+  charged: (number | null)[];
+  /** The leases that are not there any more, since their gateway was thought gone. */
+  gone: string[];
+}
+
+/**
+ * Writes down calls, once each by their request id: an entry of the log, which is all of its books, less in its lease, and
+ * more used by its key; for each lease and key one change, however many calls.
+ */
+export const bookCalls: Command<{ calls: readonly BookedCall[]; now: number }, BookedCalls> = async (
+  trx,
+  { calls, now },
+) => {
+  const charged = new Map<string, number>();
+  for (const call of calls) charged.set(call.requestId, call.charged);
+  const fresh = await withoutWritten(trx, calls);
+  const gone = await lowerLeases(trx, fresh);
+  const orphans = fresh.filter(({ lease }) => lease !== null && gone.has(lease));
+  const balances = await lockBalances(trx, orphans);
+  for (const call of orphans) {
+    const left = balances.get(call.tokenId) ?? 0;
+    const amount = Math.min(call.charged, left);
+    balances.set(call.tokenId, left - amount);
+    charged.set(call.requestId, amount);
+  }
+  const chargeOf = (call: BookedCall) => charged.get(call.requestId) ?? 0;
+  await writeEntries(trx, fresh, chargeOf, now);
+  await adjustTokens(trx, fresh, chargeOf, gone);
+  const written = new Set(fresh.map(({ requestId }) => requestId));
+  return {
+    charged: calls.map((call) => (written.delete(call.requestId) ? chargeOf(call) : null)),
+    gone: [...gone],
+  };
+};
+
+/** Each once, without those that are written down. A gateway books its own calls only, one batch after the other. */
+async function withoutWritten(trx: Kysely<Database>, calls: readonly BookedCall[]): Promise<BookedCall[]> {
+  const ids = rowsOf(
+    trx,
+    { request_id: 'text' },
+    calls.map(({ requestId }) => ({ request_id: requestId })),
+  );
+  const { rows } = await sql<{ request_id: string }>`
+    select r.request_id from ${ids} as r
+    join request_log l on l.request_id = r.request_id and l.held is not null`.execute(trx);
+  const seen = new Set(rows.map(({ request_id: id }) => id));
+  return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));
+}
+
+/** Takes out of each lease what its calls cost and give back. Gives the leases that are not there any more. */
+async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]): Promise<Set<string>> {
+  const amounts = new Map<string, number>();
+  for (const { lease, charged, returned } of calls)
+    if (lease !== null) amounts.set(lease, (amounts.get(lease) ?? 0) + charged + returned);
+  if (amounts.size === 0) return new Set();
+  const sums = [...amounts].map(([id, amount]) => ({ id, amount }));
+  const { rows } = await sql<{ id: string }>`
+    update quota_leases set remaining = quota_leases.remaining - s.amount
+    from ${rowsOf(trx, { id: 'text', amount: 'bigint' }, sums)} as s
+    where quota_leases.id = s.id returning quota_leases.id`.execute(trx);
+  for (const { id } of rows) amounts.delete(id);
+  return new Set(amounts.keys());
+}
+
+/** What the keys of some calls have left; it stays so. */
+async function lockBalances(
+  trx: Kysely<Database>,
+  calls: readonly BookedCall[],
+): Promise<Map<number, number>> {
+  const balances = new Map<number, number>();
+  for (const id of new Set(calls.map(({ tokenId }) => tokenId).sort((left, right) => left - right))) {
+    const row = await trx
+      .updateTable('tokens')
+      .set((eb) => ({ used_quota: eb.ref('used_quota') }))
+      .where('id', '=', id)
+      .returning('remain_quota')
+      .executeTakeFirst();
+    balances.set(id, Math.max(0, row?.remain_quota ?? 0));
+  }
+  return balances;
+}
+
+const entryColumns = {
+  request_id: 'text',
+  user_id: 'bigint',
+  token_id: 'bigint',
+  model_name: 'text',
+  operation: 'text',
+  channel: 'text',
+  status: 'integer',
+  error_code: 'text',
+  unit: 'text',
+  units: 'double precision',
+  prompt_tokens: 'bigint',
+  completion_tokens: 'bigint',
+  quota: 'bigint',
+  duration_ms: 'bigint',
+  created_at: 'bigint',
+  held: 'bigint',
+  unlimited: 'integer',
+} as const satisfies Record<string, ColumnType>;
+
+const columnList = sql.raw(Object.keys(entryColumns).join(', '));
+
+async function writeEntries(
+  trx: Kysely<Database>,
+  calls: readonly BookedCall[],
+  chargeOf: (call: BookedCall) => number,
+  now: number,
+): Promise<void> {
+  if (calls.length === 0) return;
+  const entries = calls.map((call) => ({
+    request_id: call.requestId,
+    user_id: call.userId,
+    token_id: call.tokenId,
+    model_name: call.model,
+    operation: call.log.operation,
+    channel: call.log.channel,
+    status: call.log.status,
+    error_code: call.log.errorCode ?? null,
+    unit: call.unit,
+    units: call.log.units,
+    prompt_tokens: call.log.promptTokens ?? 0,
+    completion_tokens: call.log.completionTokens ?? 0,
+    quota: chargeOf(call),
+    duration_ms: call.log.durationMs,
+    created_at: Math.floor(now / 1000),
+    held: call.held,
+    unlimited: call.lease === null ? 1 : 0,
+  }));
+  await sql`
+    insert into request_log (${columnList}, token_name)
+    select ${columnList}, coalesce((select name from tokens where id = token_id), '')
+    from ${rowsOf(trx, entryColumns, entries)} as e`.execute(trx);
+}
+
+/** Last, since these rows are the ones that other processes wait for. */
+async function adjustTokens(
+  trx: Kysely<Database>,
+  calls: readonly BookedCall[],
+  chargeOf: (call: BookedCall) => number,
+  gone: ReadonlySet<string>,
+): Promise<void> {
+  const sums = new Map<number, { id: number; used: number; remain: number; leased: number }>();
+  for (const call of calls) {
+    const sum = sums.get(call.tokenId) ?? { id: call.tokenId, used: 0, remain: 0, leased: 0 };
+    const charged = chargeOf(call);
+    sum.used += charged;
+    if (call.lease !== null && gone.has(call.lease)) sum.remain -= charged;
+    else if (call.lease !== null) {
+      sum.leased -= charged + call.returned;
+      sum.remain += call.returned;
+    }
+    sums.set(call.tokenId, sum);
+  }
+  const rows = [...sums.values()].sort((left, right) => left.id - right.id);
+  const columns = { id: 'bigint', used: 'bigint', remain: 'bigint', leased: 'bigint' } as const;
+  // In one order, so that two gateways do not wait for each other in a circle.
+  const locked = isPostgres(trx)
+    ? sql`(select r.* from tokens t join ${rowsOf(trx, columns, rows)} as r on r.id = t.id
+        order by t.id for no key update of t)`
+    : rowsOf(trx, columns, rows);
+  await sql`
+    update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
+      leased_quota = tokens.leased_quota + s.leased
+    from ${locked} as s where tokens.id = s.id`.execute(trx);
+}

@@ -1,0 +1,37 @@
+import type { Kysely } from 'kysely';
+import type { Database } from '../schema.ts';
+import { statement } from '../statement.ts';
+
+const outdated = statement<{ gateway: string }, { id: string }>()`
+  select q.id from quota_leases q join tokens t on t.id = q.token_id
+  where q.gateway = ${'gateway'} and q.draining = 0 and q.epoch < t.lease_epoch`;
+
+/** The leases of a gateway that it is to give back. */
+export async function findRecalledLeases(db: Kysely<Database>, gateway: string): Promise<string[]> {
+  const { rows } = await outdated(db, { gateway });
+  return rows.map(({ id }) => id);
+}
+
+export interface Lent {
+  /** What the key's balance has. */
+  remain: number;
+  /** What gateways have beside it. */
+  leased: number;
+  /** Leases of other gateways at work that could still give something back. */
+  unanswered: number;
+}
+
+const lent = statement<{ tokenId: number; gateway: string }, Lent>()`
+  select t.remain_quota as remain, t.leased_quota as leased,
+    (select count(*) from quota_leases q join gateways g on g.id = q.gateway
+      where q.token_id = t.id and q.draining = 0 and q.gateway <> ${'gateway'}) as unanswered
+  from tokens t where t.id = ${'tokenId'}`;
+
+/** Where the quota of a key is, as a gateway sees it; undefined: there is no such key. */
+export async function findLent(
+  db: Kysely<Database>,
+  tokenId: number,
+  gateway: string,
+): Promise<Lent | undefined> {
+  return (await lent(db, { tokenId, gateway })).rows[0];
+}

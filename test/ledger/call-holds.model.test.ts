@@ -1,0 +1,250 @@
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ReserveRequest } from '../../server/ledger/ledger.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { disableToken, logEntry, makeToken } from '../store/books.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { BookingGateway } from './gateways-on-books.ts';
+
+/** What may happen next. Gateways, keys and calls are named by a number, of as many as there are. */
+type Step =
+  | { kind: 'reserve'; gateway: number; key: number; amount: number }
+  | { kind: 'extend'; call: number; more: number }
+  | { kind: 'settle'; call: number; share: number }
+  | { kind: 'refund'; call: number; logged: boolean }
+  | { kind: 'kill' | 'forget' | 'restart'; gateway: number }
+  | { kind: 'disable'; key: number }
+  | { kind: 'grant'; key: number; amount: number };
+
+const index = fc.nat({ max: 1_000 });
+const amount = fc.oneof({ weight: 3, arbitrary: fc.nat({ max: 40 }) }, fc.nat({ max: 900 }));
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({ kind: fc.constant('reserve' as const), gateway: index, key: index, amount }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('extend' as const), call: index, more: amount }) },
+  {
+    weight: 9,
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), call: index, share: fc.nat({ max: 120 }) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('refund' as const), call: index, logged: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('kill', 'forget', 'restart'), gateway: index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('disable' as const), key: index }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('grant' as const),
+      key: index,
+      amount: fc.integer({ min: -300, max: 300 }),
+    }),
+  },
+);
+
+interface Call {
+  by: BookingGateway;
+  token: TokenRecord;
+  requestId: string;
+  held: number;
+  /** Its gateway was taken for gone: what it holds is nobody's any more. */
+  orphaned: boolean;
+}
+
+let courses = 0;
+
+/** Keys, the gateways that draw on them, and what ought to be left. */
+class Course {
+  readonly #store: Store;
+  readonly #gateways: BookingGateway[] = [];
+  readonly #calls: Call[] = [];
+  readonly #tokens: TokenRecord[] = [];
+  /** By the number of a key: what it was given less what was charged. */
+  readonly #owned = new Map<number, number>();
+  readonly #name = `course ${(courses += 1)}`;
+  #number = 0;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  async begin(): Promise<void> {
+    for (const remainQuota of [300, 3_000, 100_000]) {
+      const token = await makeToken(this.#store, { remainQuota });
+      this.#tokens.push(token);
+      this.#owned.set(token.id, remainQuota);
+    }
+    for (let gateway = 0; gateway < 3; gateway += 1) await this.#startGateway();
+  }
+
+  async #startGateway(): Promise<void> {
+    this.#number += 1;
+    this.#gateways.push(await BookingGateway.start(this.#store, `${this.#name} gateway ${this.#number}`));
+  }
+
+  async take(one: Step): Promise<void> {
+    switch (one.kind) {
+      case 'reserve':
+        return this.#reserve(pick(this.#gateways, one.gateway), pick(this.#tokens, one.key), one.amount);
+      case 'disable': {
+        const token = pick(this.#tokens, one.key);
+        await disableToken(this.#store, token);
+        this.#tokens.splice(this.#tokens.indexOf(token), 1);
+        const fresh = await makeToken(this.#store, { remainQuota: 1_000 });
+        this.#tokens.push(fresh);
+        this.#owned.set(fresh.id, 1_000);
+        return;
+      }
+      case 'grant':
+        return this.#grant(pick(this.#tokens, one.key), one.amount);
+      case 'kill':
+      case 'forget':
+      case 'restart':
+        return this.#end(pick(this.#gateways, one.gateway), one.kind);
+      default:
+        if (this.#calls.length === 0) return;
+        return this.#go(pick(this.#calls, one.call), one);
+    }
+  }
+
+  async #reserve(by: BookingGateway, token: TokenRecord, wanted: number): Promise<void> {
+    this.#number += 1;
+    const requestId = `${this.#name} call ${this.#number}`;
+    const request: ReserveRequest = { requestId, token, model: 'm', unit: 'tokens', amount: wanted };
+    const free = this.#free(token);
+    const outcome = await by.calls.reserve(request);
+    expect(outcome).toBe(wanted <= free ? 'reserved' : 'insufficient_quota');
+    if (outcome === 'reserved') this.#calls.push({ by, token, requestId, held: wanted, orphaned: false });
+  }
+
+  async #go(call: Call, one: Extract<Step, { call: number }>): Promise<void> {
+    const { by, token, requestId, held } = call;
+    if (one.kind === 'extend') {
+      // What was given back is taken anew only where it grows.
+      if (call.orphaned && one.more === 0) return;
+      const to = held + one.more;
+      const free = this.#free(token) + (call.orphaned ? 0 : held);
+      const outcome = await by.calls.extend({ requestId, tokenId: token.id, from: held, to });
+      expect(outcome).toBe(to <= free ? 'extended' : 'insufficient_quota');
+      if (outcome === 'extended') Object.assign(call, { held: to, orphaned: false });
+      return;
+    }
+    this.#calls.splice(this.#calls.indexOf(call), 1);
+    const free = this.#free(token);
+    if (one.kind === 'refund') {
+      expect(await by.calls.refund({ requestId, ...(one.logged && { log: logEntry }) })).toBe(true);
+      return;
+    }
+    const asked = Math.floor((held * one.share) / 100);
+    expect(await by.calls.settle({ requestId, charged: asked, log: logEntry })).toBe(true);
+    const { quota } = await this.#store.read
+      .selectFrom('request_log')
+      .select('quota')
+      .where('request_id', '=', requestId)
+      .executeTakeFirstOrThrow();
+    if (call.orphaned) expect(quota).toBeLessThanOrEqual(Math.min(asked, held, free));
+    else expect(quota).toBe(Math.min(asked, held));
+    this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) - quota);
+  }
+
+  async #grant(token: TokenRecord, more: number): Promise<void> {
+    if (more === 0) return;
+    const free = this.#free(token);
+    const change = { userId: 1, tokenId: 1, action: 'grantQuota' as const, now: 1 };
+    const order = { tokenId: token.id, amount: more, reason: 'r', idempotencyKey: null, change };
+    const give = () => this.#store.run('grantQuota', order);
+    const by = pick(this.#gateways, 0).calls;
+    const { outcome } = await by.reclaiming(
+      token.id,
+      -more,
+      give,
+      (answer) => answer.outcome === 'out_of_range',
+    );
+    expect(outcome).toBe(-more <= free ? 'granted' : 'out_of_range');
+    if (outcome === 'granted') this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) + more);
+  }
+
+  /** `kill`: with all that it holds. `forget`: it is only taken for gone, and goes on. `restart`: in good order. */
+  async #end(gateway: BookingGateway, how: 'kill' | 'forget' | 'restart'): Promise<void> {
+    const own = this.#calls.filter(({ by }) => by === gateway);
+    if (how === 'restart') {
+      for (const call of own) await this.#go(call, { kind: 'settle', call: 0, share: 100 });
+      await gateway.calls.stop();
+      await this.#store.run('removeGateway', { id: gateway.id, beat: null });
+    } else {
+      await gateway.takeForGone();
+      for (const call of own) call.orphaned = true;
+    }
+    if (how === 'forget') {
+      await this.#store.run('beat', { id: gateway.id, beat: 1 });
+      gateway.standing.era += 1;
+      return;
+    }
+    if (how === 'kill') {
+      for (const call of own) this.#calls.splice(this.#calls.indexOf(call), 1);
+      // It writes nothing more, and is not heard of.
+      gateway.standing.sound = false;
+      this.#dead.push(gateway);
+    }
+    this.#gateways.splice(this.#gateways.indexOf(gateway), 1);
+    await this.#startGateway();
+  }
+
+  readonly #dead: BookingGateway[] = [];
+
+  /** What a key has that nothing is held of. */
+  #free({ id }: TokenRecord): number {
+    const held = this.#calls.filter(({ token, orphaned }) => token.id === id && !orphaned);
+    return (this.#owned.get(id) ?? 0) - held.reduce((sum, call) => sum + call.held, 0);
+  }
+
+  async expectSound(): Promise<void> {
+    expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [] });
+    const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
+    for (const { remain_quota: left } of rows) expect(left).toBeGreaterThanOrEqual(0);
+  }
+
+  async end(): Promise<void> {
+    for (const call of this.#calls.slice()) await this.#go(call, { kind: 'refund', call: 0, logged: false });
+    for (const gateway of [...this.#gateways, ...this.#dead]) await gateway.calls.stop();
+    expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
+    const left = new Map(rows.map((row) => [row.id, row.remain_quota]));
+    for (const [id, owned] of this.#owned) expect(left.get(id)).toBe(owned);
+  }
+}
+
+function pick<T>(all: readonly T[], number: number): T {
+  const one = all[number % all.length];
+  if (one === undefined) throw new Error('there is none');
+  return one;
+}
+
+describe.each(engines)('whatever happens to the gateways on %s', (engine) => {
+  const numRuns = engine === 'sqlite' ? 30 : 8;
+  let testStore: TestStore;
+  beforeEach(async () => {
+    testStore = await TestStore.make(engine);
+  });
+  afterEach(() => testStore.remove());
+
+  test('no key is overspent, none is refused what it has, and nothing is lost', {
+    timeout: 240_000,
+  }, async () => {
+    const store = await testStore.open();
+    const steps = fc.array(step, { minLength: 5, maxLength: 60, size: 'max' });
+    const property = fc.asyncProperty(steps, async (taken) => {
+      const course = new Course(store);
+      await course.begin();
+      for (const one of taken) {
+        await course.take(one);
+        await course.expectSound();
+      }
+      await course.end();
+    });
+    await fc.assert(property, { numRuns });
+  });
+});

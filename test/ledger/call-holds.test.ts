@@ -1,0 +1,307 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ReserveRequest } from '../../server/ledger/ledger.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { findToken } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import {
+  balanceOf,
+  disableToken,
+  expectBalanced,
+  ledgerRows,
+  logEntry,
+  logRows,
+  makeToken,
+} from '../store/books.ts';
+import { engines, TestStore } from '../store/engines.ts';
+import { BookingGateway } from './gateways-on-books.ts';
+
+describe.each(engines)('calls held in memory on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let here: BookingGateway;
+  let there: BookingGateway;
+  let number = 0;
+  beforeEach(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    here = await BookingGateway.start(store, 'here');
+    // On SQLite there is never another gateway, but the books do not know that.
+    there = await BookingGateway.start(engine === 'postgres' ? await testStore.open() : store, 'there');
+  });
+  afterEach(async () => {
+    await Promise.all([here.calls.stop(), there.calls.stop()]);
+    await testStore.remove();
+  });
+
+  const hold = (token: TokenRecord, amount: number, requestId = `r${(number += 1)}`): ReserveRequest => ({
+    requestId,
+    token,
+    model: 'm',
+    unit: 'characters',
+    amount,
+  });
+  /** A call that costs all that is held for it. */
+  const spend = async (by: BookingGateway, token: TokenRecord, amount: number, charged = amount) => {
+    const request = hold(token, amount);
+    const outcome = await by.calls.reserve(request);
+    if (outcome === 'reserved')
+      expect(await by.calls.settle({ requestId: request.requestId, charged, log: logEntry })).toBe(true);
+    return outcome;
+  };
+  /** Has a gateway lease some of the key: the second call in a while does. */
+  const warm = async (by: BookingGateway, token: TokenRecord, amount = 1) => {
+    for (let call = 0; call < 2; call += 1) expect(await spend(by, token, amount)).toBe('reserved');
+    return (await leases(token, by)).reduce((sum, { remaining }) => sum + remaining, 0);
+  };
+  const leases = (token: TokenRecord, by?: BookingGateway) =>
+    store.read
+      .selectFrom('quota_leases')
+      .selectAll()
+      .where('token_id', '=', token.id)
+      .$if(by !== undefined, (query) => query.where('gateway', '=', by?.id ?? ''))
+      .execute();
+  const expectSound = async (token: TokenRecord) => {
+    await expectBalanced(store, token);
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
+  };
+  const shown = async (token: TokenRecord) => (await findToken(store.read, token.id))?.remainQuota;
+
+  test('the first call is held in the ledger, the next ones against a lease, with one row each', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    expect(await spend(here, token, 10, 4)).toBe('reserved');
+    expect(await ledgerRows(store)).toMatchObject([{ reserved: 10, charged: 4, state: 'settled' }]);
+    for (let call = 0; call < 5; call += 1) expect(await spend(here, token, 10, 3)).toBe('reserved');
+    expect(await ledgerRows(store)).toHaveLength(1);
+    expect(await logRows(store)).toHaveLength(6);
+    expect((await logRows(store)).at(-1)).toMatchObject({
+      request_id: `r${number}`,
+      token_name: 'a key',
+      quota: 3,
+      held: 10,
+      unlimited: 0,
+      units: 9,
+    });
+    expect(await balanceOf(store, token)).toMatchObject({ used_quota: 19 });
+    const [lease, ...others] = await leases(token);
+    expect(others).toEqual([]);
+    expect(lease).toMatchObject({ gateway: 'here', draining: 0 });
+    expect(await shown(token)).toBe(10_000 - 19);
+    await expectSound(token);
+  });
+
+  test('a lease takes no more than a share of what is left, and goes back at the end', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await warm(here, token, 100);
+    const [lease] = await leases(token);
+    expect(lease?.granted).toBeLessThanOrEqual(250);
+    await here.calls.stop();
+    expect(await leases(token)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 800, used_quota: 200 });
+    await expectSound(token);
+  });
+
+  test('a key without a limit needs no lease and no hold that is written', async () => {
+    const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 5 });
+    const known = { ...token, unlimited: true };
+    expect(await spend(here, known as TokenRecord, 1_000, 700)).toBe('reserved');
+    const request = { ...hold(token, 10), token: known };
+    expect(await here.calls.reserve(request)).toBe('reserved');
+    const { requestId } = request;
+    expect(await here.calls.extend({ requestId, tokenId: token.id, from: 10, to: 50 })).toBe('extended');
+    expect(await here.calls.refund({ requestId, log: { ...logEntry, status: 502 } })).toBe(true);
+    expect(await ledgerRows(store)).toEqual([]);
+    expect(await logRows(store)).toMatchObject([
+      { quota: 700, held: 1_000, unlimited: 1 },
+      { quota: 0, held: 50, unlimited: 1, status: 502 },
+    ]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
+    await expectSound(token);
+  });
+
+  test('what another gateway has of a key is given back for a call that needs it', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    expect(await warm(there, token, 50)).toBeGreaterThan(0);
+    expect(await spend(here, token, 900)).toBe('reserved');
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 1_000 });
+    expect(await leases(token)).toEqual([]);
+    await expectSound(token);
+  });
+
+  test('and so it is for a hold that grows, in a lease or in the ledger', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    expect(await warm(there, token, 10)).toBeGreaterThan(0);
+    const first = hold(token, 10);
+    expect(await here.calls.reserve(first)).toBe('reserved');
+    const second = hold(token, 10);
+    expect(await here.calls.reserve(second)).toBe('reserved');
+    expect(await leases(token, here)).toHaveLength(1);
+    const extend = (requestId: string, from: number, to: number) =>
+      here.calls.extend({ requestId, tokenId: token.id, from, to });
+    expect(await extend(second.requestId, 10, 971)).toBe('insufficient_quota');
+    expect(await extend(second.requestId, 10, 900)).toBe('extended');
+    expect(await extend(first.requestId, 10, 81)).toBe('insufficient_quota');
+    expect(await extend(first.requestId, 10, 80)).toBe('extended');
+    for (const [{ requestId }, charged] of [
+      [first, 80],
+      [second, 899],
+    ] as const)
+      expect(await here.calls.settle({ requestId, charged, log: logEntry })).toBe(true);
+    expect(await shown(token)).toBe(1);
+    await expectSound(token);
+  });
+
+  test('a hold grows within its lease without a write', async () => {
+    const token = await makeToken(store, { remainQuota: 100_000 });
+    await warm(here, token, 100);
+    const request = hold(token, 10);
+    await here.calls.reserve(request);
+    const { requestId } = request;
+    const before = await leases(token);
+    expect(await here.calls.extend({ requestId, tokenId: token.id, from: 10, to: 60 })).toBe('extended');
+    expect(await here.calls.extend({ requestId, tokenId: token.id, from: 10, to: 60 })).toBe('not_open');
+    expect(await leases(token)).toEqual(before);
+    expect(await here.calls.settle({ requestId, charged: 60, log: logEntry })).toBe(true);
+    expect(await here.calls.settle({ requestId, charged: 60, log: logEntry })).toBe(false);
+    expect(await here.calls.refund({ requestId, log: logEntry })).toBe(false);
+    await expectSound(token);
+  });
+
+  test('a request id that is held is not held again', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token);
+    const request = hold(token, 1);
+    expect(await here.calls.reserve(request)).toBe('reserved');
+    expect(await here.calls.reserve(request)).toBe('duplicate');
+    expect(await here.calls.refund({ requestId: request.requestId })).toBe(true);
+    expect(await logRows(store)).toHaveLength(2);
+    await expectSound(token);
+  });
+
+  test.each(['disabled', 'deleted'] as const)('a key that is %s gets its leases back', async (change) => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 10);
+    await warm(there, token, 10);
+    const running = hold(token, 5);
+    expect(await here.calls.reserve(running)).toBe('reserved');
+    if (change === 'disabled') await disableToken(store, token);
+    else await store.run('deleteToken', { id: token.id, userId: token.userId, by: null, now: 1 });
+    await here.calls.look();
+    await there.calls.look();
+    await expect.poll(() => leases(token, there)).toEqual([]);
+    await expect.poll(() => leases(token, here)).toMatchObject([{ remaining: 5, draining: 1 }]);
+    expect(await here.calls.reserve(hold(token, 5))).toBe('key_revoked');
+    expect(await here.calls.settle({ requestId: running.requestId, charged: 2, log: logEntry })).toBe(true);
+    await expect.poll(() => leases(token)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_958, used_quota: 42 });
+    await expectSound(token);
+  });
+
+  test('of a deleted key, what comes back goes on to the key that its quota came from', async () => {
+    const maker = await makeToken(store, { remainQuota: 10_000 });
+    const { id: makerId, userId } = maker;
+    const names = { name: 'made', keyHash: crypto.randomUUID(), keyHint: '' };
+    const made = await store.run('makeToken', {
+      token: { ...names, userId, makerId, remainQuota: 1_000, now: 1 },
+      fromMaker: true,
+    });
+    if (typeof made === 'string') throw new Error(made);
+    await warm(here, made, 10);
+    await store.run('deleteToken', { id: made.id, userId, by: null, now: 1 });
+    await expect.poll(() => leases(made)).toEqual([]);
+    expect(await balanceOf(store, maker)).toMatchObject({ remain_quota: 9_980 });
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], leased: 0 });
+  });
+
+  test('quota that an admin takes away is asked back from the gateways', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await warm(there, token, 10);
+    const change = { userId: 1, tokenId: 1, action: 'grantQuota' as const, now: 1 };
+    const order = { tokenId: token.id, amount: -980, reason: 'r', idempotencyKey: null, change };
+    const give = () => store.run('grantQuota', order);
+    const outcome = await here.calls.reclaiming(
+      token.id,
+      980,
+      give,
+      (answer) => answer.outcome === 'out_of_range',
+    );
+    expect(outcome).toMatchObject({ outcome: 'granted', grant: { left: 0 } });
+    expect(await spend(there, token, 1)).toBe('insufficient_quota');
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], granted: 20, spent: 20 });
+  });
+
+  describe('when their gateway', () => {
+    test('is gone, its lease goes back, less what it has settled', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      await warm(there, token, 10);
+      await there.calls.reserve(hold(token, 10));
+      await there.takeForGone();
+      expect(await leases(token)).toEqual([]);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_980, used_quota: 20 });
+      await expectSound(token);
+    });
+
+    test('was only thought gone, what it settles late is charged from what is left, once', async () => {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      await warm(there, token, 10);
+      const [one, two] = [hold(token, 10), hold(token, 10)];
+      for (const request of [one, two]) expect(await there.calls.reserve(request)).toBe('reserved');
+      await there.takeForGone();
+      expect(await spend(here, token, 965)).toBe('reserved');
+      const settle = ({ requestId }: ReserveRequest) =>
+        there.calls.settle({ requestId, charged: 9, log: logEntry });
+      expect(await Promise.all([settle(one), settle(two)])).toEqual([true, true]);
+      const late = (await logRows(store)).slice(-2).map(({ quota }) => quota);
+      expect(late.toSorted((left, right) => left - right)).toEqual([6, 9]);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 1_000 });
+      await expectSound(token);
+      expect(await there.calls.reserve(hold(token, 1))).toBe('insufficient_quota');
+    });
+
+    test('was only thought gone, a hold of it that grows is taken anew', async () => {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      await warm(there, token, 10);
+      const { requestId, ...request } = hold(token, 10);
+      await there.calls.reserve({ requestId, ...request });
+      await there.takeForGone();
+      const extend = (to: number) => there.calls.extend({ requestId, tokenId: token.id, from: 10, to });
+      there.standing.era += 1;
+      expect(await extend(981)).toBe('insufficient_quota');
+      expect(await extend(980)).toBe('extended');
+      expect(await there.calls.settle({ requestId, charged: 980, log: logEntry })).toBe(true);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 1_000 });
+      await expectSound(token);
+    });
+
+    test('may have been taken for gone, it holds nothing more in memory', async () => {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      await warm(there, token, 10);
+      const before = (await ledgerRows(store)).length;
+      there.standing.sound = false;
+      expect(await spend(there, token, 10)).toBe('reserved');
+      expect(await ledgerRows(store)).toHaveLength(before + 1);
+      there.standing.sound = true;
+      there.standing.era += 1;
+      expect(await spend(there, token, 10)).toBe('reserved');
+      await there.calls.look();
+      await expect
+        .poll(async () => (await leases(token, there)).every(({ id }) => id !== 'there.1'))
+        .toBe(true);
+      await expectSound(token);
+    });
+  });
+
+  test('many calls at once, over gateways, spend all that there is and not a unit more', async () => {
+    const token = await makeToken(store, { remainQuota: 5_000 });
+    let spent = 0;
+    const customer = async (by: BookingGateway) => {
+      while ((await spend(by, token, 7)) === 'reserved') spent += 7;
+    };
+    await Promise.all(Array.from({ length: 24 }, (_, index) => customer(index % 3 === 0 ? there : here)));
+    expect(spent).toBe(4_998);
+    await expect.poll(() => leases(token)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 2, used_quota: 4_998 });
+    // Far from the end, most were held in memory.
+    expect((await ledgerRows(store)).length).toBeLessThan(400);
+    await expectSound(token);
+  });
+});

@@ -1,0 +1,47 @@
+import { CallHolds } from '../../server/ledger/call-holds.ts';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { createLogger } from '../../server/runtime/logger.ts';
+import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
+import type { Store } from '../../server/store/store.ts';
+
+/** A gateway as its books see it, without the rest of it. */
+export class BookingGateway {
+  readonly id: string;
+  readonly calls: CallHolds;
+  /** As its heartbeat would tell. */
+  readonly standing = { sound: true, era: 0 };
+  readonly #store: Store;
+
+  private constructor(store: Store, id: string, timers: Timers) {
+    this.#store = store;
+    this.id = id;
+    const clock = () => 1_795_000_000_000;
+    const ledger = new Ledger(store, id, clock);
+    const standing = this.standing;
+    const logger = createLogger('silent');
+    // Often, since nobody is to wait long for what another gateway gives back.
+    this.calls = new CallHolds({
+      store,
+      gateway: id,
+      standing,
+      ledger,
+      logger,
+      timers,
+      clock,
+      lookMs: 5,
+    });
+  }
+
+  static async start(store: Store, id: string, timers: Timers = systemTimers): Promise<BookingGateway> {
+    await store.run('beat', { id, beat: 0 });
+    const gateway = new BookingGateway(store, id, timers);
+    gateway.calls.start();
+    return gateway;
+  }
+
+  /** As the others do it when it has not shown itself for long. What it still does is for a gateway that is gone. */
+  async takeForGone(): Promise<void> {
+    await this.#store.run('removeGateway', { id: this.id, beat: null });
+    await this.#store.run('freeOrphans', { now: 1, dueNow: 1 });
+  }
+}

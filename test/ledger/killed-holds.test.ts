@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { expectBalanced, logRows, makeToken } from '../store/books.ts';
+import { databaseUrl, engines, onServer, TestStore } from '../store/engines.ts';
+import type { LeasedChild } from './leased-child.ts';
+
+const childFile = fileURLToPath(new URL('./leased-child.ts', import.meta.url));
+
+/** A gateway in a process of its own, and what it has said that was paid. */
+class Child {
+  readonly paid = new Map<string, number>();
+  readonly exited: Promise<unknown[]>;
+  readonly #process: ChildProcess;
+  readonly #lines: Promise<void>;
+
+  constructor(start: LeasedChild) {
+    const child = spawn(process.execPath, [childFile, JSON.stringify(start)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.#process = child;
+    this.exited = once(child, 'exit');
+    this.#lines = (async () => {
+      for await (const line of createInterface({ input: child.stdout })) {
+        const [requestId, charged] = JSON.parse(line) as [string, number];
+        this.paid.set(requestId, charged);
+      }
+    })();
+  }
+
+  async more(count: number): Promise<void> {
+    const enough = this.paid.size + count;
+    await vi.waitFor(() => expect(this.paid.size).toBeGreaterThanOrEqual(enough), {
+      timeout: 60_000,
+      interval: 5,
+    });
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+    this.#process.kill(signal);
+    expect(await this.exited).toEqual(signal === 'SIGTERM' ? [0, null] : [null, signal]);
+    await this.#lines;
+  }
+}
+
+describe.each(engines)('gateways that hold calls in memory on %s', (engine) => {
+  let testStore: TestStore;
+  beforeEach(async () => {
+    testStore = await TestStore.make(engine);
+  });
+  afterEach(() => testStore.remove());
+
+  test('are killed while they spend, and what was told is paid, once', { timeout: 120_000 }, async () => {
+    const before = await testStore.open();
+    const token = await makeToken(before, { remainQuota: 1_000_000_000 });
+    if (engine === 'sqlite') await before.close();
+    const name = testStore.options.schema ?? '';
+    const url = `${databaseUrl}?application_name=${name}`;
+    const options = { ...testStore.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
+    const start = (id: string) => new Child({ options, id, token: { id: token.id, userId: token.userId } });
+    const children: Child[] = [];
+    const rounds = engine === 'postgres' ? 2 : 3;
+    // On PostgreSQL two go on beside the one that is killed.
+    const steady = engine === 'postgres' ? [start('steady 1'), start('steady 2')] : [];
+    for (let round = 0; round < rounds; round += 1) {
+      const killed = start(`killed ${round}`);
+      children.push(killed);
+      await killed.more(150);
+      await killed.end('SIGKILL');
+      for (const one of steady) await one.more(50);
+    }
+    for (const one of steady) await one.end('SIGTERM');
+    if (engine === 'postgres') {
+      // The server notices a lost client a little later, and may still commit what it was sent.
+      const sessions = 'select 1 from pg_stat_activity where application_name = $1';
+      const gone = async () =>
+        expect((await onServer((client) => client.query(sessions, [name]))).rows).toEqual([]);
+      await vi.waitFor(gone, { timeout: 10_000 });
+    }
+    const store = engine === 'sqlite' ? await testStore.open() : before;
+    await store.run('beat', { id: 'after', beat: 0, alone: true });
+    await store.run('freeOrphans', { now: 1, dueNow: 1 });
+
+    const entries = new Map((await logRows(store)).map((row) => [row.request_id, row]));
+    for (const { paid } of [...children, ...steady])
+      for (const [requestId, charged] of paid) expect(entries.get(requestId)?.quota, requestId).toBe(charged);
+    const held = [...entries.values()].filter((row) => row.held !== null);
+    expect(held.length).toBeGreaterThan(300);
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    await expectBalanced(store, token);
+  });
+});

@@ -1,0 +1,48 @@
+import { CallHolds } from '../../server/ledger/call-holds.ts';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { Heartbeat } from '../../server/runtime/heartbeat.ts';
+import { createLogger } from '../../server/runtime/logger.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import { logEntry } from '../store/books.ts';
+
+/** What a gateway in a process of its own is started with. */
+export interface LeasedChild {
+  options: Parameters<typeof openStore>[0];
+  id: string;
+  token: { id: number; userId: number };
+}
+
+// Does business until it is killed or told to end, and says on stdout what it was told is done: one line an acknowledgement.
+const { options, id, token } = JSON.parse(process.argv[2] ?? '') as LeasedChild;
+const store = await openStore(options);
+const parts = { store, logger: createLogger('silent'), timers: systemTimers, clock: Date.now };
+const heartbeat = new Heartbeat({ ...parts, id, intervalMs: 100 });
+await heartbeat.start();
+const ledger = new Ledger(store, id);
+const calls = new CallHolds({ ...parts, gateway: id, standing: heartbeat, ledger });
+calls.start();
+
+let ending = false;
+let requests = 0;
+async function customer(): Promise<void> {
+  while (!ending) {
+    requests += 1;
+    const requestId = `${id} ${requests}`;
+    const fails = requests % 3 === 0;
+    const charged = fails ? 0 : requests % 11;
+    const held = { requestId, token, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(held)) !== 'reserved') break;
+    if (fails) await calls.refund({ requestId, log: { ...logEntry, errorCode: 'e' } });
+    else await calls.settle({ requestId, charged, log: logEntry });
+    process.stdout.write(`${JSON.stringify([requestId, charged])}\n`);
+  }
+}
+
+process.once('SIGTERM', () => {
+  ending = true;
+});
+await Promise.all(Array.from({ length: 12 }, customer));
+await calls.stop();
+await heartbeat.stop();
+await store.close();
