@@ -24,8 +24,6 @@ export interface Loop {
   run(saved: readonly string[], isOvertaken: () => boolean): Promise<Verdict | undefined>;
   /** Checks the types of all files that the last verdict left out, until they are done or the signal comes. */
   rest(signal: AbortSignal): Promise<{ problems: Problem[]; checked: number }>;
-  /** The files of generated/ as they were last made. */
-  readonly outputs: Outputs;
   close(): Promise<void>;
 }
 
@@ -69,9 +67,6 @@ export async function createLoop(root: string): Promise<Loop> {
   };
 
   return {
-    get outputs() {
-      return outputs;
-    },
     async run(saved, isOvertaken) {
       const begun = performance.now();
       specs.forget(saved);

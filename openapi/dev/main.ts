@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createLoop, type Verdict } from './loop.ts';
@@ -63,10 +64,12 @@ async function once(root: string): Promise<number> {
 
 async function watching(root: string, port: number): Promise<void> {
   const loop = await createLoop(root);
-  const preview = await openPreview(port, () => loop.outputs).catch(async (error: NodeJS.ErrnoException) => {
-    await loop.close();
-    throw error.code === 'EADDRINUSE' ? new Error(`--port ${port} is taken: name another, or 0`) : error;
-  });
+  const preview = await openPreview(port, join(root, 'generated')).catch(
+    async (error: NodeJS.ErrnoException) => {
+      await loop.close();
+      throw error.code === 'EADDRINUSE' ? new Error(`--port ${port} is taken: name another, or 0`) : error;
+    },
+  );
   const watch = watchFiles(root, folders);
   const stop = () => {
     watch.close();

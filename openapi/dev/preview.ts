@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { join } from 'node:path';
 import { docsFile, pagePolicy } from '../../server/operations/docs-site.ts';
-import type { Outputs } from '../tools/outputs.ts';
 
 export interface Preview {
   address: string;
@@ -18,8 +19,8 @@ const mediaTypes: Readonly<Record<string, string>> = {
   json: 'application/json',
 };
 
-/** Serves the documentation to this machine alone, as it was last made. Throws the system's error when it cannot listen. */
-export async function openPreview(port: number, outputs: () => Outputs): Promise<Preview> {
+/** Serves the documentation in `folder`, which is generated/, to this machine alone. Throws the system's error when it cannot listen. */
+export async function openPreview(port: number, folder: string): Promise<Preview> {
   const open = new Set<ServerResponse>();
   const answer = async ({ method, url = '/' }: IncomingMessage, response: ServerResponse) => {
     const name = url.replace(/[?#].*/, '').slice(1) || 'index.html';
@@ -30,7 +31,7 @@ export async function openPreview(port: number, outputs: () => Outputs): Promise
       response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       return response.write('retry: 500\n\n');
     }
-    const body = await bodyOf(name, outputs());
+    const body = await bodyOf(folder, name);
     if (body === undefined) return response.writeHead(404).end('there is no such page');
     response.writeHead(200, {
       'content-type': mediaTypes[name.split('.').at(-1) ?? ''] ?? 'text/plain; charset=utf-8',
@@ -57,11 +58,14 @@ export async function openPreview(port: number, outputs: () => Outputs): Promise
   };
 }
 
-async function bodyOf(name: string, outputs: Outputs): Promise<string | Buffer | undefined> {
+/** A file of the documentation as it was last written. */
+async function bodyOf(folder: string, name: string): Promise<string | Buffer | undefined> {
   if (name === 'preview.js') return script;
   // The script that draws the reference is the only part that is not made here.
   if (name === 'scalar.js') return (await docsFile(name, undefined))?.body;
-  const text = outputs.get(/^(openapi|asyncapi)\.json$/.test(name) ? name : `docs/${name}`);
+  if (!/^[a-z0-9-]+\.[a-z]+$/.test(name)) return undefined;
+  const isDocument = name === 'openapi.json' || name === 'asyncapi.json';
+  const text = await readFile(join(folder, isDocument ? '.' : 'docs', name), 'utf8').catch(() => undefined);
   return name.endsWith('.html')
     ? text?.replace('</body>', '<script src="/preview.js"></script></body>')
     : text;

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { operation, type SmallContract, smallContract } from './small-contract.ts';
 
 const main = fileURLToPath(new URL('../../../openapi/dev/main.ts', import.meta.url));
@@ -13,10 +13,16 @@ beforeAll(async () => {
 });
 afterAll(() => contract.remove());
 
+const running = new Set<ChildProcess>();
+// A test that fails in the middle leaves none behind.
+afterEach(() => running.forEach((child) => void child.kill()));
+
 function start(...args: string[]) {
   const child = spawn(process.execPath, [main, '--root', contract.root, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let output = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
@@ -63,7 +69,8 @@ test('a save is told, the page in the browser loads again, and Ctrl-C ends it', 
   const [, address = ''] = /documentation on (\S+),/.exec(output()) ?? [];
   const page = await (await fetch(address)).text();
   expect(page).toContain('<script src="/preview.js"></script></body>');
-  expect((await fetch(`${address}nothing.html`)).status).toBe(404);
+  for (const name of ['nothing.html', '..%2ftsconfig.json', '%2e%2e/tsconfig.json'])
+    expect((await fetch(address + name)).status, name).toBe(404);
 
   const changes = await fetch(`${address}changes`);
   await contract.write('openapi/paths/song.yaml', operation('The song of all songs.'));
