@@ -20,9 +20,11 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
   inference: ['test/realtime/{duplex*,task-states,hang-up}.test.ts'],
   ledger: [
     'test/ledger/*.test.ts',
-    'test/server/{held-quota,speech-books}.test.ts',
-    'test/store/figures.test.ts',
+    'test/realtime/{duplex-books,session-books}.test.ts',
+    'test/server/{held-quota,lost-store,speech-books}.test.ts',
+    'test/store/{audit,figures}.test.ts',
     'test/text/{embeddings,messages,message-stream}.test.ts',
+    'test/video/gamma-tasks.test.ts',
   ],
   providers: [
     'test/{providers,video,music,images,text,verification}/*.test.ts',
