@@ -98,8 +98,8 @@ export async function tryAll(
   const lane = async () => {
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {
       const { answer, problems, curl } = await send(one.variation);
-      const wrong =
-        problems.length > 0 ? problems : [one.problem(answer)].filter((text) => text !== undefined);
+      const told = problems.map((problem) => `(${answer.status}) ${problem}`);
+      const wrong = told.length > 0 ? told : [one.problem(answer)].filter((text) => text !== undefined);
       if (wrong.length > 0) failed.push({ name: one.name, problems: wrong, curl });
     }
   };
