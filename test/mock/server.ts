@@ -112,7 +112,13 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   );
   app.use(route);
   app.use(behave(behaviours, timers));
-  if (record !== undefined) app.use(recorder(record));
+  if (record !== undefined) {
+    const pass = recorder(record);
+    // Who asks for a certain answer gets it from the contract.
+    app.use((request: Request, response: Response, next: NextFunction) =>
+      request.headers.prefer === undefined ? pass(request, response, next) : next(),
+    );
+  }
   app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
   app.use(readBody(() => bodyLimitMb));
   app.use(readForm(contract, () => bodyLimitMb));
