@@ -37,4 +37,4 @@ HEALTHCHECK --interval=5s --timeout=4s --start-period=30s --retries=2 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
 # Without a shell in between: node is the first process, and SIGTERM reaches it.
-CMD ["node", "--max-semi-space-size=64", "server/main.ts"]
+CMD ["node", "--max-semi-space-size=32", "--external-memory-accounted-in-global-limit", "server/main.ts"]
