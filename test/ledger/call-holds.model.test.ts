@@ -211,6 +211,7 @@ class Course {
     for (const call of this.#calls.slice()) await this.#go(call, { kind: 'refund', call: 0, logged: false });
     for (const gateway of [...this.#gateways, ...this.#dead]) await gateway.calls.stop();
     expect(await this.#store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });
+    expect(await this.#store.read.selectFrom('quota_leases').selectAll().execute()).toEqual([]);
     const rows = await this.#store.read.selectFrom('tokens').select(['id', 'remain_quota']).execute();
     const left = new Map(rows.map((row) => [row.id, row.remain_quota]));
     for (const [id, owned] of this.#owned) expect(left.get(id)).toBe(owned);

@@ -147,6 +147,8 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     ] as const)
       expect(await here.calls.settle({ requestId, charged, log: logEntry })).toBe(true);
     expect(await shown(token)).toBe(1);
+    await here.calls.stop();
+    expect(await leases(token)).toEqual([]);
     await expectSound(token);
   });
 
@@ -193,6 +195,29 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await here.calls.settle({ requestId: running.requestId, charged: 2, log: logEntry })).toBe(true);
     await expect.poll(() => leases(token)).toEqual([]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_958, used_quota: 42 });
+    await expectSound(token);
+  });
+
+  test('of a lease that is recalled, each hold goes back when it ends, and no unit more', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 100);
+    const requests = [10, 20, 30, 40].map((amount) => hold(token, amount));
+    for (const request of requests) expect(await here.calls.reserve(request)).toBe('reserved');
+    await disableToken(store, token);
+    await here.calls.look();
+    const remaining = async () => (await leases(token)).map((lease) => lease.remaining);
+    await expect.poll(remaining).toEqual([100]);
+    const ids = requests.map(({ requestId }) => requestId);
+    const [first = '', second = '', third = '', fourth = ''] = ids;
+    expect(await here.calls.settle({ requestId: first, charged: 3, log: logEntry })).toBe(true);
+    await expect.poll(remaining).toEqual([90]);
+    expect(await here.calls.refund({ requestId: second })).toBe(true);
+    await expect.poll(remaining).toEqual([70]);
+    expect(await here.calls.refund({ requestId: third, log: logEntry })).toBe(true);
+    await expect.poll(remaining).toEqual([40]);
+    expect(await here.calls.settle({ requestId: fourth, charged: 40, log: logEntry })).toBe(true);
+    await expect.poll(remaining).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_757, used_quota: 243 });
     await expectSound(token);
   });
 
