@@ -50,7 +50,10 @@ export async function openTypes(root: string): Promise<Types> {
       const kind = !existsSync(file) ? 'deleted' : own.has(path) ? 'changed' : 'created';
       files[kind].push(file);
     }
+    const before = snapshot;
     snapshot = await api.updateSnapshot({ fileChanges: files });
+    // The compiler keeps the whole program of a snapshot until it is told to let go.
+    await before.dispose();
   };
 
   const check = async (path: string) => {
