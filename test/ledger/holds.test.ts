@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ledgerRows, logEntry, makeToken } from '../store/books.ts';
@@ -46,6 +47,27 @@ describe('a hold', () => {
     await expect(extend(5, wrong)).rejects.toThrow(words('to'));
     const settled = ledger.settle({ requestId: 'r', charged: wrong, log: logEntry });
     await expect(settled).rejects.toThrow(words('charged'));
+  });
+
+  test('is given back at once to whoever asks while the store is away, and in the books when it is there again', async () => {
+    await hold('r', 5);
+    const away = [new StoreUnavailable(new Error('away')), new StoreUnavailable(new Error('away'))];
+    const flaky: Store = {
+      ...store,
+      run: (name, args) => {
+        const failure = away.shift();
+        return failure === undefined ? store.run(name, args) : Promise.reject(failure);
+      },
+    };
+    expect(await new Ledger(flaky, 'one').refund({ requestId: 'r' })).toBe(true);
+    const state = async () => (await ledgerRows(store)).map((row) => row.state);
+    await vi.waitFor(async () => expect(await state()).toEqual(['refunded']), { timeout: 10_000 });
+    expect(away).toEqual([]);
+  });
+
+  test('stays when the store refuses to give it back', async () => {
+    const broken: Store = { ...store, run: () => Promise.reject(new Error('broken')) };
+    await expect(new Ledger(broken, 'one').refund({ requestId: 'r' })).rejects.toThrow('broken');
   });
 
   test('cannot be lowered', async () => {
