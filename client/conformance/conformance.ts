@@ -107,12 +107,17 @@ export async function checksOf(
   if (operation.aliasOf !== undefined || (role !== undefined && !world.isAdmin)) return checks;
   // A key without quota gets past every check and starts nothing.
   const sender = async () => (role === undefined ? world.keys.as('penniless') : world.target);
+  const bounded = boundedRequests(operation, world.taken);
+  if (bounded.missing.length > 0)
+    await check('limits out of reach', async () => {
+      throw new Unavailable(`no example comes near ${bounded.missing.join(', ')}`);
+    });
   const groups = [
-    ['limits', () => boundedRequests(operation)],
-    ['shapes', () => misshapenRequests(operation)],
+    ['limits', bounded.requests],
+    ['shapes', misshapenRequests(operation)],
   ] as const;
   for (const [name, requests] of groups) {
-    const all = requests().filter((one) => role === undefined || world.admin || !one.name.startsWith('at '));
+    const all = requests.filter((one) => role === undefined || world.admin || !one.name.startsWith('at '));
     if (all.length === 0) continue;
     await check(`${name}: ${all.length} requests`, async () => {
       const target = await sender();

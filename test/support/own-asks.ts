@@ -1,6 +1,7 @@
 import { inject, vi } from 'vitest';
 import type { Ask } from '../../client/conformance/asks/ask.ts';
 import { partsOf } from '../../client/conformance/asks/files.ts';
+import { aboutOthers } from '../../client/conformance/asks/successes.ts';
 import { type DocumentedOperation, documented } from '../../client/conformance/contract/documented.ts';
 import { factsOf } from '../../client/conformance/subject/seen.ts';
 import { jsonOf } from '../../client/conformance/wire/answer.ts';
@@ -48,18 +49,7 @@ function faults(operation: DocumentedOperation): Ask[] {
   });
 }
 
-/** Documented requests about what the scripted provider's gateway has under the documented ids. */
-const aboutOthers: Readonly<Record<string, readonly string[]>> = {
-  customizeVoice: ['clone', 'query', 'update', 'delete', 'alpha_clone', 'alpha_query', 'alpha_delete'],
-  createVideo: ['seedance_references'],
-  createGenericVideo: ['seedance_references'],
-  createOfficialVideo: ['references'],
-  submitMusic: ['continuation', 'stems'],
-  submitImagine: ['reference'],
-  submitImageAction: ['upscale', 'inpaint'],
-  submitImageModal: ['inpaint', 'custom_zoom'],
-};
-
+/** Documented requests about things of somebody else, at the gateway that has them under the documented ids. */
 function furnished({ id, aliasOf = id, requests }: DocumentedOperation): Ask[] {
   const names = aboutOthers[aliasOf] ?? [];
   return requests.flatMap(({ mediaType, examples }) =>

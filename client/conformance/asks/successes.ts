@@ -16,7 +16,7 @@ import { voiceSuccesses } from './voices.ts';
  * Documented requests about recordings on the web, or about voices, songs, jobs and assets of somebody who has them
  * under the documented ids: a server that does not know them may refuse.
  */
-const aboutOthers: Readonly<Record<string, readonly string[]>> = {
+export const aboutOthers: Readonly<Record<string, readonly string[]>> = {
   customizeVoice: ['clone', 'query', 'update', 'delete', 'alpha_clone', 'alpha_query', 'alpha_delete'],
   createVideo: ['seedance_references'],
   createGenericVideo: ['seedance_references'],

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
 import { type RequestCase, requestCases } from '../limits/request-cases.ts';
 import { shapeCases } from '../limits/shape-cases.ts';
@@ -38,10 +39,12 @@ export interface Bounded {
  * field's name; and for every field one of the wrong type and one without it. A path that says what is to be changed
  * is never one that could be somebody's.
  */
-export function boundedRequests(operation: DocumentedOperation): Bounded[] {
-  const { cases, missing } = requestCases(operation);
-  if (missing.length > 0) throw new Error(`no example of ${operation.id} comes near ${missing.join(', ')}`);
-  return cases.flatMap((one) => atAndBeyond(one, operation.method !== 'get'));
+export function boundedRequests(
+  operation: DocumentedOperation,
+  taken: Set<JsonObject>,
+): { requests: Bounded[]; missing: string[] } {
+  const { cases, missing } = requestCases(operation, taken);
+  return { requests: cases.flatMap((one) => atAndBeyond(one, operation.method !== 'get')), missing };
 }
 
 function atAndBeyond(

@@ -17,27 +17,17 @@ export interface RequestCases {
   missing: string[];
 }
 
-/** Schemas whose limits belong to an operation already: what several operations share is tried with the first. */
-const taken = new Set<JsonObject>();
-const found = new Map<string, RequestCases>();
-
-/**
- * A case for each limit of an operation's requests. What operations share belongs to the one that is asked for
- * first, so that a run over all of them tries it once.
- */
-export function requestCases(operation: DocumentedOperation): RequestCases {
-  const cases = found.get(operation.id) ?? casesOf(operation);
-  found.set(operation.id, cases);
-  return cases;
-}
-
 /** Requests to vary: plain ones first, then the documented ones. */
 export const seedsOf = ({ id, requests }: DocumentedOperation, mediaType: string): Json[] => [
   ...(limitSeeds[`${id} ${mediaType}`] ?? []),
   ...requests.flatMap((one) => (one.mediaType === mediaType ? one.examples.map(({ value }) => value) : [])),
 ];
 
-function casesOf(operation: DocumentedOperation): RequestCases {
+/**
+ * A case for each limit of an operation's requests. Schemas that are `taken` have had theirs with another operation that
+ * shares them; those of this one are added.
+ */
+export function requestCases(operation: DocumentedOperation, taken: Set<JsonObject>): RequestCases {
   const inBodies = operation.requests.map(({ mediaType, pointer }) => {
     const { cases, missing } = limitCases(bundle, pointer, seedsOf(operation, mediaType), taken);
     const body = (value: Json): Variation => ({ body: value, mediaType });

@@ -60,6 +60,7 @@ export async function openWorld(options: WorldOptions): Promise<{ world: World; 
       isAdmin,
       admin,
       bodyLimitMb,
+      taken: new Set(),
       runs,
       seed,
       timeoutMs,

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { Target } from '../wire/answer.ts';
 import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
@@ -21,6 +22,8 @@ export interface World {
   admin: boolean;
   /** Largest body that the operator takes, in megabytes. */
   bodyLimitMb: number;
+  /** Schemas whose limits were tried with an operation already. */
+  taken: Set<JsonObject>;
   /** Random cases for each operation. */
   runs: number;
   seed: number;
