@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { join } from 'node:path';
 import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
 import { clientAddress } from './accounts/addresses.ts';
@@ -332,12 +332,23 @@ async function ensureKey(
   return created && onlyFirst ? key : undefined;
 }
 
+/** A connection without a request is kept for so long while the gateway stops: one may be on its way. */
+const idleMs = 100;
+
+/** Takes no connection any more, answers what comes on those that there are, and ends all after `graceMs`. */
 async function drain(server: Server, graceMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // The close of an HTTP server would end idle connections at once, a just opened one with its first request too.
+  const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    response.shouldKeepAlive = false;
+  });
+  const idle = setInterval(() => server.closeIdleConnections(), idleMs);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(force);
+  // It has ended; this stops its watch over slow requests.
+  server.close();
 }
 
 function addressOf(server: Server, { host, tls }: Settings): string {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect as openConnection } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
@@ -50,4 +53,19 @@ test('a gateway that begins to stop during a handshake takes no socket either', 
     gateway.access.require = require;
     gateway.draining = false;
   }
+});
+
+test('a request that is on its way when a gateway stops is answered, and its connection ended', async () => {
+  const stopping = await startTestGateway();
+  const { hostname, port } = new URL(stopping.url);
+  const socket = openConnection({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  // The gateway has taken the connection by now, and knows of no request.
+  await fetch(`${stopping.url}/healthz`);
+  socket.write(`GET /healthz HTTP/1.1\r\nhost: ${hostname}\r\n\r\n`);
+  const closing = stopping.close();
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  expect(answer).toMatch(/^connection: close\r$/im);
+  await closing;
 });
