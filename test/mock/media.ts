@@ -26,6 +26,7 @@ const endings: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpg',
   'image/webp': 'webp',
   'model/gltf-binary': 'glb',
+  'application/octet-stream': 'glb',
 };
 
 export const mediaFolder = fileURLToPath(new URL('./media', import.meta.url));

@@ -7,7 +7,8 @@ import { testFile } from '../support/coverage-table.ts';
 const folder = fileURLToPath(new URL('../contract', import.meta.url));
 
 test('every operation has its contract test, and there is no other', () => {
-  const files = globSync('**/*', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
+  // What stands beside the folders of the areas runs the conformance kit over all operations.
+  const files = globSync('*/**', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile());
   const paths = files.map(({ parentPath, name }) =>
     `${parentPath}/${name}`.slice(folder.length + 1).replaceAll('\\', '/'),
   );

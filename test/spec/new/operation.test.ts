@@ -133,9 +133,6 @@ test('a new operation stands everywhere, breaks nothing, and fails its own test'
   const failed = report.testResults
     .flatMap(({ assertionResults }) => assertionResults)
     .filter(({ status }) => status === 'failed');
-  expect(failed.map(({ fullName }) => fullName).toSorted()).toEqual([
-    'listSongs gateway every documented answer was seen',
-    'listSongs gateway what it is for',
-  ]);
+  expect(failed.map(({ fullName }) => fullName).toSorted()).toEqual(['listSongs gateway what it is for']);
   expect(failed.flatMap(({ failureMessages }) => failureMessages).join('\n')).toContain('internal_error');
 });
