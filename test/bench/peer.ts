@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import { request } from 'undici';
+import { freePort } from '../support/free-port.ts';
 import { type BenchCase, cases, characters } from './cases.ts';
 import { startGateway } from './gateway.ts';
 import type { LoadRequest, LoadResult } from './load.ts';
@@ -112,15 +112,6 @@ async function ask(server: ServerProcess, { path, headers, body }: PeerCall) {
     body: JSON.stringify(body),
   });
   return { status: answer.statusCode, bytes: (await answer.body.arrayBuffer()).byteLength };
-}
-
-async function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }
 
 export function peerTargets(results: readonly PeerResult[]): Target[] {

@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { request, type ServerResponse } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
@@ -12,6 +11,7 @@ import { documentedEvents } from '../mock/events.ts';
 import { exampleOf } from '../mock/examples.ts';
 import { append, plain, update } from '../mock/sockets/client-events.ts';
 import { engines } from '../store/engines.ts';
+import { freePort } from '../support/free-port.ts';
 import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { configText } from './files.ts';
 
@@ -23,15 +23,6 @@ const hasBalancer = (() => {
     return false;
   }
 })();
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 const message = { model: 'iota-chat-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] };
 

@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { vi } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { onServer } from './engines.ts';
 
 /** Folder of PostgreSQL's server programs; undefined where it is not installed. */
@@ -111,13 +111,4 @@ function idOf(which: '-u' | '-g'): number {
 
 function run(program: string, args: string[]): ChildProcess {
   return spawn(join(serverPrograms ?? '', program), args, { stdio: 'ignore', cwd: tmpdir(), ...owner });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
