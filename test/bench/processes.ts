@@ -90,10 +90,13 @@ export class ServerProcess {
   readonly origin: string;
   /** From its start until it was ready. */
   readonly startedMs: number;
+  /** Resolves when it has ended, whatever the reason, with its exit code or signal. */
+  readonly ended: Promise<number | string | null>;
   readonly #child: ChildProcess;
 
   private constructor(child: ChildProcess, origin: string, startedMs: number) {
     this.#child = child;
+    this.ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
     this.origin = origin;
     this.startedMs = startedMs;
   }
@@ -118,6 +121,10 @@ export class ServerProcess {
 
   get port(): number {
     return Number(new URL(this.origin).port);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   /** CPU time of the process so far, all threads, user and system, in microseconds. */
@@ -148,10 +155,15 @@ export class ServerProcess {
 
   /** SIGTERM. @throws Error when the process does not end with 0. */
   async stop(): Promise<void> {
-    const exit = once(this.#child, 'exit');
     this.#child.kill('SIGTERM');
-    const [code, signal] = (await exit) as [number | null, string | null];
-    if (code !== 0 && signal !== 'SIGTERM') throw new Error(`a server ended with ${code ?? signal}`);
+    const how = await this.ended;
+    if (how !== 0 && how !== 'SIGTERM') throw new Error(`a server ended with ${how}`);
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { bookRows, expectBalanced, ledgerRows, logRows } from '../store/books.ts';
 import { type Engine, engines } from '../store/engines.ts';
 import { GatewayProcess } from './gateway-process.ts';
+import { nativePoll, pollPath } from './poll-path.ts';
 import { makeSite, type Site } from './site.ts';
 
 /** One task of each upstream protocol, one that lasts, one that fails, one that is refused, one that is canceled. */
@@ -23,7 +24,6 @@ const requests: readonly { path: string; body: object }[] = [
     body: { model: 'gamma3.0-video', input: { prompt: '[[slow]]' }, parameters: { duration: 2 } },
   },
 ];
-const nativePoll = '/api/v1/tasks/';
 
 /**
  * Every point is tried on both engines with the tasks alone, in test/tasks/crash.test.ts. Here a whole gateway comes back,
@@ -268,17 +268,4 @@ async function revive(site: Site, told: readonly string[]): Promise<void> {
   } finally {
     await close(1_000);
   }
-}
-
-/** Where the task of an answer is to be polled. */
-function pollPath(path: string, answer: unknown): string {
-  const { id, output, result, data } = answer as {
-    id?: string;
-    output?: { task_id: string };
-    result?: string;
-    data?: string;
-  };
-  if (result !== undefined) return `/imgjob/task/${result}/fetch`;
-  if (data !== undefined) return `/sigma/fetch/${data}`;
-  return output === undefined ? `${path}/${id}` : nativePoll + output.task_id;
 }

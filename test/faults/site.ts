@@ -50,14 +50,16 @@ export async function makeSite(engine: Engine, server = databaseUrl): Promise<Si
     now: () => stoodAt ?? Date.now(),
   });
   const config = join(dataDir, 'gateway.yaml');
-  const channels = ['native', 'official', 'eta', 'imgjob', 'sigma'].map((protocol) => ({
-    name: protocol,
-    protocol,
-    base_url: sandbox.url,
-    key: sandbox.key,
-    models: ['*'],
-    private_files: true,
-  }));
+  const channels = ['native', 'official', 'eta', 'imgjob', 'sigma', 'embeddings', 'messages'].map(
+    (protocol) => ({
+      name: protocol,
+      protocol,
+      base_url: sandbox.url,
+      key: sandbox.key,
+      models: ['*'],
+      private_files: true,
+    }),
+  );
   // JSON is YAML.
   await writeFile(config, JSON.stringify({ sandbox: false, prices: { '*': 10 }, channels }));
   const key = generateKey();

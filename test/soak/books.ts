@@ -1,0 +1,81 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Kysely, sql } from 'kysely';
+import { readBooks } from '../../server/store/open-books.ts';
+import { type Audit, auditBooks } from '../../server/store/queries/audit.ts';
+import type { Database } from '../../server/store/schema.ts';
+import type { StoreOptions } from '../../server/store/store.ts';
+import type { Evidence } from './evidence.ts';
+
+type Place = Pick<StoreOptions, 'dataDir' | 'databaseUrl'>;
+
+/** Waits until nothing is held, leased or open any more, or for so long. */
+export async function untilAtRest(place: Place, ms: number): Promise<Audit> {
+  const until = performance.now() + ms;
+  for (;;) {
+    const audit = await readBooks(place, auditBooks);
+    const atRest = audit.open === 0 && audit.held === 0 && audit.leased === 0;
+    if (atRest || performance.now() > until) return audit;
+    await pause(500);
+  }
+}
+
+interface Entry {
+  tokenId: number;
+  status: number;
+  quota: number;
+  times: number;
+}
+
+/** What is wrong with the books of a site that is at rest, after what customers were told. */
+export function bookFaults(place: Place, { told }: Evidence): Promise<string[]> {
+  return readBooks(place, async (db) => {
+    const entries = await readEntries(db);
+    const faults = await balanceFaults(db);
+    for (const { requestId, kind, tokenId, status, costs, logged } of told) {
+      const entry = entries.get(requestId);
+      const what = `${kind} ${requestId}, answered with ${status}`;
+      if (entry === undefined) {
+        if (logged) faults.push(`${what}: lost, the log has no entry`);
+      } else if (entry.tokenId !== tokenId)
+        faults.push(`${what}: booked for key ${entry.tokenId}, not ${tokenId}`);
+      else if (costs !== undefined && entry.quota !== costs)
+        faults.push(`${what}: the log says ${entry.quota}, and it costs ${costs}`);
+    }
+    for (const [requestId, { times }] of entries)
+      if (times > 1) faults.push(`request ${requestId}: ${times} entries in the log`);
+    const twice = told.length - new Set(told.map(({ requestId }) => requestId)).size;
+    if (twice > 0) faults.push(`${twice} answers had the request id of another`);
+    return faults;
+  });
+}
+
+async function readEntries(db: Kysely<Database>): Promise<Map<string, Entry>> {
+  const { rows } = await sql<Entry & { requestId: string }>`
+    select request_id as "requestId", min(token_id) as "tokenId", min(status) as status,
+      sum(quota) as quota, count(*) as times
+    from request_log group by request_id`.execute(db);
+  return new Map(rows.map(({ requestId, ...entry }) => [requestId, entry]));
+}
+
+/** Granted is left, leased and spent, and spent is what the log says. */
+async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
+  const { rows } = await sql<Record<'id' | 'granted' | 'remain' | 'leased' | 'used' | 'logged', number>>`
+    select t.id, t.remain_quota as remain, t.leased_quota as leased, t.used_quota as used,
+      coalesce((select sum(amount) from grants g where g.token_id = t.id), 0) as granted,
+      coalesce((select sum(quota) from request_log r where r.token_id = t.id), 0) as logged
+    from tokens t where t.unlimited_quota = 0 order by t.id`.execute(db);
+  return rows.flatMap(({ id, granted, remain, leased, used, logged }) => [
+    ...(granted === remain + leased + used
+      ? []
+      : [`key ${id}: granted ${granted}, but left ${remain}, leased ${leased}, spent ${used}`]),
+    ...(logged === used ? [] : [`key ${id}: spent ${used}, but the log says ${logged}`]),
+  ]);
+}
+
+/** What the keys have left, by their number. */
+export function balances(place: Place): Promise<Map<number, number>> {
+  return readBooks(place, async (db) => {
+    const rows = await db.selectFrom('tokens').select(['id', 'remain_quota']).execute();
+    return new Map(rows.map(({ id, remain_quota }) => [id, remain_quota]));
+  });
+}

@@ -1,0 +1,61 @@
+/** What a customer asks for. */
+export interface Ask {
+  /** For people, and for the table of the report. */
+  kind: string;
+  method: 'GET' | 'POST';
+  path: string;
+  body?: unknown;
+  headers?: Readonly<Record<string, string>>;
+  /** Statuses that the gateway is to answer with; default: 200 alone. What is above 499 is then no fault. */
+  statuses?: readonly number[];
+  /** The upstream may break the answer off, as it was asked to. */
+  mayBreak?: boolean;
+  /** The client leaves after so many milliseconds. */
+  leaveAfterMs?: number;
+  /** Quota that a whole answer costs, if that is known beforehand. */
+  costs?: number;
+  /** Quota that a whole answer costs, as it says itself. */
+  costsOf?: (body: string) => number | undefined;
+  /** Its answer tells the id of a task. */
+  makesTask?: boolean;
+}
+
+/** An answer that came whole, or the end of a session that the gateway confirmed. */
+export interface Told {
+  requestId: string;
+  kind: string;
+  tokenId: number;
+  status: number;
+  /** What it must have cost; undefined: not known. */
+  costs: number | undefined;
+  /** Whether the log must have an entry of it by now. */
+  logged: boolean;
+}
+
+/** A key that customers ask with. */
+export interface SoakKey {
+  id: number;
+  secret: string;
+  granted: number;
+}
+
+/** All that customers were told, and what must never have happened. */
+export class Evidence {
+  readonly told: Told[] = [];
+  readonly faults: string[] = [];
+  /** How often each outcome came, by `<kind> <outcome>`. */
+  readonly outcomes = new Map<string, number>();
+  /** Tasks that were told and have not come to their end, by the address to poll them at, with their key. */
+  readonly openTasks = new Map<string, SoakKey>();
+  tasks = 0;
+
+  count(kind: string, outcome: string): void {
+    const name = `${kind}: ${outcome}`;
+    this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+  }
+
+  fault(kind: string, what: string): void {
+    this.count(kind, 'FAULT');
+    this.faults.push(`${kind}: ${what}`);
+  }
+}

@@ -1,0 +1,81 @@
+import { parseArgs } from 'node:util';
+import { killAll } from '../bench/processes.ts';
+import { type SoakReport, soak } from './soak.ts';
+
+const usage = `npm run soak -- --minutes N [options]
+Has customers do all that they can to gateways of their own with throw-away data, kills gateways meanwhile, and ends in a verdict:
+every unit accounted for, nothing told and lost, nothing twice, no unexpected 5xx, open files (from 1.7 minutes) and memory (from 10) as after
+warm-up.
+
+  --minutes N       how long, from 0.2 to 1440
+  --seed S          a whole number: the same order of requests and kills; default: another one each time
+  --database URL    PostgreSQL, with two gateways, in a schema that is dropped at the end; default: SQLite, with one
+  --customers N     at once, 1 to 64, default 10
+  --json            print the report as JSON`;
+
+function read() {
+  const { values } = parseArgs({
+    options: {
+      minutes: { type: 'string' },
+      seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+      database: { type: 'string' },
+      customers: { type: 'string', default: '10' },
+      json: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) return undefined;
+  const { minutes, seed, customers, database } = values;
+  if (minutes === undefined) throw new Error('--minutes is missing: say how long, from 0.2 to 1440.');
+  if (!(Number(minutes) >= 0.2 && Number(minutes) <= 1_440))
+    throw new Error(`--minutes must be from 0.2 to 1440, not ${minutes}.`);
+  if (!/^\d{1,9}$/.test(seed))
+    throw new Error(`--seed must be a whole number of up to 9 digits, not ${seed}.`);
+  if (!(Number.isInteger(Number(customers)) && Number(customers) >= 1 && Number(customers) <= 64))
+    throw new Error(`--customers must be a whole number from 1 to 64, not ${customers}.`);
+  if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
+    throw new Error('--database must be a postgres:// address.');
+  return {
+    json: values.json,
+    soak: { seconds: Number(minutes) * 60, seed: Number(seed), customers: Number(customers), database },
+  };
+}
+
+function inWords(report: SoakReport): string {
+  const { engine, seed, seconds, calls, tasks, kills, outcomes, books, footprints, judged, faults } = report;
+  const figures = footprints.map(({ warm, end }, index) =>
+    [
+      `gateway ${index + 1}: resident ${warm.residentMb.toFixed(1)} MB after warm-up, ${end.residentMb.toFixed(1)} at the end`,
+      `; open files ${warm.openFiles}, ${end.openFiles}${judged.memory ? '' : '; too short to judge memory'}`,
+    ].join(''),
+  );
+  return [
+    ...Object.entries(outcomes).map(([name, count]) => `${String(count).padStart(8)}  ${name}`),
+    `${engine}, seed ${seed}, ${seconds} s: ${calls} requests, ${tasks} tasks, ${kills} kills`,
+    `granted ${books.granted} = left ${books.left} + held ${books.held} + leased ${books.leased} + spent ${books.spent}`,
+    ...figures,
+    ...(faults.length === 0
+      ? ['passed']
+      : [`FAILED, ${faults.length} faults:`, ...faults.map((one) => `- ${one}`)]),
+  ].join('\n');
+}
+
+try {
+  const asked = read();
+  if (asked === undefined) console.log(usage);
+  else {
+    const interrupted = () => {
+      killAll();
+      process.exit(130);
+    };
+    process.once('SIGINT', interrupted);
+    const report = await soak({ ...asked.soak, onPhase: (phase) => console.error(phase) });
+    console.log(asked.json ? JSON.stringify(report, undefined, 2) : inWords(report));
+    if (report.faults.length > 0) process.exitCode = 1;
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  killAll();
+}

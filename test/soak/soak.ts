@@ -1,0 +1,196 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Audit } from '../../server/store/queries/audit.ts';
+import { makeSite, type Site } from '../faults/site.ts';
+import { seeded } from '../support/seeded.ts';
+import { price, speechOf } from './asks.ts';
+import { balances, bookFaults, untilAtRest } from './books.ts';
+import { Customers, plenty } from './customers.ts';
+import { Evidence, type SoakKey } from './evidence.ts';
+import { type Footprint, Node } from './node.ts';
+
+export interface SoakOptions {
+  seconds: number;
+  seed: number;
+  /** Address of the PostgreSQL database to make a schema in; undefined: SQLite. */
+  database: string | undefined;
+  /** Customers at once. */
+  customers: number;
+  /** Is told what happens now. */
+  onPhase: (phase: string) => void;
+}
+
+export interface SoakReport {
+  engine: 'sqlite' | 'postgres';
+  seed: number;
+  seconds: number;
+  calls: number;
+  tasks: number;
+  kills: number;
+  outcomes: Record<string, number>;
+  books: Omit<Audit, 'problems' | 'more'>;
+  /** Of each gateway: at rest after warm-up, and at the end. */
+  footprints: { warm: Footprint; end: Footprint }[];
+  /** What of them is judged: after a short time, connections and memory are not what they come to. */
+  judged: { openFiles: boolean; memory: boolean };
+  faults: string[];
+}
+
+/** Of the time, first gateways are killed, then they become warm, then they are to take no more. */
+const shares = { kills: 0.4, warm: 0.3, steady: 0.3 };
+/** Quota of a key that has little: some calls' worth. */
+const little = 3_000;
+/** Resident memory and open files may grow by one part in so many; and by so many files, whatever their number. */
+const growth = 0.1;
+const fewFiles = 4;
+/** So long a gateway has to become warm before each is judged, in seconds. */
+const warmSeconds = { openFiles: 30, memory: 180 };
+/** What is under way comes to its end within so many milliseconds on a slow machine. */
+const patienceMs = 120_000;
+/** Connections to a provider that are kept for the next call are gone after so many milliseconds. */
+const idleMs = 35_000;
+
+/** Has customers do all that they can to gateways of their own, and says what was wrong. */
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { seconds, seed, database } = options;
+  const engine = database === undefined ? 'sqlite' : 'postgres';
+  const evidence = new Evidence();
+  const site = await makeSite(engine, database);
+  const crashed = (what: string) => evidence.faults.push(what);
+  const nodes = [new Node(site.options, 'measured', crashed)];
+  if (engine === 'postgres') nodes.push(new Node(site.options, 'others', crashed));
+  try {
+    const [rich, poor] = await makeKeys(site, seconds);
+    const random = seeded(seed);
+    const customers = new Customers({ nodes, evidence, random, rich, poor });
+    for (const node of nodes) await node.start();
+    const warm = seconds * shares.warm;
+    const judged = { openFiles: warm >= warmSeconds.openFiles, memory: warm >= warmSeconds.memory };
+    const rest = judged.openFiles ? idleMs : 0;
+    const footprints = await load(customers, nodes, { ...options, random, rest });
+    options.onPhase('waiting for what is under way');
+    await customers.finishTasks(patienceMs);
+    for (const path of evidence.openTasks.keys()) evidence.faults.push(`${path}: the task never ended`);
+    await untilAtRest(site.options, patienceMs);
+    await spendTheLast(customers, site, evidence);
+    await untilAtRest(site.options, patienceMs);
+    for (const node of nodes) await node.stop();
+    const { problems, more: _, ...books } = await untilAtRest(site.options, 0);
+    evidence.faults.push(...problems.map(({ subject, problem }) => `${subject}: ${problem}`));
+    if (books.open + books.held + books.leased > 0)
+      evidence.faults.push(`at rest, ${books.open} are open, ${books.held} held, ${books.leased} leased`);
+    evidence.faults.push(...(await bookFaults(site.options, evidence)));
+    evidence.faults.push(...footprints.flatMap((one) => footprintFaults(one, judged)));
+    const outcomes = Object.fromEntries(
+      [...evidence.outcomes].toSorted(([left], [right]) => left.localeCompare(right)),
+    );
+    return {
+      engine,
+      seed,
+      seconds,
+      calls: Object.values(outcomes).reduce((sum, count) => sum + count, 0),
+      tasks: evidence.tasks,
+      kills: nodes.reduce((sum, { kills }) => sum + kills, 0),
+      outcomes,
+      books,
+      footprints,
+      judged,
+      faults: evidence.faults,
+    };
+  } finally {
+    await Promise.allSettled(nodes.map((node) => node.stop()));
+    await site.remove();
+  }
+}
+
+/** Keys that never run out, and many that soon do. */
+async function makeKeys({ options, token }: Site, seconds: number): Promise<[SoakKey[], SoakKey[]]> {
+  const store = await openStore(options);
+  const make = async (name: string, granted: number): Promise<SoakKey> => {
+    const secret = generateKey();
+    const names = { name, keyHash: hashKey(secret), keyHint: keyHint(secret) };
+    const { userId } = token;
+    const { id } = await store.run('createToken', { userId, ...names, remainQuota: granted, now: 1 });
+    return { id, secret, granted };
+  };
+  const many = (count: number, name: string, granted: number) =>
+    Promise.all(Array.from({ length: count }, () => make(name, granted)));
+  try {
+    return [
+      await many(3, 'rich', plenty * 1_000),
+      await many(Math.min(2_000, 10 + Math.ceil(seconds)), 'poor', little),
+    ];
+  } finally {
+    await store.close();
+  }
+}
+
+async function load(
+  customers: Customers,
+  nodes: readonly Node[],
+  options: SoakOptions & { random: () => number; rest: number },
+): Promise<SoakReport['footprints']> {
+  const { seconds, customers: count, onPhase, random, rest } = options;
+  const ms = seconds * 1_000;
+  onPhase('load, with kills');
+  // On PostgreSQL the first one lives on beside the other.
+  const victim = nodes.at(-1);
+  const until = performance.now() + ms * shares.kills;
+  const killing = async () => {
+    for (;;) {
+      const wait = Math.min(ms * shares.kills * 0.4, 2_000 + random() * 6_000);
+      if (performance.now() + wait > until) return;
+      await pause(wait);
+      await victim?.killAndStart();
+    }
+  };
+  await Promise.all([customers.work(count, ms * shares.kills), killing()]);
+  onPhase('load, to become warm');
+  await customers.work(count, ms * shares.warm);
+  const warm = await footprintsOf(customers, nodes, rest);
+  onPhase('load, to be compared');
+  await customers.work(count, ms * shares.steady);
+  const end = await footprintsOf(customers, nodes, rest);
+  return warm.flatMap((one, index) => {
+    const later = end[index];
+    return later === undefined ? [] : [{ warm: one, end: later }];
+  });
+}
+
+async function footprintsOf(
+  customers: Customers,
+  nodes: readonly Node[],
+  rest: number,
+): Promise<Footprint[]> {
+  await customers.finishTasks(patienceMs);
+  await pause(rest);
+  return Promise.all(nodes.map((node) => node.footprint()));
+}
+
+function footprintFaults(
+  { warm, end }: SoakReport['footprints'][number],
+  judged: SoakReport['judged'],
+): string[] {
+  const faults: string[] = [];
+  if (judged.memory && end.residentMb > warm.residentMb * (1 + growth))
+    faults.push(`resident memory grew from ${warm.residentMb.toFixed(1)} to ${end.residentMb.toFixed(1)} MB`);
+  if (judged.openFiles && end.openFiles > Math.max(warm.openFiles * (1 + growth), warm.openFiles + fewFiles))
+    faults.push(`open files grew from ${warm.openFiles} to ${end.openFiles}`);
+  return faults;
+}
+
+/** Some of the keys that were spent from: what they have left can be spent to the last unit, since nothing holds it. */
+async function spendTheLast(customers: Customers, site: Site, evidence: Evidence): Promise<void> {
+  const left = await balances(site.options);
+  for (const key of customers.spent.slice(-5)) {
+    const remain = left.get(key.id) ?? 0;
+    const affordable = Math.min(500, Math.floor(remain / price));
+    if (affordable === 0) continue;
+    const status = await customers.ask(speechOf('a'.repeat(affordable)), key);
+    if (status !== 200)
+      evidence.faults.push(
+        `key ${key.id} has ${remain} left, and could not spend ${affordable * price} (${status})`,
+      );
+  }
+}
