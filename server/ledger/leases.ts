@@ -274,7 +274,8 @@ export class Leases {
   }
 
   async #returned(key: Key): Promise<void> {
-    for (const { returning } of key.drained) await returning;
+    // What became free while some of a lease went back goes after it.
+    for (const lease of key.drained) while (lease.returning !== undefined) await lease.returning;
   }
 
   async #recall(tokenId: number): Promise<boolean> {

@@ -221,6 +221,36 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     await expectSound(token);
   });
 
+  test('what becomes free while the rest of its lease goes back is back when the gateway has stopped', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const slow: Store = {
+      ...store,
+      run: async (name, args) => {
+        if (name === 'returnLease') {
+          begun.resolve();
+          await held.promise;
+        }
+        return store.run(name, args);
+      },
+    };
+    const third = await BookingGateway.start(slow, 'third');
+    await warm(third, token, 10);
+    const request = hold(token, 5);
+    expect(await third.calls.reserve(request)).toBe('reserved');
+    await disableToken(store, token);
+    await third.calls.look();
+    await begun.promise;
+    expect(await third.calls.refund({ requestId: request.requestId })).toBe(true);
+    const stopped = third.calls.stop();
+    held.resolve();
+    await stopped;
+    expect(await leases(token)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_980, used_quota: 20 });
+    await expectSound(token);
+  });
+
   test('of a deleted key, what comes back goes on to the key that its quota came from', async () => {
     const maker = await makeToken(store, { remainQuota: 10_000 });
     const { id: makerId, userId } = maker;
