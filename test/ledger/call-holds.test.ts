@@ -227,12 +227,10 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     const begun = Promise.withResolvers<void>();
     const slow: Store = {
       ...store,
-      run: async (name, args) => {
-        if (name === 'returnLease') {
-          begun.resolve();
-          await held.promise;
-        }
-        return store.run(name, args);
+      run: (name, args) => {
+        if (name !== 'returnLease') return store.run(name, args);
+        begun.resolve();
+        return held.promise.then(() => store.run(name, args));
       },
     };
     const third = await BookingGateway.start(slow, 'third');

@@ -5,7 +5,7 @@ import {
   validateInferenceServerEvent,
   validateRealtimeServerEvent,
 } from '../../generated/event-validators.js';
-import { logRows, makeKey } from '../server/books.ts';
+import { booksById, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import { delivered } from '../support/manual-timers.ts';
 import { seeded } from '../support/seeded.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
@@ -84,26 +84,24 @@ describe('any order of frames', () => {
     for (const one of client.events) expect(validate(one), JSON.stringify([one, validate.errors])).toBe(true);
     const requestId = String(client.headers['x-request-id']);
     await vi.waitFor(() => expect(target.running.sockets.size).toBe(0));
-    const rows = await target.gateway.store.read
-      .selectFrom('ledger')
-      .selectAll()
-      .where('token_id', '=', token.id)
-      .execute();
+    const logs = (await logRows(target)).filter(({ token_id: id }) => id === token.id);
+    const rows = (await booksById(target)).filter(({ id }) => id.startsWith(requestId));
     for (const row of rows) {
-      const task = row.request_id === requestId ? '' : row.request_id.slice(requestId.length + 1);
+      const task = row.id === requestId ? '' : row.id.slice(requestId.length + 1);
       const spoken = (reported.get(task) ?? 0) + (given.get(task) ?? 0);
       expect(row.charged ?? 0).toBeLessThanOrEqual(Math.min(row.reserved, spoken));
       expect(row.state).toBe(row.charged === null ? 'refunded' : 'settled');
     }
+    expect(logs.map(({ request_id: id }) => id).sort()).toEqual(rows.map(({ id }) => id).sort());
     const spent = rows.reduce((sum, { charged }) => sum + (charged ?? 0), 0);
-    const record = await target.gateway.store.read
+    expect(logs.reduce((sum, { quota: cost }) => sum + cost, 0)).toBe(spent);
+    const { used_quota: used } = await target.gateway.store.read
       .selectFrom('tokens')
-      .selectAll()
+      .select('used_quota')
       .where('id', '=', token.id)
       .executeTakeFirstOrThrow();
-    expect([record.remain_quota, record.used_quota]).toEqual([quota - spent, spent]);
-    const logs = (await logRows(target)).filter(({ token_id: id }) => id === token.id);
-    expect(logs.map(({ request_id: id }) => id).sort()).toEqual(rows.map(({ request_id: id }) => id).sort());
+    expect([await remainingQuota(target, token.id), used]).toEqual([quota - spent, spent]);
+    expect(await target.gateway.store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0 });
     expect(errors).toEqual([]);
     return spent;
   };
