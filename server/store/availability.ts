@@ -72,14 +72,11 @@ export class Probe {
     this.#ask = ask;
   }
 
-  /** Learns from what is asked of the store otherwise. */
+  /** Learns from what is asked of the store otherwise: what fails, since what goes well may have written nothing. */
   watch(result: Promise<unknown>): void {
-    result.then(
-      () => this.good(),
-      (error: unknown) => {
-        if (error instanceof StoreUnavailable) this.doubt();
-      },
-    );
+    result.catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) this.doubt();
+    });
   }
 
   /** It has just worked. */
