@@ -58,6 +58,8 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
         base_url: upstream.url,
         key: 'k',
         models: ['iota-*'],
+        // Before the sandbox's channel, which has them too.
+        priority: 10,
         private_files: true,
       });
       await writeFile(site.options.config, JSON.stringify(config));
@@ -156,6 +158,8 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       const url = await startBalancer();
       const streams = await Promise.all([call(url, { stream: true }), call(url, { stream: true })]);
       const texts = streams.map((stream) => stream.text());
+      // Told by what waits for them below.
+      Promise.all(texts).catch(() => {});
       await vi.waitFor(() => expect(held).toHaveLength(2));
       const sessions = [await session(url), await session(url)];
 
@@ -168,6 +172,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
           statuses.push(answer.status);
         }
       });
+      Promise.all(callers).catch(() => {});
       const answered = (count: number) =>
         vi.waitFor(() => expect(statuses.length).toBeGreaterThanOrEqual(count), { timeout: 30_000 });
       await answered(20);
