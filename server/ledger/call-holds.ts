@@ -101,7 +101,7 @@ export class CallHolds implements Holds, Reclaiming {
     const { requestId, token } = request;
     const amount = quota('amount', request.amount);
     if (this.#holds.has(requestId)) return 'duplicate';
-    // What cannot be written must not be held; as long as anything is written, asking costs nothing.
+    // What cannot be written must not be held.
     await this.#parts.store.check();
     if (token.unlimited === true) {
       this.#open(request, undefined);

@@ -79,11 +79,6 @@ export class Probe {
     });
   }
 
-  /** It has just worked. */
-  good(): void {
-    this.#goodUntil = performance.now() + freshMs;
-  }
-
   /** It may work no more: the next one who wants to know asks. */
   doubt(): void {
     this.#goodUntil = 0;
@@ -94,7 +89,9 @@ export class Probe {
     if (performance.now() < this.#goodUntil) return;
     this.#asking ??= this.#ask()
       .then(
-        () => this.good(),
+        () => {
+          this.#goodUntil = performance.now() + freshMs;
+        },
         (error: unknown) => {
           throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
         },
