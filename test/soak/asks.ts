@@ -3,28 +3,26 @@ import type { Ask } from './evidence.ts';
 /** Quota per unit of everything, as the site has it. */
 export const price = 10;
 
-type Random = () => number;
+export type Random = () => number;
 
 const words = 'a kite over the sea goes far and comes back when the wind turns at noon'.split(' ');
-const pick = <T>(random: Random, of: readonly [T, ...T[]]): T =>
-  of[Math.floor(random() * of.length)] ?? of[0];
+export function pick<T>(random: Random, of: readonly [T, ...T[]]): T {
+  return of[Math.floor(random() * of.length)] ?? of[0];
+}
 
 /** Plain text, each character of which is one unit. */
-function text(random: Random): string {
+export function text(random: Random): string {
   return Array.from({ length: 1 + Math.floor(random() * 9) }, () => pick(random, ['kite', ...words])).join(
     ' ',
   );
 }
 
-const post = (kind: string, path: string, body: unknown, more: Partial<Ask> = {}): Ask => ({
-  kind,
-  method: 'POST',
-  path,
-  body,
-  ...more,
-});
+export function post(kind: string, path: string, body: unknown, more: Partial<Ask> = {}): Ask {
+  return { kind, method: 'POST', path, body, ...more };
+}
 
 const speechPath = '/v1/audio/speech';
+const messages = { 'compat-version': '2023-06-01' };
 const speech = (input: string) => ({ model: 'alpha3-tts-flash', voice: 'Aria', input });
 const streamed = (input: string) => ({ ...speech(input), stream: true, response_format: 'pcm' });
 const nativeSpeech = (input: string) => ({
@@ -64,10 +62,15 @@ export function plainCall(random: Random): Ask {
     ),
     post('embedding', '/v1/embeddings', embedding(input), { costsOf: usageOf }),
     post('message', '/v1/messages', message(input), {
-      headers: { 'compat-version': '2023-06-01' },
+      headers: messages,
       costsOf: usageOf,
     }),
-    { kind: 'models', method: 'GET', path: '/v1/models' } as const,
+    post('message stream', '/v1/messages', { ...message(input), stream: true }, { headers: messages }),
+    pick<Ask>(random, [
+      { kind: 'models', method: 'GET', path: '/v1/models' },
+      { kind: 'list of videos', method: 'GET', path: '/v1/videos?limit=5' },
+      { kind: 'log', method: 'GET', path: '/api/log/search?page_size=5' },
+    ]),
   ]);
 }
 
@@ -100,22 +103,33 @@ export function badCall(random: Random): Ask {
 export function faultyCall(random: Random): Ask {
   const [trigger, statuses] = pick<readonly [string, readonly number[]]>(random, [
     ['reject', [400]],
+    ['unauthorized', [502]],
+    ['denied', [502]],
     ['throttle', [429]],
     ['error', [502]],
     ['unavailable', [502, 503]],
     ['malformed', [502]],
     ['drop', [502]],
     ['fail-late', [502]],
+    ['slow', []],
+    ['no-audio', [502]],
+    ['expired-url', [502]],
   ]);
   const input = `[[${trigger}]] ${text(random)}`;
   const more = { statuses: [...statuses, 200], mayBreak: true };
   return pick(random, [
     post(`faulty speech`, speechPath, speech(input), more),
     post(`faulty stream`, speechPath, streamed(input), more),
+    post(
+      'faulty native speech',
+      '/api/v1/services/aigc/multimodal-generation/generation',
+      nativeSpeech(input),
+      more,
+    ),
     post(`faulty embedding`, '/v1/embeddings', embedding(input), more),
     post(`faulty message`, '/v1/messages', message(input), {
       ...more,
-      headers: { 'compat-version': '2023-06-01' },
+      headers: messages,
     }),
   ]);
 }
@@ -131,35 +145,14 @@ export function leaver(random: Random): Ask {
   ]);
 }
 
-/** A task; most come to a good end. */
-export function taskCreation(random: Random): Ask {
-  const trigger = pick(random, [
-    '',
-    '',
-    '',
-    '[[fail-late]] ',
-    '[[poll-error]] ',
-    '[[poll-drop]] ',
-    '[[slow]] ',
-  ]);
-  const prompt = `${trigger}${text(random)}`;
-  const task = { makesTask: true } as const;
-  return pick(random, [
-    post('video', '/v1/videos', { model: 'gamma3.0-video', prompt, seconds: '2', size: '480p' }, task),
-    post(
-      'native video',
-      '/api/v1/services/aigc/video-generation/video-synthesis',
-      { model: 'gamma3.0-video', input: { prompt }, parameters: { duration: 2, resolution: '480P' } },
-      task,
-    ),
-    post(
-      'official video',
-      '/v1/video/generations',
-      { model: 'epsilon-delta-2-0-fast-260128', prompt, seconds: '4', size: '480p' },
-      task,
-    ),
-    post('lyrics', '/sigma/submit/lyrics', { prompt }, task),
-    post('lyrics', '/sigma/submit/lyrics', { prompt }, task),
-    post('image job', '/imgjob/submit/imagine', { prompt }, task),
-  ]);
+/** A client that lets its answer wait, so that all on the way to it has to. */
+export function slowReader(random: Random): Ask {
+  const input = Array.from({ length: 40 }, () => text(random))
+    .join(' ')
+    .slice(0, 600)
+    .trim();
+  return post('slow reader', speechPath, streamed(input), {
+    ...characters(input),
+    readsAfterMs: 500 + Math.floor(random() * 2_500),
+  });
 }

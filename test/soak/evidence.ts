@@ -2,7 +2,7 @@
 export interface Ask {
   /** For people, and for the table of the report. */
   kind: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'DELETE';
   path: string;
   body?: unknown;
   headers?: Readonly<Record<string, string>>;
@@ -12,12 +12,16 @@ export interface Ask {
   mayBreak?: boolean;
   /** The client leaves after so many milliseconds. */
   leaveAfterMs?: number;
+  /** The client reads nothing of the answer before so many milliseconds. */
+  readsAfterMs?: number;
   /** Quota that a whole answer costs, if that is known beforehand. */
   costs?: number;
   /** Quota that a whole answer costs, as it says itself. */
   costsOf?: (body: string) => number | undefined;
   /** Its answer tells the id of a task. */
   makesTask?: boolean;
+  /** Where the task's end is to be told, at the receiver. */
+  hook?: string;
 }
 
 /** An answer that came whole, or the end of a session that the gateway confirmed. */
@@ -37,6 +41,8 @@ export interface SoakKey {
   id: number;
   secret: string;
   granted: number;
+  /** It is being deleted, so that it may be refused from now on. */
+  revoked?: boolean;
 }
 
 /** All that customers were told, and what must never have happened. */
@@ -45,8 +51,10 @@ export class Evidence {
   readonly faults: string[] = [];
   /** How often each outcome came, by `<kind> <outcome>`. */
   readonly outcomes = new Map<string, number>();
-  /** Tasks that were told and have not come to their end, by the address to poll them at, with their key. */
-  readonly openTasks = new Map<string, SoakKey>();
+  /** Tasks that were told and have not come to their end, by the address to poll them at, with the answer that told them. */
+  readonly openTasks = new Map<string, Told>();
+  /** Where the ends of tasks that were told are to be told too, with the address to poll each at. */
+  readonly hooks = new Map<string, string>();
   tasks = 0;
 
   count(kind: string, outcome: string): void {

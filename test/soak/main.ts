@@ -1,16 +1,19 @@
 import { parseArgs } from 'node:util';
 import { killAll } from '../bench/processes.ts';
+import { countOf } from './open-files.ts';
 import { type SoakReport, soak } from './soak.ts';
 
 const usage = `npm run soak -- --minutes N [options]
-Has customers do all that they can to gateways of their own with throw-away data, kills gateways meanwhile, and ends in a verdict:
+Has customers do all that they can to gateways of their own with throw-away data, disturbs and kills gateways meanwhile, and ends in a verdict:
 every unit accounted for, nothing told and lost, nothing twice, no unexpected 5xx, open files (from 1.7 minutes) and memory (from 10) as after
 warm-up.
 
   --minutes N       how long, from 0.2 to 1440
   --seed S          a whole number: the same order of requests and kills; default: another one each time
-  --database URL    PostgreSQL, with two gateways, in a schema that is dropped at the end; default: SQLite, with one
+  --database URL    PostgreSQL, in a schema that is dropped at the end; default: SQLite, with one gateway
+  --nodes N         gateways on PostgreSQL, any of which may be killed, 1 to 8, default 2
   --customers N     at once, 1 to 64, default 10
+  --rate N          requests a second, of all customers together, 1 to 10000; default: as fast as they are answered
   --json            print the report as JSON`;
 
 function read() {
@@ -19,7 +22,9 @@ function read() {
       minutes: { type: 'string' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       database: { type: 'string' },
+      nodes: { type: 'string' },
       customers: { type: 'string', default: '10' },
+      rate: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -31,14 +36,29 @@ function read() {
     throw new Error(`--minutes must be from 0.2 to 1440, not ${minutes}.`);
   if (!/^\d{1,9}$/.test(seed))
     throw new Error(`--seed must be a whole number of up to 9 digits, not ${seed}.`);
-  if (!(Number.isInteger(Number(customers)) && Number(customers) >= 1 && Number(customers) <= 64))
-    throw new Error(`--customers must be a whole number from 1 to 64, not ${customers}.`);
   if (database !== undefined && !/^postgres(ql)?:\/\//.test(database))
     throw new Error('--database must be a postgres:// address.');
+  const wanted = values.nodes ?? (database === undefined ? '1' : '2');
+  if (database === undefined && wanted !== '1') throw new Error('--nodes: several share a --database.');
   return {
     json: values.json,
-    soak: { seconds: Number(minutes) * 60, seed: Number(seed), customers: Number(customers), database },
+    soak: {
+      seconds: Number(minutes) * 60,
+      seed: Number(seed),
+      nodes: whole('nodes', wanted, 8),
+      customers: whole('customers', customers, 64),
+      rate: values.rate === undefined ? undefined : whole('rate', values.rate, 10_000),
+      database,
+    },
   };
+}
+
+/** @throws Error when it is no whole number from 1 to `most` */
+function whole(option: string, given: string, most: number): number {
+  const number = Number(given);
+  if (!(Number.isInteger(number) && number >= 1 && number <= most))
+    throw new Error(`--${option} must be a whole number from 1 to ${most}, not ${given}.`);
+  return number;
 }
 
 function inWords(report: SoakReport): string {
@@ -46,7 +66,7 @@ function inWords(report: SoakReport): string {
   const figures = footprints.map(({ warm, end }, index) =>
     [
       `gateway ${index + 1}: resident ${warm.residentMb.toFixed(1)} MB after warm-up, ${end.residentMb.toFixed(1)} at the end`,
-      `; open files ${warm.openFiles}, ${end.openFiles}${judged.memory ? '' : '; too short to judge memory'}`,
+      `; open files ${countOf(warm.openFiles)}, ${countOf(end.openFiles)}${judged.memory ? '' : '; too short to judge memory'}`,
     ].join(''),
   );
   return [

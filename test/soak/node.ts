@@ -1,14 +1,17 @@
-import { readdir } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
 import manifest from '../../package.json' with { type: 'json' };
 import { here, ServerProcess } from '../bench/processes.ts';
 import type { GatewayOptions } from '../faults/gateway-process.ts';
+import { countOf, type OpenFiles, openFilesOf } from './open-files.ts';
 
 const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** What a gateway takes of its machine while it rests. */
 export interface Footprint {
   residentMb: number;
-  openFiles: number;
+  openFiles: OpenFiles;
+  /** How many of them are connections to others than the database. */
+  outside: number;
 }
 
 /** A gateway that is started as an operator would, killed, and started again on the same data. */
@@ -16,6 +19,8 @@ export class Node {
   readonly #options: GatewayOptions;
   readonly #core: 'measured' | 'others';
   readonly #onCrash: (what: string) => void;
+  /** How its connections to PostgreSQL are called. */
+  readonly session = `soak_${randomUUID()}`;
   #server: ServerProcess | undefined;
   /** Grows at every kill: who asked before and was cut off has nothing to complain about. */
   life = 0;
@@ -34,6 +39,8 @@ export class Node {
 
   async start(): Promise<void> {
     const { dataDir, config, databaseUrl } = this.#options;
+    const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
+    database?.searchParams.set('application_name', this.session);
     const server = await ServerProcess.start({
       module: here('../../server/main.ts'),
       core: this.#core,
@@ -43,7 +50,7 @@ export class Node {
         PORT: '0',
         DATA_DIR: dataDir,
         CONFIG: config,
-        DATABASE_URL: databaseUrl ?? '',
+        DATABASE_URL: database?.href ?? '',
         BOOTSTRAP_KEY: '',
         LOG_LEVEL: 'error',
         PUBLIC_URL: '',
@@ -68,6 +75,12 @@ export class Node {
     await this.start();
   }
 
+  /** Has it read its configuration again. */
+  reload(): void {
+    const pid = this.#server?.pid;
+    if (pid !== undefined) process.kill(pid, 'SIGHUP');
+  }
+
   /** As an operator stops it. @throws Error when it does not end with 0. */
   async stop(): Promise<void> {
     const server = this.#server;
@@ -77,10 +90,16 @@ export class Node {
   }
 
   async footprint(): Promise<Footprint> {
-    if (this.#server === undefined) throw new Error('a gateway that is not there takes nothing');
+    const server = this.#server;
+    if (server?.pid === undefined) throw new Error('a gateway that is not there takes nothing');
+    const openFiles = await openFilesOf(server.pid);
+    const { databaseUrl } = this.#options;
+    const database =
+      databaseUrl === undefined ? '' : `connection to port ${new URL(databaseUrl).port || 5432}`;
     return {
-      residentMb: (await this.#server.residentBytes()) / 1e6,
-      openFiles: (await readdir(`/proc/${this.#server.pid}/fd`)).length,
+      residentMb: (await server.residentBytes()) / 1e6,
+      openFiles,
+      outside: countOf(openFiles, (kind) => kind.startsWith('connection to') && kind !== database),
     };
   }
 }

@@ -7,7 +7,15 @@ test.each(engines)(
   { timeout: 300_000 },
   async (engine) => {
     const database = engine === 'postgres' ? databaseUrl : undefined;
-    const report = await soak({ seconds: 12, seed: 13, database, customers: 8, onPhase: () => {} });
+    const report = await soak({
+      seconds: 12,
+      seed: 13,
+      database,
+      nodes: engine === 'postgres' ? 2 : 1,
+      customers: 8,
+      rate: 20,
+      onPhase: () => {},
+    });
     expect(report.faults).toEqual([]);
     expect(report.kills).toBeGreaterThan(0);
     expect(report.tasks).toBeGreaterThan(0);

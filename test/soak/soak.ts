@@ -1,3 +1,4 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { openStore } from '../../server/store/open-store.ts';
@@ -6,17 +7,24 @@ import { makeSite, type Site } from '../faults/site.ts';
 import { seeded } from '../support/seeded.ts';
 import { price, speechOf } from './asks.ts';
 import { balances, bookFaults, untilAtRest } from './books.ts';
+import { Callbacks } from './callbacks.ts';
 import { Customers, plenty } from './customers.ts';
+import { Disturbances } from './disturbances.ts';
 import { Evidence, type SoakKey } from './evidence.ts';
 import { type Footprint, Node } from './node.ts';
+import { countOf, growthOf } from './open-files.ts';
 
 export interface SoakOptions {
   seconds: number;
   seed: number;
   /** Address of the PostgreSQL database to make a schema in; undefined: SQLite. */
   database: string | undefined;
+  /** Gateways that share the database; one on SQLite. */
+  nodes: number;
   /** Customers at once. */
   customers: number;
+  /** Requests a second, of all customers together; undefined: as fast as they are answered. */
+  rate: number | undefined;
   /** Is told what happens now. */
   onPhase: (phase: string) => void;
 }
@@ -48,8 +56,8 @@ const fewFiles = 4;
 const warmSeconds = { openFiles: 30, memory: 180 };
 /** What is under way comes to its end within so many milliseconds on a slow machine. */
 const patienceMs = 120_000;
-/** Connections to a provider that are kept for the next call are gone after so many milliseconds. */
-const idleMs = 35_000;
+/** Connections for the next call to the same host are kept for as long as it offers, here a minute, and gone after so many ms. */
+const idleMs = 75_000;
 
 /** Has customers do all that they can to gateways of their own, and says what was wrong. */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
@@ -58,20 +66,26 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const evidence = new Evidence();
   const site = await makeSite(engine, database);
   const crashed = (what: string) => evidence.faults.push(what);
-  const nodes = [new Node(site.options, 'measured', crashed)];
-  if (engine === 'postgres') nodes.push(new Node(site.options, 'others', crashed));
+  const nodes = Array.from(
+    { length: options.nodes },
+    (_, index) => new Node(site.options, index === 0 ? 'measured' : 'others', crashed),
+  );
+  const callbacks = await Callbacks.start();
   try {
+    await allowCallbacks(site.options.config);
     const [rich, poor] = await makeKeys(site, seconds);
     const random = seeded(seed);
-    const customers = new Customers({ nodes, evidence, random, rich, poor });
+    const customers = new Customers({ nodes, evidence, random, rich, poor, callbacks, rate: options.rate });
+    const { config } = site.options;
+    const disturbances = new Disturbances({ nodes, customers, evidence, random, config, database });
     for (const node of nodes) await node.start();
     const warm = seconds * shares.warm;
     const judged = { openFiles: warm >= warmSeconds.openFiles, memory: warm >= warmSeconds.memory };
-    const rest = judged.openFiles ? idleMs : 0;
-    const footprints = await load(customers, nodes, { ...options, random, rest });
+    const footprints = await load({ customers, disturbances, nodes }, options, judged.openFiles ? idleMs : 0);
     options.onPhase('waiting for what is under way');
     await customers.finishTasks(patienceMs);
     for (const path of evidence.openTasks.keys()) evidence.faults.push(`${path}: the task never ended`);
+    evidence.faults.push(...(await callbacks.faults(evidence.hooks, patienceMs)));
     await untilAtRest(site.options, patienceMs);
     await spendTheLast(customers, site, evidence);
     await untilAtRest(site.options, patienceMs);
@@ -99,7 +113,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       faults: evidence.faults,
     };
   } finally {
-    await Promise.allSettled(nodes.map((node) => node.stop()));
+    await Promise.allSettled([...nodes.map((node) => node.stop()), callbacks.close()]);
     await site.remove();
   }
 }
@@ -126,46 +140,53 @@ async function makeKeys({ options, token }: Site, seconds: number): Promise<[Soa
   }
 }
 
+/** Callbacks to this machine. */
+async function allowCallbacks(config: string): Promise<void> {
+  const settings = JSON.parse(await readFile(config, 'utf8')) as object;
+  await writeFile(config, JSON.stringify({ ...settings, callbacks: { allow_private: true } }));
+}
+
+interface Company {
+  customers: Customers;
+  disturbances: Disturbances;
+  nodes: readonly Node[];
+}
+
 async function load(
-  customers: Customers,
-  nodes: readonly Node[],
-  options: SoakOptions & { random: () => number; rest: number },
+  company: Company,
+  { seconds, customers: count, onPhase }: SoakOptions,
+  restMs: number,
 ): Promise<SoakReport['footprints']> {
-  const { seconds, customers: count, onPhase, random, rest } = options;
-  const ms = seconds * 1_000;
-  onPhase('load, with kills');
-  // On PostgreSQL the first one lives on beside the other.
-  const victim = nodes.at(-1);
-  const until = performance.now() + ms * shares.kills;
-  const killing = async () => {
-    for (;;) {
-      const wait = Math.min(ms * shares.kills * 0.4, 2_000 + random() * 6_000);
-      if (performance.now() + wait > until) return;
-      await pause(wait);
-      await victim?.killAndStart();
-    }
+  const { customers, disturbances } = company;
+  const work = async (phase: string, share: number, kills: boolean) => {
+    onPhase(phase);
+    const ms = seconds * 1_000 * share;
+    await Promise.all([customers.work(count, ms), disturbances.go(ms, kills)]);
   };
-  await Promise.all([customers.work(count, ms * shares.kills), killing()]);
-  onPhase('load, to become warm');
-  await customers.work(count, ms * shares.warm);
-  const warm = await footprintsOf(customers, nodes, rest);
-  onPhase('load, to be compared');
-  await customers.work(count, ms * shares.steady);
-  const end = await footprintsOf(customers, nodes, rest);
+  await work('load, with kills', shares.kills, true);
+  await work('load, to become warm', shares.warm, false);
+  const warm = await footprintsOf(company, restMs);
+  await work('load, to be compared', shares.steady, false);
+  const end = await footprintsOf(company, restMs);
   return warm.flatMap((one, index) => {
     const later = end[index];
     return later === undefined ? [] : [{ warm: one, end: later }];
   });
 }
 
-async function footprintsOf(
-  customers: Customers,
-  nodes: readonly Node[],
-  rest: number,
-): Promise<Footprint[]> {
+/** Of each gateway, once its connections for the next call have run out, or should have. */
+async function footprintsOf({ customers, nodes }: Company, restMs: number): Promise<Footprint[]> {
   await customers.finishTasks(patienceMs);
-  await pause(rest);
-  return Promise.all(nodes.map((node) => node.footprint()));
+  return Promise.all(
+    nodes.map(async (node) => {
+      const until = performance.now() + restMs;
+      for (;;) {
+        const footprint = await node.footprint();
+        if (footprint.outside === 0 || performance.now() > until) return footprint;
+        await pause(1_000);
+      }
+    }),
+  );
 }
 
 function footprintFaults(
@@ -175,15 +196,16 @@ function footprintFaults(
   const faults: string[] = [];
   if (judged.memory && end.residentMb > warm.residentMb * (1 + growth))
     faults.push(`resident memory grew from ${warm.residentMb.toFixed(1)} to ${end.residentMb.toFixed(1)} MB`);
-  if (judged.openFiles && end.openFiles > Math.max(warm.openFiles * (1 + growth), warm.openFiles + fewFiles))
-    faults.push(`open files grew from ${warm.openFiles} to ${end.openFiles}`);
+  const [before, after] = [countOf(warm.openFiles), countOf(end.openFiles)];
+  if (judged.openFiles && after > Math.max(before * (1 + growth), before + fewFiles))
+    faults.push(`open files grew from ${before} to ${after}: ${growthOf(warm.openFiles, end.openFiles)}`);
   return faults;
 }
 
 /** Some of the keys that were spent from: what they have left can be spent to the last unit, since nothing holds it. */
 async function spendTheLast(customers: Customers, site: Site, evidence: Evidence): Promise<void> {
   const left = await balances(site.options);
-  for (const key of customers.spent.slice(-5)) {
+  for (const key of customers.spent.filter(({ revoked }) => revoked !== true).slice(-5)) {
     const remain = left.get(key.id) ?? 0;
     const affordable = Math.min(500, Math.floor(remain / price));
     if (affordable === 0) continue;

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import { price } from './asks.ts';
+import { pick, price } from './asks.ts';
 import type { Evidence, SoakKey } from './evidence.ts';
 import type { Node } from './node.ts';
 
@@ -14,21 +14,33 @@ interface Dialogue {
   kind: string;
   path: string;
   /** What the client sends when it is there, and after each event of the gateway. */
-  answer(event: string): object[];
+  answer(event: string, text: string): object[];
   /** The event after which all is done. */
   last: string;
   /** Of the request id in the books: an inference socket has several tasks. */
   suffix: string;
 }
 
-const text = 'A kite over the sea.';
+const spoken = 'A kite over the sea.';
+/** Documented triggers of the upstream: some end the session, others only trouble it. */
+const troubles = [
+  '[[reject]]',
+  '[[throttle]]',
+  '[[error]]',
+  '[[fail-late]]',
+  '[[drop]]',
+  '[[garbage]]',
+  '[[malformed]]',
+  '[[no-audio]]',
+  '[[slow]]',
+] as const;
 
 const realtime: Dialogue = {
   kind: 'realtime session',
   path: '/v1/realtime?model=alpha3-tts-flash-realtime',
   last: 'session.finished',
   suffix: '',
-  answer(event) {
+  answer(event, text) {
     if (event === 'open')
       return [{ event_id: 'e1', type: 'session.update', session: { voice: 'Aria', mode: 'server_commit' } }];
     if (event !== 'session.updated') return [];
@@ -51,7 +63,7 @@ const inference: Dialogue = {
   path: '/api-ws/v1/inference?model=voxa-v3-flash',
   last: 'task-finished',
   suffix: '.1',
-  answer(event) {
+  answer(event, text) {
     const parameters = { text_type: 'PlainText', voice: 'voxanna' };
     if (event === 'open') return [act('run-task', { ...task, parameters, input: {} })];
     if (event !== 'task-started') return [];
@@ -63,6 +75,8 @@ const inference: Dialogue = {
 export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): Promise<void> {
   const { kind, path, answer, last, suffix } = random() < 0.5 ? realtime : inference;
   const leaves = random() < 0.2;
+  const trouble = random() < 0.15 ? `${pick(random, troubles)} ` : '';
+  const text = trouble + spoken;
   const up = nodes.filter(({ url }) => url !== undefined);
   const node = up[Math.floor(random() * up.length)];
   if (node?.url === undefined) return;
@@ -78,7 +92,7 @@ export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): 
   // Not `once` of events, which an error would reject.
   const closed = new Promise((resolve) => socket.once('close', resolve));
   const send = (event: string) => {
-    for (const frame of answer(event)) socket.send(JSON.stringify(frame));
+    for (const frame of answer(event, text)) socket.send(JSON.stringify(frame));
   };
   socket.on('upgrade', ({ headers }) => {
     requestId = `${String(headers['x-request-id'])}${suffix}`;
@@ -99,7 +113,9 @@ export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): 
     send(name);
     if (name === last) socket.close();
   });
+  let late = false;
   const timer = setTimeout(() => {
+    late = true;
     seen.push('and then nothing for a minute');
     socket.terminate();
   }, 60_000);
@@ -112,10 +128,11 @@ export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): 
       kind,
       tokenId: key.id,
       status: 200,
-      costs: text.length * price,
+      costs: trouble === '' ? text.length * price : undefined,
       logged: true,
     });
   } else if (leaves && seen.length >= 3) evidence.count(kind, 'left');
+  else if (trouble !== '' && !late) evidence.count(kind, 'failed, as it was to');
   else if (node.life !== life) evidence.count(kind, 'cut off by a kill');
   else if (/^503 retry-after \d/.test(refused)) evidence.count(kind, '503');
   else evidence.fault(kind, `ended after ${refused} ${JSON.stringify(seen)}, request ${requestId}`);
