@@ -56,6 +56,12 @@ export class Evidence {
   /** Where the ends of tasks that were told are to be told too, with the address to poll each at. */
   readonly hooks = new Map<string, string>();
   tasks = 0;
+  readonly #onFault: (what: string) => void;
+
+  /** @param onFault is told each fault of an answer when it is found */
+  constructor(onFault: (what: string) => void) {
+    this.#onFault = onFault;
+  }
 
   count(kind: string, outcome: string): void {
     const name = `${kind}: ${outcome}`;
@@ -65,5 +71,6 @@ export class Evidence {
   fault(kind: string, what: string): void {
     this.count(kind, 'FAULT');
     this.faults.push(`${kind}: ${what}`);
+    this.#onFault(`${new Date().toISOString()} ${kind}: ${what}`);
   }
 }

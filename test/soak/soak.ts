@@ -25,7 +25,7 @@ export interface SoakOptions {
   customers: number;
   /** Requests a second, of all customers together; undefined: as fast as they are answered. */
   rate: number | undefined;
-  /** Is told what happens now. */
+  /** Is told what happens now, and what is wrong as soon as it is seen. */
   onPhase: (phase: string) => void;
 }
 
@@ -63,7 +63,7 @@ const idleMs = 75_000;
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const { seconds, seed, database } = options;
   const engine = database === undefined ? 'sqlite' : 'postgres';
-  const evidence = new Evidence();
+  const evidence = new Evidence(options.onPhase);
   const site = await makeSite(engine, database);
   const crashed = (what: string) => evidence.faults.push(what);
   const nodes = Array.from(
