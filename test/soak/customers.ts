@@ -3,7 +3,7 @@ import { Agent, fetch } from 'undici';
 import { nativePoll, pollPath } from '../faults/poll-path.ts';
 import { badCall, faultyCall, leaver, plainCall, slowReader } from './asks.ts';
 import type { Callbacks } from './callbacks.ts';
-import type { Ask, Evidence, SoakKey, Told } from './evidence.ts';
+import { type Ask, type Evidence, patienceMs, type SoakKey, type Told } from './evidence.ts';
 import type { Node } from './node.ts';
 import { speakOnSocket } from './sockets.ts';
 import { taskCreation, taskEnd } from './task-asks.ts';
@@ -25,8 +25,6 @@ export interface CustomersParts {
 const emptyAfter = 12;
 /** Of tasks that are under way no more are made. */
 const mostTasks = 12;
-/** Longer than any call takes on a slow machine, in milliseconds. */
-const patienceMs = 60_000;
 
 /** Customers who ask for everything that there is, in the order that the seed gives, and note what they are told. */
 export class Customers {
@@ -77,6 +75,7 @@ export class Customers {
       return undefined;
     }
     const { life } = node;
+    const begun = performance.now();
     const leaving = ask.leaveAfterMs === undefined ? [] : [AbortSignal.timeout(ask.leaveAfterMs)];
     const late = AbortSignal.timeout(patienceMs);
     try {
@@ -95,6 +94,7 @@ export class Customers {
       });
       if (ask.readsAfterMs !== undefined) await pause(ask.readsAfterMs);
       const body = await answer.text();
+      evidence.took(ask.kind, performance.now() - begun);
       this.#judge(ask, key, answer, body);
       return answer.status;
     } catch (error) {

@@ -31,10 +31,12 @@ export class Disturbances {
   async go(ms: number, kills: boolean): Promise<void> {
     const { random, database } = this.#parts;
     const until = performance.now() + ms;
+    const kill = kills ? [() => this.#kill()] : [];
     const all = [
-      ...(kills ? [() => this.#kill(), () => this.#kill()] : []),
+      ...kill,
       ...(database === undefined ? [] : [() => this.#cutOff(database)]),
       () => this.#reload(),
+      ...kill,
       () => this.#revoke(),
     ];
     for (let turn = 0; ; turn += 1) {

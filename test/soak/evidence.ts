@@ -1,3 +1,6 @@
+/** What takes longer than so many milliseconds hangs, even on a machine with ten times as much to do as it can. */
+export const patienceMs = 180_000;
+
 /** What a customer asks for. */
 export interface Ask {
   /** For people, and for the table of the report. */
@@ -56,6 +59,8 @@ export class Evidence {
   /** Where the ends of tasks that were told are to be told too, with the address to poll each at. */
   readonly hooks = new Map<string, string>();
   tasks = 0;
+  /** Milliseconds that the slowest whole answer took, and what it answered: told, and not judged. */
+  slowest = { kind: '', ms: 0 };
   readonly #onFault: (what: string) => void;
 
   /** @param onFault is told each fault of an answer when it is found */
@@ -66,6 +71,10 @@ export class Evidence {
   count(kind: string, outcome: string): void {
     const name = `${kind}: ${outcome}`;
     this.outcomes.set(name, (this.outcomes.get(name) ?? 0) + 1);
+  }
+
+  took(kind: string, ms: number): void {
+    if (ms > this.slowest.ms) this.slowest = { kind, ms };
   }
 
   fault(kind: string, what: string): void {

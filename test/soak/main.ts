@@ -5,7 +5,7 @@ import { type SoakReport, soak } from './soak.ts';
 
 const usage = `npm run soak -- --minutes N [options]
 Has customers do all that they can to gateways of their own with throw-away data, disturbs and kills gateways meanwhile, and ends in a verdict:
-every unit accounted for, nothing told and lost, nothing twice, no unexpected 5xx, open files (from 1.7 minutes) and memory (from 10) as after
+every unit accounted for, nothing told and lost, nothing twice, no unexpected 5xx, open files (from 1 minute) and memory (from 10) as after
 warm-up.
 
   --minutes N       how long, from 0.2 to 1440
@@ -62,7 +62,8 @@ function whole(option: string, given: string, most: number): number {
 }
 
 function inWords(report: SoakReport): string {
-  const { engine, seed, seconds, calls, tasks, kills, outcomes, books, footprints, judged, faults } = report;
+  const { engine, seed, seconds, calls, tasks, kills, outcomes, slowest, books, footprints, judged, faults } =
+    report;
   const figures = footprints.map(({ warm, end }, index) =>
     [
       `gateway ${index + 1}: resident ${warm.residentMb.toFixed(1)} MB after warm-up, ${end.residentMb.toFixed(1)} at the end`,
@@ -72,6 +73,7 @@ function inWords(report: SoakReport): string {
   return [
     ...Object.entries(outcomes).map(([name, count]) => `${String(count).padStart(8)}  ${name}`),
     `${engine}, seed ${seed}, ${seconds} s: ${calls} requests, ${tasks} tasks, ${kills} kills`,
+    `the slowest answer took ${(slowest.ms / 1_000).toFixed(1)} s: ${slowest.kind}`,
     `granted ${books.granted} = left ${books.left} + held ${books.held} + leased ${books.leased} + spent ${books.spent}`,
     ...figures,
     ...(faults.length === 0

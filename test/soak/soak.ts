@@ -10,7 +10,7 @@ import { balances, bookFaults, untilAtRest } from './books.ts';
 import { Callbacks } from './callbacks.ts';
 import { Customers, plenty } from './customers.ts';
 import { Disturbances } from './disturbances.ts';
-import { Evidence, type SoakKey } from './evidence.ts';
+import { Evidence, patienceMs, type SoakKey } from './evidence.ts';
 import { type Footprint, Node } from './node.ts';
 import { countOf, growthOf } from './open-files.ts';
 
@@ -37,6 +37,7 @@ export interface SoakReport {
   tasks: number;
   kills: number;
   outcomes: Record<string, number>;
+  slowest: Evidence['slowest'];
   books: Omit<Audit, 'problems' | 'more'>;
   /** Of each gateway: at rest after warm-up, and at the end. */
   footprints: { warm: Footprint; end: Footprint }[];
@@ -53,9 +54,7 @@ const little = 3_000;
 const growth = 0.1;
 const fewFiles = 4;
 /** So long a gateway has to become warm before each is judged, in seconds. */
-const warmSeconds = { openFiles: 30, memory: 180 };
-/** What is under way comes to its end within so many milliseconds on a slow machine. */
-const patienceMs = 120_000;
+const warmSeconds = { openFiles: 15, memory: 180 };
 /** Connections for the next call to the same host are kept for as long as it offers, here a minute, and gone after so many ms. */
 const idleMs = 75_000;
 
@@ -107,6 +106,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       tasks: evidence.tasks,
       kills: nodes.reduce((sum, { kills }) => sum + kills, 0),
       outcomes,
+      slowest: evidence.slowest,
       books,
       footprints,
       judged,

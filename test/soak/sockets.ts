@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { pick, price } from './asks.ts';
-import type { Evidence, SoakKey } from './evidence.ts';
+import { type Evidence, patienceMs, type SoakKey } from './evidence.ts';
 import type { Node } from './node.ts';
 
 interface Speaker {
@@ -81,13 +81,14 @@ export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): 
   const node = up[Math.floor(random() * up.length)];
   if (node?.url === undefined) return;
   const { life } = node;
+  const begun = performance.now();
   const seen: string[] = [];
   let requestId = '';
   let refused = '';
   const socket = new WebSocket(node.url.replace(/^http/, 'ws') + path, {
     headers: { authorization: `Bearer ${key.secret}` },
     perMessageDeflate: false,
-    handshakeTimeout: 60_000,
+    handshakeTimeout: patienceMs,
   });
   // Not `once` of events, which an error would reject.
   const closed = new Promise((resolve) => socket.once('close', resolve));
@@ -116,11 +117,12 @@ export async function speakOnSocket({ nodes, random, evidence, key }: Speaker): 
   let late = false;
   const timer = setTimeout(() => {
     late = true;
-    seen.push('and then nothing for a minute');
+    seen.push('and then nothing for minutes');
     socket.terminate();
-  }, 60_000);
+  }, patienceMs);
   await closed;
   clearTimeout(timer);
+  evidence.took(kind, performance.now() - begun);
   if (seen.includes(last)) {
     evidence.count(kind, 'done');
     evidence.told.push({
