@@ -10,14 +10,15 @@ import { type MutationReport, summarize } from './mutation-summary.ts';
 /**
  * `npm run mutate -- server/ledger [server/tasks/poller.ts:20-60] [--tests 'test/ledger/*.test.ts'] [--least 90]`: changes the
  * code in a copy, bit by bit, and prints where no test minds, by file and line. One room may take the better part of an
- * hour. With SQLite only, so that a change is judged by the quickest tests.
+ * hour. With SQLite only, so that a change is judged by the quickest tests; `--postgres` is for code that several gateways
+ * on one PostgreSQL run, such as shared limits.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Which tests are to notice a change in a room; others would, too, but later. A room without a line: `test/<room>/`. */
 const testsOf: Readonly<Record<string, readonly string[]>> = {
-  accounts: ['test/server/{client-address,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
-  inference: ['test/realtime/{duplex*,task-states,hang-up}.test.ts'],
+  accounts: ['test/server/{client-address,exchange,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
+  inference: ['test/realtime/{duplex*,task-*,hang-up,shutdown}.test.ts'],
   ledger: [
     'test/ledger/*.test.ts',
     'test/realtime/{duplex-books,session-books}.test.ts',
@@ -53,7 +54,11 @@ function testsFor(targets: readonly string[]): string[] {
   return [...rooms].flatMap((room) => testsOf[room] ?? [`test/${room}/**/*.test.ts`]);
 }
 
-async function mutate(mutated: readonly string[], tests: readonly string[]): Promise<MutationReport> {
+async function mutate(
+  mutated: readonly string[],
+  tests: readonly string[],
+  postgres: boolean,
+): Promise<MutationReport> {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-mutate-'));
   try {
     const report = join(folder, 'mutation.json');
@@ -62,7 +67,11 @@ async function mutate(mutated: readonly string[], tests: readonly string[]): Pro
       mutate: mutated,
       testFiles: tests,
       testRunner: 'vitest',
-      plugins: [fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner'))],
+      plugins: [
+        fileURLToPath(import.meta.resolve('@stryker-mutator/vitest-runner')),
+        join(root, 'test/support/mutate-words.ts'),
+      ],
+      ignorers: ['words'],
       vitest: { configFile: 'test/support/mutate.vitest.ts', related: false },
       coverageAnalysis: 'perTest',
       concurrency: 1,
@@ -83,8 +92,10 @@ async function mutate(mutated: readonly string[], tests: readonly string[]): Pro
           ...process.env,
           PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`,
           CI: '',
+          // What tests that were ended halfway leave behind goes with the folder.
+          TMPDIR: folder,
           // Nothing answers there, so that the tests leave PostgreSQL out.
-          TEST_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+          ...(postgres ? {} : { TEST_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }),
         },
       });
       child.once('error', reject).once('close', resolve);
@@ -99,7 +110,11 @@ async function mutate(mutated: readonly string[], tests: readonly string[]): Pro
 try {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { tests: { type: 'string', multiple: true }, least: { type: 'string', default: '0' } },
+    options: {
+      tests: { type: 'string', multiple: true },
+      least: { type: 'string', default: '0' },
+      postgres: { type: 'boolean', default: false },
+    },
   });
   if (positionals.length === 0) throw new Unusable('name a room or a file, such as server/ledger.');
   const least = Number(values.least);
@@ -108,7 +123,7 @@ try {
   const tests = values.tests ?? testsFor(targets);
   if (globSync(tests, { cwd: root }).length === 0)
     throw new Unusable(`--tests: there is no test file ${tests.join(', ')}.`);
-  const { lines, score } = summarize(await mutate(targets, tests));
+  const { lines, score } = summarize(await mutate(targets, tests, values.postgres));
   for (const line of lines) console.log(line);
   process.exitCode = score < least ? 1 : 0;
 } catch (error) {
