@@ -11,7 +11,7 @@ const maxAddresses = 100;
  * @throws Failure 400 that names the line
  */
 export function readAllowIps(text: string): string[] | null {
-  const lines = text.split(/[\n\r]+/).map((line) => line.trim());
+  const lines = text.split(/[\n\r]/).map((line) => line.trim());
   const ranges = [...new Set(lines.filter((line) => line !== ''))];
   if (ranges.length > maxAddresses)
     throw invalid('allow_ips', `must have at most ${maxAddresses} addresses.`);

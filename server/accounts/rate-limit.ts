@@ -51,6 +51,11 @@ export class RateLimit {
     return takeAsked(shared, buckets, asked);
   }
 
+  /** Allowances that are remembered, because they may not be full. */
+  get size(): number {
+    return this.#buckets.size;
+  }
+
   #filled(limit: Limit, now: number): Bucket {
     const { tokenId, max } = limit;
     const bucket = this.#buckets.get(tokenId) ?? new Bucket(limit, now);

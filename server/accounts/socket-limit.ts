@@ -46,6 +46,11 @@ export class SocketLimit {
     return this.#takeAsked(shared, all, asked);
   }
 
+  /** Keys that are remembered, because sockets of theirs are open. */
+  get size(): number {
+    return this.#seats.size;
+  }
+
   async #takeAsked(
     shared: SharedSockets,
     all: readonly Seats[],

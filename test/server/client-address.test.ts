@@ -5,7 +5,7 @@ import { addressTest, isRange, isWithin } from '../../server/settings/address-ra
 
 describe('the address that a request comes from', () => {
   const trusted = addressTest(['10.0.0.0/8', 'fd00::/8']);
-  const from = (peer: string, forwarded?: string | string[]) => {
+  const from = (peer: string | undefined, forwarded?: string | string[]) => {
     const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded as string };
     return clientAddress({ socket: { remoteAddress: peer } as Socket, headers }, trusted);
   };
@@ -20,6 +20,9 @@ describe('the address that a request comes from', () => {
     ['the last of several headers', 'fd00::1', ['1.1.1.1', '198.51.100.9'], '198.51.100.9'],
     ['a proxy that speaks IPv4 over IPv6', '::ffff:10.1.2.3', '198.51.100.9', '198.51.100.9'],
     ['what is no address, which no key is for', '10.1.2.3', 'unknown', 'unknown'],
+    ['the first proxy when all are trusted', '10.1.2.3', '10.8.8.8, 10.9.9.9', '10.8.8.8'],
+    ['what stands behind a place that is empty', '10.1.2.3', '1.1.1.1, , 10.9.9.9', '10.9.9.9'],
+    ['none when the peer has gone', undefined, undefined, ''],
   ])('is %s', (_, peer, forwarded, expected) => {
     expect(from(peer, forwarded)).toBe(expected);
   });
@@ -47,4 +50,24 @@ test('ranges lie within ranges', () => {
 test('a key is limited to each address once', () => {
   expect(readAllowIps('192.0.2.7\n192.0.2.7\r\n\t10.0.0.0/8')).toEqual(['192.0.2.7', '10.0.0.0/8']);
   expect(readAllowIps(' \n')).toBeNull();
+});
+
+test('a key is limited to a hundred addresses, and is told which one is none', () => {
+  const hundred = Array.from({ length: 100 }, (_, index) => `10.0.0.${index}`);
+  expect(readAllowIps(hundred.join('\n'))).toEqual(hundred);
+  const problem = (text: string) => {
+    try {
+      return readAllowIps(text);
+    } catch (error) {
+      return error;
+    }
+  };
+  expect(problem([...hundred, '10.0.0.100'].join('\n'))).toMatchObject({
+    status: 400,
+    message: 'allow_ips: must have at most 100 addresses.',
+  });
+  expect(problem(`192.0.2.7\n${'x'.repeat(99)}`)).toMatchObject({
+    status: 400,
+    message: `allow_ips: "${'x'.repeat(60)}" is no IP address and no range such as 10.0.0.0/8.`,
+  });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { RateLimit } from '../../server/accounts/rate-limit.ts';
+import { SocketLimit } from '../../server/accounts/socket-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
 import { connect } from '../support/socket-client.ts';
 import { post } from './books.ts';
@@ -63,6 +64,75 @@ test('a key takes from every allowance that it draws on, or from none', () => {
   send(3, 0);
   expect(() => send(3, null)).toThrow(/3 requests/);
   expect(() => send(4, 5)).toThrow(/3 requests/);
+});
+
+test('only allowances that were used within a minute are remembered', () => {
+  let now = 0;
+  let requestsPerMinute = 2;
+  const limit = new RateLimit({
+    limits: () => ({ requestsPerMinute, socketsPerKey: 0 }),
+    timers: { monotonic: () => now },
+  });
+  for (let tokenId = 1; tokenId <= 100; tokenId += 1) void limit.take({ tokenId });
+  expect(limit.size).toBe(100);
+  now = 59_999;
+  void limit.take({ tokenId: 1 });
+  expect(limit.size).toBe(100);
+  now = 60_000;
+  // Each forgets two that are full; the first was used a moment ago.
+  for (let tokenId = 201; tokenId <= 250; tokenId += 1) void limit.take({ tokenId });
+  expect(limit.size).toBe(51);
+  void limit.take({ tokenId: 251 });
+  expect(limit.size).toBe(52);
+  expect(limit.take({ tokenId: 1 })).toBeUndefined();
+  expect(() => limit.take({ tokenId: 1 })).toThrow(/2 requests/);
+  requestsPerMinute = 0;
+  void limit.take({ tokenId: 300 });
+  expect(limit.size).toBe(52);
+});
+
+test('a key has so many sockets open, and is remembered while it has any', () => {
+  let socketsPerKey = 2;
+  const limit = new SocketLimit({ limits: () => ({ requestsPerMinute: 0, socketsPerKey }) });
+  const take = (tokenId = 1) => limit.take({ tokenId }) as () => void;
+  const refusal = expect.objectContaining({
+    status: 429,
+    code: 'rate_limit_exceeded',
+    message: 'This key has 2 sockets open, which is its limit; close one first.',
+    retryAfter: 1,
+  });
+  const leave = [take(), take()];
+  expect(() => take()).toThrow(refusal);
+  leave.pop()?.();
+  leave.push(take());
+  expect(limit.size).toBe(1);
+  expect(() => take()).toThrow(refusal);
+  take(2)();
+  expect(limit.size).toBe(1);
+  for (const one of leave) one();
+  expect(limit.size).toBe(0);
+  // Those that were opened without a limit count when there is one.
+  socketsPerKey = 0;
+  const free = [take(), take(), take()];
+  socketsPerKey = 2;
+  expect(() => take()).toThrow(refusal);
+  for (const one of free) one();
+  expect(limit.size).toBe(0);
+});
+
+test('a socket takes a place of every allowance that its key draws on, or of none', () => {
+  const limit = new SocketLimit({ limits: () => ({ requestsPerMinute: 0, socketsPerKey: 0 }) });
+  const outer = { tokenId: 1, requestsPerMinute: null, sockets: 1 };
+  const open = (tokenId: number) =>
+    limit.take({ tokenId, allowances: [{ ...outer, tokenId, sockets: 5 }, outer] }) as () => void;
+  const leave = open(2);
+  expect(() => open(3)).toThrow(/1 sockets/);
+  // The one that was refused left nothing behind.
+  expect(limit.size).toBe(2);
+  leave();
+  expect(limit.size).toBe(0);
+  open(3);
+  expect(limit.size).toBe(2);
 });
 
 test('the refusal carries retry-after, and an operation without a key is never refused', async () => {
