@@ -78,10 +78,11 @@ export function readProviderError(
     typeof error[name] === 'string' ? words.text(error[name], maxMessageLength) : null;
   const code = word('code');
   const type = word('type');
-  if (isThrottling(code ?? '') || type === 'rate_limit_error')
+  const name = code ?? '';
+  if (isThrottling(name) || type === 'rate_limit_error')
     return { fatal: 'rate_limit_exceeded', message: providerThrottles };
-  if (aboutOurAccount(code ?? '')) return { fatal: 'bad_response', message: providerFailed };
-  const blamed = type === 'invalid_request_error' || blamesClient(code ?? '');
+  if (aboutOurAccount(name)) return { fatal: 'bad_response', message: providerFailed };
+  const blamed = type === 'invalid_request_error' || blamesClient(name);
   const message = blamed ? word('message') || 'The provider refused the event.' : providerFailed;
   return { event: errorEvent({ type, code, message, param: word('param'), eventId: word('event_id') }) };
 }

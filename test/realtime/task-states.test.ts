@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   actions,
   movingTaskEvents,
+  readTaskFrame,
   type TaskState,
   taskEventMoves,
   taskMoves,
@@ -39,11 +40,81 @@ describe('duplex socket', () => {
     expect(taskEventMoves[state][event as (typeof movingTaskEvents)[number]] ?? state).toBe(expected);
   });
 
+  test.each([
+    ['idle', 'continue-task', 'no task runs; send run-task first.'],
+    ['starting', 'continue-task', 'wait for task-started.'],
+    ['running', 'run-task', 'another task runs; wait for task-finished.'],
+    ['finishing', 'finish-task', 'the task is finishing.'],
+  ] as const)('%s, client %s: says why not', (state, action, refused) => {
+    expect(taskMoves[state][action]).toEqual({ refused });
+  });
+
   test('there is no other state, action or event', () => {
     expect(Object.keys(taskMoves)).toEqual([...taskStates]);
     for (const state of taskStates) {
       expect(Object.keys(taskMoves[state])).toEqual([...actions]);
       for (const event of Object.keys(taskEventMoves[state])) expect(movingTaskEvents).toContain(event);
     }
+  });
+});
+
+describe('a frame of a client', () => {
+  const id = '2bf83b9a-baeb-4fda-8d9a-0123456789ab';
+  const header = { action: 'finish-task', task_id: id, streaming: 'duplex' };
+  const finish = { header, payload: { input: {} } };
+  const run = {
+    header: { ...header, action: 'run-task' },
+    payload: {
+      task_group: 'audio',
+      task: 'tts',
+      function: 'SpeechSynthesizer',
+      parameters: { text_type: 'PlainText', voice: 'v1' },
+      input: {},
+    },
+  };
+  const more = {
+    header: { ...header, action: 'continue-task' },
+    payload: { ...finish.payload, input: { text: 'a' } },
+  };
+
+  test.each([run, more, finish])('is read by its action: $header.action', (frame) => {
+    expect(readTaskFrame(JSON.stringify(frame))).toEqual({ action: frame.header.action, frame });
+  });
+
+  test.each(['', '[1]', 'null', '"finish-task"'])('%s is none', (text) => {
+    expect(readTaskFrame(text)).toEqual({ problem: 'The frame is not a JSON object.', taskId: undefined });
+  });
+
+  const told = (given: object) =>
+    readTaskFrame(JSON.stringify({ ...finish, header: { ...header, ...given } }));
+
+  test('with an unknown action is told those that there are', () => {
+    const problem = 'header.action: must be one of run-task, continue-task, finish-task.';
+    expect(told({ action: 'stop-task' })).toEqual({ problem, taskId: id });
+    expect(readTaskFrame('{}')).toEqual({ problem, taskId: undefined });
+  });
+
+  test.each([id, id.replaceAll('-', ''), id.toUpperCase(), '2bf83b9abaeb-4fda8d9a0123456789ab'])(
+    'that is wrong is told by its task, %s',
+    (task_id) => {
+      expect(told({ task_id, streaming: 'no' })).toEqual({
+        problem: 'header.streaming: must be "duplex".',
+        taskId: task_id,
+      });
+    },
+  );
+
+  test.each([
+    undefined,
+    7,
+    [id],
+    '',
+    `${id}0`,
+    `0${id}`,
+    id.slice(1),
+    ...[0, 9, 14, 19, 24].map((at) => `${id.slice(0, at)}g${id.slice(at + 1)}`),
+    id.replace('-', '--'),
+  ])('that names the task %j names none', (task_id) => {
+    expect(told({ task_id, action: 'x' })).toMatchObject({ taskId: undefined });
   });
 });

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { findModel } from '../../server/models/catalogue.ts';
+import { readClientEvent, sessionProblem } from '../../server/realtime/events.ts';
+import { SeenIds } from '../../server/sockets/frames.ts';
+
+describe('an event of a client', () => {
+  const read = (event: unknown, seen = new SeenIds()) => readClientEvent(JSON.stringify(event), seen);
+
+  test.each([
+    { type: 'session.update', session: { voice: 'Aria', mode: 'commit' } },
+    { type: 'input_text_buffer.append', text: 'Hello.' },
+    { type: 'input_text_buffer.commit' },
+    { type: 'input_text_buffer.clear' },
+    { type: 'response.cancel' },
+    { type: 'session.finish' },
+  ])('is read by its type: $type', (event) => {
+    expect(read({ event_id: 'e1', ...event })).toEqual({ event: { event_id: 'e1', ...event } });
+  });
+
+  const unknown =
+    'type: must be one of session.update, input_text_buffer.append, input_text_buffer.commit, ' +
+    'input_text_buffer.clear, response.cancel, session.finish.';
+
+  test.each([
+    [[], null, 'invalid_event', undefined, 'The frame is not a JSON object.'],
+    [{ event_id: 'e1' }, 'e1', 'invalid_event', 'type', unknown],
+    [{ event_id: 'e1', type: 'response.create' }, 'e1', 'invalid_event', 'type', unknown],
+    [{ event_id: '', type: 'x' }, null, 'invalid_event', 'type', unknown],
+    [{ event_id: ['e1'], type: 'x' }, null, 'invalid_event', 'type', unknown],
+    [{ event_id: 7, type: 'x' }, null, 'invalid_event', 'type', unknown],
+    [{ event_id: 'e'.repeat(512), type: 'x' }, 'e'.repeat(512), 'invalid_event', 'type', unknown],
+    [{ event_id: 'e'.repeat(513), type: 'x' }, null, 'invalid_event', 'type', unknown],
+    [
+      { event_id: 'e1', type: 'input_text_buffer.append' },
+      'e1',
+      'invalid_event',
+      'text',
+      'text: is required.',
+    ],
+    [
+      { event_id: 'e1', type: 'session.update', session: { voice: 'Aria', mode: 'x' } },
+      'e1',
+      'invalid_value',
+      'session.mode',
+      'session.mode: must be one of server_commit, commit.',
+    ],
+  ])('that is wrong is told by its id and its field: %j', (event, eventId, code, param, message) => {
+    expect(read(event)).toEqual({ problem: { code, message, param }, eventId });
+  });
+
+  test('is told that its id was used before', () => {
+    const seen = new SeenIds();
+    const event = { event_id: 'e1', type: 'response.cancel' };
+    read(event, seen);
+    expect(read(event, seen)).toEqual({
+      problem: {
+        code: 'invalid_value',
+        message: 'event_id: was used before in this connection.',
+        param: 'event_id',
+      },
+      eventId: 'e1',
+    });
+  });
+});
+
+describe('settings that a model does not take', () => {
+  const flash = 'alpha3-tts-flash-realtime';
+  const legacy = 'alpha-tts-realtime';
+  const problem = (model: string, session: object) =>
+    sessionProblem(findModel(model), { voice: 'Aria', mode: 'commit', ...session });
+
+  test.each([
+    [
+      flash,
+      { model: legacy },
+      'model',
+      `is ${flash} for this connection; another model needs another connection.`,
+    ],
+    [flash, { instructions: 'Fast.' }, 'instructions', 'only instruct models take it.'],
+    [flash, { optimize_instructions: true }, 'optimize_instructions', 'only instruct models take it.'],
+    [
+      flash,
+      { optimize_instructions: true, instructions: 'x' },
+      'instructions',
+      'only instruct models take it.',
+    ],
+    [legacy, { response_format: 'wav' }, 'response_format', 'this model takes only pcm.'],
+    [legacy, { sample_rate: 48_000 }, 'sample_rate', 'this model takes only 24000.'],
+    ...['speech_rate', 'volume', 'pitch_rate', 'bit_rate'].map(
+      (name) => [legacy, { [name]: 1 }, name, 'this model does not take it.'] as const,
+    ),
+    [
+      'alpha3-tts-vc-realtime-2026-01-15',
+      {},
+      'voice',
+      'this model takes no system voice such as "Aria", only a cloned one.',
+    ],
+    [
+      'alpha3-tts-vd-realtime-2026-01-15',
+      {},
+      'voice',
+      'this model takes no system voice such as "Aria", only a designed one.',
+    ],
+  ] as const)('%s with %j', (model, session, field, message) => {
+    expect(problem(model, session)).toEqual({
+      code: 'invalid_value',
+      message: `session.${field}: ${message}`,
+      param: `session.${field}`,
+    });
+  });
+
+  test.each([
+    [flash, {}],
+    [flash, { model: flash, optimize_instructions: false, response_format: 'wav', volume: 1 }],
+    [legacy, { response_format: 'pcm', sample_rate: 24_000 }],
+    ['alpha3-tts-instruct-flash-realtime', { instructions: 'Fast.', optimize_instructions: true }],
+    ['alpha3-tts-vc-realtime-2026-01-15', { voice: 'mine-1' }],
+  ])('but %s takes %j', (model, session) => {
+    expect(problem(model, session)).toBeUndefined();
+  });
+});

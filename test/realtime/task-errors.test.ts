@@ -1,0 +1,106 @@
+import { describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { Failure } from '../../server/failure.ts';
+import {
+  clientStalled,
+  noText,
+  readTaskFailed,
+  restarting,
+  taskFailedFrame,
+  taskFailureFrom,
+} from '../../server/inference/errors.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
+import { channelTo } from '../support/upstream.ts';
+
+test.each([
+  [new Failure(400, 'invalid_request', 'voice: is none.'), 'InvalidParameter', 1007, 400],
+  [new Failure(401, 'invalid_api_key', 'No key.'), 'InvalidApiKey', 1008, 401],
+  [new Failure(403, 'access_denied', 'Not yours.'), 'AccessDenied', 1008, 403],
+  [new Failure(429, 'rate_limit_exceeded', 'Too many.'), 'Throttling.RateQuota', 1013, 429],
+  [new Failure(503, 'get_channel_failed', 'Away.'), 'InternalError', 1011, 503],
+  [new Failure(504, 'upstream_timeout', 'Silent.'), 'InternalError', 1011, 504],
+])('%s fails a task with %s', (failure, code, close, status) => {
+  expect(taskFailureFrom(failure)).toEqual({ code, message: failure.message, close, status });
+});
+
+test('of an absent store, and of what nobody thought of, a task tells nothing', () => {
+  const away = new StoreUnavailable(new Error('db-7'));
+  const { message } = away;
+  expect(taskFailureFrom(away)).toEqual({ code: 'ServiceUnavailable', message, close: 1013, status: 503 });
+  const own = { code: 'InternalError', message: 'The gateway failed.', close: 1011, status: 500 };
+  expect(taskFailureFrom(new Error('db-7'))).toEqual(own);
+});
+
+test('what ends a task from outside has a code, words, a close code and a status in the log', () => {
+  expect([noText, clientStalled, restarting]).toEqual([
+    {
+      code: 'CLIENT_ERROR',
+      message: 'No text came for 23 seconds.',
+      close: 1000,
+      status: 408,
+      reason: 'timeout',
+    },
+    {
+      code: 'CLIENT_ERROR',
+      message: 'What was sent to this client was not read for too long.',
+      close: 1008,
+      status: 408,
+      reason: 'too slow',
+    },
+    {
+      code: 'ServiceRestarting',
+      message: 'The gateway is going down; connect again.',
+      close: 1001,
+      status: 503,
+    },
+  ]);
+});
+
+describe('task-failed of a provider', () => {
+  const channel = new Channel(channelTo('http://127.0.0.1:1'), Date.now);
+  const read = (error_code: unknown, error_message: unknown) =>
+    readTaskFailed({ header: { error_code, error_message } }, channel);
+  const failed = { message: 'The provider failed to handle the task.', close: 1011, status: 502 };
+  const refused = { close: 1007, status: 400 };
+  const busy = { message: 'The provider takes no more requests now.', close: 1013, status: 429 };
+
+  test.each([
+    ['', 'x', { ...failed, code: 'InternalError' }],
+    [7, 'x', { ...failed, code: 'InternalError' }],
+    ['Arrearage', 'x', { ...failed, code: 'InternalError' }],
+    ['Throttling.AllocationQuota', 'x', { ...busy, code: 'Throttling.AllocationQuota' }],
+    ['Broken', 'x', { ...failed, code: 'Broken' }],
+    [
+      'InvalidParameter',
+      'No such voice.',
+      { ...refused, code: 'InvalidParameter', message: 'No such voice.' },
+    ],
+    ['CLIENT_ERROR', 'Too late.', { code: 'CLIENT_ERROR', message: 'Too late.', close: 1000, status: 400 }],
+    [
+      'InvalidParameter',
+      7,
+      { ...refused, code: 'InvalidParameter', message: 'The provider refused the task.' },
+    ],
+    ['InvalidParameter', 'at 10.0.0.7', { ...refused, code: 'InvalidParameter', message: 'at ***' }],
+  ])('%j, %j', (code, message, expected) => {
+    expect(read(code, message)).toEqual(expected);
+  });
+
+  test('is cut to 500 characters', () => {
+    const { code, message } = read(`Invalid ${'y '.repeat(300)}`, 'x '.repeat(300));
+    expect([code.length, message.length]).toEqual([500, 500]);
+  });
+});
+
+test('the frame names the task, the code and the words', () => {
+  expect(JSON.parse(taskFailedFrame('t1', restarting))).toEqual({
+    header: {
+      task_id: 't1',
+      event: 'task-failed',
+      error_code: 'ServiceRestarting',
+      error_message: 'The gateway is going down; connect again.',
+      attributes: {},
+    },
+    payload: {},
+  });
+});
