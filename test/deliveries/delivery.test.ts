@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { DeliveryRecord } from '../../server/store/commands/deliveries.ts';
 import { engines, onServer } from '../store/engines.ts';
 import { now, TaskHarness } from '../tasks/harness.ts';
 import { done, Outbox, secret, videoUrl } from './outbox.ts';
@@ -369,6 +370,36 @@ describe.each(engines)('deliveries on %s', (engine) => {
       await rig.advance(10_000);
       await eventually(told(3));
       expect(statuses()).toEqual(['queued', 'queued', 'succeeded']);
+    });
+
+    test('leaves a claim to its owner, and takes what is written of it only from the latest', async () => {
+      const { store } = outbox.rig;
+      const task = await outbox.submit(receiver.url());
+      const claim = (owner: string) =>
+        store.run('claimDeliveries', { owner, now, until: now + 9, limit: 1, perHost: 1, running: [] });
+      const record = ({ id, attempt, tries }: DeliveryRecord) =>
+        store.run('recordDelivery', {
+          id,
+          taskId: task.id,
+          attempt,
+          tries: tries + 1,
+          answer: 200,
+          next: { outcome: 'delivered' },
+          now,
+        });
+      const [first] = (await claim('one')).deliveries;
+      expect(await outbox.rows()).toMatchObject([{ lease_owner: 'one', next_try_at: now + 9, attempt: 1 }]);
+      expect(await claim('two')).toEqual({ deliveries: [], nextDueAt: null });
+      // It was taken for gone, and another has the delivery now.
+      expect(await store.run('releaseDeliveries', { owner: 'one', now })).toBe(1);
+      const [second] = (await claim('two')).deliveries;
+      if (first === undefined || second === undefined) throw new Error('there is a delivery');
+      expect(await record(first)).toBe(false);
+      expect(await outbox.rows()).toMatchObject([
+        { lease_owner: 'two', outcome: null, tries: 0, attempt: 3 },
+      ]);
+      expect(await record(second)).toBe(true);
+      expect(await outbox.rows()).toMatchObject([{ lease_owner: null, outcome: 'delivered', tries: 1 }]);
     });
 
     test('goes on with what another was at when it died', async () => {
