@@ -1,0 +1,168 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { RunTask } from '../../generated/events.ts';
+import { InferenceTask } from '../../server/inference/task.ts';
+import { findModel } from '../../server/models/catalogue.ts';
+import type { Connection } from '../../server/sockets/connection.ts';
+
+/** A book of what is held and charged, one quota a unit. */
+let books: string[];
+let task: InferenceTask;
+
+const start = (parameters: object = {}) => {
+  const ledger = {
+    reserve: async ({ requestId, amount }: { requestId: string; amount: number }) => {
+      books.push(`${requestId} holds ${amount}`);
+      return 'reserved';
+    },
+    extend: async ({ to }: { to: number }) => {
+      books.push(`holds ${to}`);
+      return 'extended';
+    },
+    settle: async ({ charged }: { charged: number }) => {
+      books.push(`paid ${charged}`);
+      return true;
+    },
+    refund: async () => {
+      books.push('given back');
+      return true;
+    },
+  };
+  const gateway = {
+    ledger,
+    prices: { quoted: () => (units: number) => units },
+    timers: { monotonic: () => 0 },
+  };
+  const connection = { gateway, caller: { tokenId: 1, userId: 1 }, model: findModel('voxa-v1') };
+  const run = {
+    header: { action: 'run-task', task_id: 't1', streaming: 'duplex' },
+    payload: { parameters: { text_type: 'PlainText', voice: 'v1', ...parameters } },
+  };
+  return new InferenceTask(connection as unknown as Connection, 'r1.1', run as unknown as RunTask);
+};
+
+beforeEach(() => {
+  books = [];
+  task = start();
+});
+
+const text = 'First one here. Then the second. And at last the third one.';
+const say = async (said = text) => {
+  expect(await task.cover(said)).toBe(true);
+  task.sent(said);
+  books.length = 0;
+};
+const used = (characters: number) => task.note({ payload: { usage: { characters } } });
+const begin = (type: string, original_text: unknown) =>
+  task.note({ payload: { output: { type, original_text } } });
+const finish = async () => {
+  await task.finish({ channel: 'main', status: 200 });
+  return books;
+};
+const leave = async (status = 200) => {
+  await task.close({ channel: 'main', status });
+  return books;
+};
+
+describe('a text', () => {
+  const told = (given: string) => task.check(given)?.message;
+
+  test('has at most 20,000 billing characters, and all of a task 200,000', () => {
+    expect(told('x'.repeat(20_001))).toBe('payload.input.text: must have at most 20000 billing characters.');
+    task = start();
+    for (let count = 0; count < 10; count += 1) expect(told('x'.repeat(20_000))).toBeUndefined();
+    expect(told('')).toBeUndefined();
+    expect(told('x')).toBe('payload.input.text: one task takes at most 200000 billing characters.');
+  });
+
+  test('of SSML comes once, and its tags do not count', () => {
+    task = start({ enable_ssml: true });
+    expect(told('')).toBeUndefined();
+    expect(told(`<speak>${'x'.repeat(20_000)}</speak>`)).toBeUndefined();
+    expect(told('')).toBeUndefined();
+    expect(told('x')).toBe('payload.input.text: only one text is allowed with enable_ssml.');
+    task = start({ enable_ssml: false });
+    expect([told('a'), told('b')]).toEqual([undefined, undefined]);
+  });
+
+  test('is held in steps, on top of what was reported', async () => {
+    expect([await task.cover('ten chars.'), books]).toEqual([true, ['r1.1 holds 500']]);
+    task.sent('ten chars.');
+    used(499);
+    await task.cover('xx');
+    // A figure above what is held will not be paid.
+    used(9_999);
+    await task.cover('xx');
+    expect(books).toEqual(['r1.1 holds 500', 'holds 1000', 'holds 1500']);
+  });
+});
+
+describe('at its end a task costs', () => {
+  test('what was reported', async () => {
+    await say();
+    used(16);
+    expect(await finish()).toEqual(['paid 16']);
+  });
+
+  test('all its text, when it spoke and nothing was reported', async () => {
+    await say();
+    task.heard(1);
+    expect(await finish()).toEqual(['paid 59']);
+  });
+
+  test('nothing, when it did not speak and nothing was reported', async () => {
+    await say();
+    expect(await finish()).toEqual(['given back']);
+  });
+
+  test('no more than was reported, when it spoke before', async () => {
+    await say();
+    task.heard(1);
+    used(16);
+    expect(await finish()).toEqual(['paid 16']);
+  });
+
+  test('the largest figure of all, whatever order they come in', async () => {
+    await say();
+    used(33);
+    used(16);
+    expect(await leave()).toEqual(['paid 33']);
+  });
+
+  test('the same figure told anew covers what was heard since', async () => {
+    await say();
+    used(16);
+    task.heard(1);
+    used(16);
+    expect(await leave()).toEqual(['paid 16']);
+  });
+
+  test('what was heard beyond a report, unless the provider failed over it', async () => {
+    await say();
+    used(16);
+    task.heard(1);
+    expect(await leave()).toEqual(['paid 33']);
+    task = start();
+    await say();
+    used(16);
+    task.heard(1);
+    expect(await leave(502)).toEqual(['paid 16']);
+  });
+
+  test('the sentences that were named before they were heard', async () => {
+    await say();
+    begin('sentence-begin', 'First one here. Then the second. ');
+    task.heard(1);
+    expect(await leave()).toEqual(['paid 33']);
+  });
+
+  test.each([
+    ['sentence-end', 'First one here. Then the second. '],
+    ['sentence-begin', 7],
+    ['sentence-begin', undefined],
+  ])('the sentence that has begun, where %s names %j', async (type, named) => {
+    await say();
+    begin(type, named);
+    task.heard(1);
+    expect(await leave()).toEqual(['paid 16']);
+  });
+});
