@@ -5,12 +5,13 @@ import { errorType } from '../telemetry/error-type.ts';
 import { currentWork } from '../telemetry/work.ts';
 import { type Lease, Leases, type LeasesParts } from './leases.ts';
 import {
+  type Drawn,
   type Extension,
   type Holds,
   type Ledger,
   type Overrun,
+  type QuotaSource,
   quota,
-  type Reclaiming,
   type ReserveRequest,
 } from './ledger.ts';
 import { type Booked, Settlements } from './settlements.ts';
@@ -53,7 +54,7 @@ const grants = 3;
  * The books of calls that end with their connection: they are held in this gateway's memory against quota that it has leased,
  * and only what they cost is written. A key that is seldom used, or has little left, has its holds written down one by one.
  */
-export class CallHolds implements Holds, Reclaiming {
+export class CallHolds implements Holds, QuotaSource {
   readonly #parts: CallHoldsParts;
   readonly #leases: Leases;
   readonly #settlements: Settlements;
@@ -107,19 +108,38 @@ export class CallHolds implements Holds, Reclaiming {
       this.#open(request, undefined);
       return 'reserved';
     }
-    if (this.#leases.note(token.id, amount)) {
-      for (let left = grants; left > 0; left -= 1) {
-        const lease = this.#leases.take(token.id, amount);
-        if (lease !== undefined) {
-          this.#open(request, lease);
-          return 'reserved';
-        }
-        if ((await this.#leases.obtain(token.id, amount)) !== 'granted') break;
-        if (this.#holds.has(requestId)) return 'duplicate';
-      }
+    const lease = await this.#take(token.id, amount);
+    if (this.#holds.has(requestId)) {
+      if (lease !== undefined) this.#leases.release(lease, amount, 0, false);
+      return 'duplicate';
+    }
+    if (lease !== undefined) {
+      this.#open(request, lease);
+      return 'reserved';
     }
     const reserve = () => this.#parts.ledger.reserve(request);
     return this.reclaiming(token.id, amount, reserve, (outcome) => outcome === 'insufficient_quota');
+  }
+
+  async fromLease<T>(
+    tokenId: number,
+    amount: number,
+    attempt: (lease: string) => Promise<T>,
+    drawnBy: (outcome: T) => Drawn,
+  ): Promise<T | undefined> {
+    const lease = await this.#take(tokenId, quota('amount', amount));
+    if (lease === undefined) return undefined;
+    let drawn: Drawn = 'kept';
+    try {
+      const outcome = await attempt(lease.id);
+      drawn = drawnBy(outcome);
+      return outcome;
+    } finally {
+      // What fails has written nothing.
+      if (drawn === 'taken') this.#leases.moved(lease, amount);
+      else if (drawn === 'kept') this.#leases.release(lease, amount, 0, false);
+      else this.#leases.missed(lease, amount);
+    }
   }
 
   async reclaiming<T>(
@@ -166,6 +186,17 @@ export class CallHolds implements Holds, Reclaiming {
     this.#holds.delete(request.requestId);
     if (hold.lease !== undefined) this.#leases.release(hold.lease, hold.amount, 0, false);
     return true;
+  }
+
+  /** Holds an amount in a lease; undefined: it is to be taken from the key's balance. */
+  async #take(tokenId: number, amount: number): Promise<Lease | undefined> {
+    if (!this.#leases.note(tokenId, amount)) return undefined;
+    for (let left = grants; left > 0; left -= 1) {
+      const lease = this.#leases.take(tokenId, amount);
+      if (lease !== undefined) return lease;
+      if ((await this.#leases.obtain(tokenId, amount)) !== 'granted') return undefined;
+    }
+    return undefined;
   }
 
   #open(request: ReserveRequest, lease: Lease | undefined): void {

@@ -175,6 +175,12 @@ export class Leases {
     this.written(lease, false);
   }
 
+  /** A hold was to leave the lease for the ledger, and the lease was not there. */
+  missed(lease: Lease, held: number): void {
+    lease.held -= held;
+    this.written(lease, true);
+  }
+
   /**
    * Brings back what gateways have of a key, its own first, for a hold that the balance does not cover. False when all of it
    * would not cover it. A gateway that does not answer is not waited for any longer than a moment. `again`: it was not enough

@@ -28,6 +28,23 @@ export interface Reclaiming {
   ): Promise<T>;
 }
 
+/** What became of quota that a lease had for something: `taken` out of it, `kept` in it, or there was no such lease. */
+export type Drawn = 'taken' | 'kept' | 'no_lease';
+
+/** Where what is written down by itself, as tasks are, has its quota from. */
+export interface QuotaSource extends Reclaiming {
+  /**
+   * Tries something that takes an amount out of a lease on disk, which nothing else has a claim to meanwhile; `drawnBy` says
+   * whether it has. Undefined: nothing is leased of the key that would cover it, so it is to be taken from its balance.
+   */
+  fromLease<T>(
+    tokenId: number,
+    amount: number,
+    attempt: (lease: string) => Promise<T>,
+    drawnBy: (outcome: T) => Drawn,
+  ): Promise<T | undefined>;
+}
+
 export interface Extension {
   requestId: string;
   /** Whose it is, so that what gateways have of the key's quota can be asked back. */

@@ -14,13 +14,40 @@ export function rowsOf<Row extends Record<string, SqlValue>>(
   db: Kysely<Database>,
   columns: Readonly<Record<keyof Row & string, ColumnType>>,
   rows: readonly Row[],
-): RawBuilder<unknown> {
+): RawBuilder<Row> {
   const names = Object.keys(columns);
-  const json = JSON.stringify(rows);
+  const json = storableJson(rows);
   if (isPostgres(db)) {
     const types = names.map((name) => `${name} ${columns[name as keyof Row & string]}`);
     return sql`(select * from json_to_recordset(${json}::json) as j(${sql.raw(types.join(', '))}))`;
   }
   const values = names.map((name) => `value ->> '$.${name}' as ${name}`);
   return sql`(select ${sql.raw(values.join(', '))} from json_each(${json}))`;
+}
+
+/**
+ * The same, of those whose `id` a table has. On PostgreSQL these are locked in one order, so that two who do this at once do
+ * not wait for each other in a circle; on SQLite nobody else writes.
+ */
+export function lockedRowsOf<Row extends Record<string, SqlValue>>(
+  db: Kysely<Database>,
+  table: 'tokens' | 'quota_leases',
+  columns: Readonly<Record<keyof Row & string, ColumnType>>,
+  rows: readonly Row[],
+): RawBuilder<unknown> {
+  const given = rowsOf(db, columns, rows);
+  if (!isPostgres(db)) return given;
+  return sql`(select r.* from ${sql.table(table)} t join ${given} as r on r.id = t.id
+    order by t.id for no key update of t)`;
+}
+
+/** What PostgreSQL cannot read out of JSON into a text: NUL, and half of a surrogate pair. */
+const unstorable = /\\u(?:0000|d[89a-f])/;
+
+function storableJson(rows: readonly Record<string, SqlValue>[]): string {
+  const json = JSON.stringify(rows);
+  if (!unstorable.test(json)) return json;
+  return JSON.stringify(rows, (_, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
+  );
 }

@@ -71,7 +71,7 @@ export interface TokensTable {
   unlimited_quota: 0 | 1;
   /** Never below zero. What is leased to gateways is not in it. */
   remain_quota: number;
-  /** What gateways have of it in leases: the sum of what these have left. */
+  /** What gateways have of it in leases: the sum of what these have left, and of what has left them unposted. */
   leased_quota: Generated<number>;
   /** Grows when leases are to come back: those of an earlier epoch are recalled. */
   lease_epoch: Generated<number>;
@@ -165,8 +165,10 @@ export interface QuotaLeasesTable {
   gateway: string;
   /** All that was ever put into it. */
   granted: number;
-  /** What of it is neither settled nor given back. */
+  /** What of it is neither settled nor given back, nor held for a task. */
   remaining: number;
+  /** What has left it for tasks since the key's `leased_quota` was last brought up to date: so much less is leased. */
+  unposted: Generated<number>;
   /** The key's `lease_epoch` when it was granted: one of an earlier epoch is recalled. */
   epoch: number;
   /** 1: its gateway holds nothing new in it, and gives back what becomes free. */

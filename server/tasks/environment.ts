@@ -1,5 +1,5 @@
 import type { Channel } from '../channels/channel.ts';
-import type { Reclaiming } from '../ledger/ledger.ts';
+import type { QuotaSource } from '../ledger/ledger.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -13,8 +13,8 @@ export interface TaskOptions {
   /** By the name that rows keep. */
   drivers: ReadonlyMap<string, TaskDriver>;
   channels: TaskChannels;
-  /** Default: nobody else has anything of a key's quota. */
-  quota?: Reclaiming;
+  /** Default: all of a key's quota is in its balance. */
+  quota?: QuotaSource;
   /** Quota per unit of a model for a group. */
   rate: (modelId: string, group: string) => number;
   logger: Logger;
@@ -46,7 +46,10 @@ export interface TaskEnvironment extends Required<TaskOptions> {
 
 export function environment(options: TaskOptions, stopping: AbortSignal, owner: string): TaskEnvironment {
   return {
-    quota: { reclaiming: (_token, _amount, attempt) => attempt() },
+    quota: {
+      fromLease: () => Promise.resolve(undefined),
+      reclaiming: (_token, _amount, attempt) => attempt(),
+    },
     onChange: () => {},
     clock: Date.now,
     timers: systemTimers,

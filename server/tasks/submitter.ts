@@ -3,13 +3,14 @@ import type { Channel } from '../channels/channel.ts';
 import { inTurn, noTurn, soonest, type Turn } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import { withinLimit } from '../runtime/timers.ts';
-import type { NewTask, NewTaskResult } from '../store/commands/tasks.ts';
+import type { NewTask, NewTaskResult } from '../store/commands/new-tasks.ts';
 import { fault } from '../store/fault-points.ts';
 import { findRepeatedTask, findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordHold } from '../telemetry/quota-flow.ts';
 import { type DriverError, noteDriverError, type Submission, type TaskDriver } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
+import { drawnBy, LeasedCreations } from './leased-creations.ts';
 import { heldFor } from './record-end.ts';
 import {
   fingerprintOfAsked,
@@ -21,9 +22,6 @@ import {
 import { abandon } from './task-step.ts';
 import type { TaskTransitions } from './transitions.ts';
 
-/** PostgreSQL's unique violation; on SQLite there is nobody to race with. */
-const uniqueViolation = '23505';
-
 interface Running {
   result: Promise<TaskRecord>;
   leaseUntil: number;
@@ -33,10 +31,12 @@ interface Running {
 export class Submitter {
   readonly #env: TaskEnvironment;
   readonly #changes: TaskTransitions;
+  readonly #leased: LeasedCreations;
   readonly #running = new Map<string, Running>();
 
   constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
+    this.#leased = new LeasedCreations(env.store);
     this.#changes = changes;
   }
 
@@ -88,23 +88,22 @@ export class Submitter {
 
   async #create(order: TaskCreation, channel: Channel): Promise<NewTaskResult> {
     const row = await newTask(this.#env, order, channel);
-    return this.#env.quota.reclaiming(
-      row.tokenId,
-      row.amount,
-      () => this.#insert(row),
-      ({ outcome }) => outcome === 'insufficient_quota',
-    );
+    const { tokenId, amount } = row;
+    const { quota } = this.#env;
+    const leased = (lease: string) => this.#leased.create({ ...row, lease });
+    // What holds nothing waits for no balance.
+    const isFree = amount === 0 || order.caller.unlimited === true;
+    const made = isFree ? undefined : await quota.fromLease(tokenId, amount, leased, drawnBy);
+    if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
+    const isRefused = ({ outcome }: NewTaskResult) => outcome === 'insufficient_quota';
+    return quota.reclaiming(tokenId, amount, () => this.#insert(row), isRefused);
   }
 
   async #insert(row: NewTask): Promise<NewTaskResult> {
-    try {
-      return await this.#env.store.run('createTask', row);
-    } catch (error) {
-      // Another process made one of the same idempotency key at the same moment: now it can be seen.
-      const repeated = row.idempotencyKey !== null && (error as { code?: unknown }).code === uniqueViolation;
-      if (!repeated) throw error;
-      return this.#env.store.run('createTask', row);
-    }
+    const made = await this.#env.store.run('createTask', row);
+    // What was in its way for a moment, under the same idempotency key, may be gone.
+    const again = made.outcome === 'duplicate' && row.idempotencyKey !== null;
+    return again ? this.#env.store.run('createTask', row) : made;
   }
 
   /**

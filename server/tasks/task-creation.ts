@@ -3,7 +3,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
 import { price, type Unit } from '../models/usage.ts';
 import { jsonPieces } from '../outbound/json-body.ts';
-import type { NewTask } from '../store/commands/tasks.ts';
+import type { NewTask } from '../store/commands/new-tasks.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { TaskFormat } from '../store/schema.ts';
 import { currentTraceparent } from '../telemetry/work.ts';

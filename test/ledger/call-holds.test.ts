@@ -13,6 +13,7 @@ import {
   makeToken,
 } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
+import { runStatement } from '../store/raw-rows.ts';
 import { BookingGateway } from './gateways-on-books.ts';
 
 describe.each(engines)('calls held in memory on %s', (engine) => {
@@ -197,6 +198,19 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_958, used_quota: 42 });
     await expectSound(token);
   });
+
+  test.each(['status = 2', 'deleted_at = 1'])(
+    'a key gets its leases back when a gateway that knows of none has written %s',
+    async (change) => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      await warm(here, token, 10);
+      await runStatement(testStore, `update tokens set ${change} where id = ${token.id}`);
+      await here.calls.look();
+      await expect.poll(() => leases(token)).toEqual([]);
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_980, used_quota: 20 });
+      await expectSound(token);
+    },
+  );
 
   test('of a lease that is recalled, each hold goes back when it ends, and no unit more', async () => {
     const token = await makeToken(store, { remainQuota: 10_000 });

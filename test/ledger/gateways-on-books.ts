@@ -2,7 +2,10 @@ import { CallHolds } from '../../server/ledger/call-holds.ts';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { systemTimers, type Timers } from '../../server/runtime/timers.ts';
+import type { NewTask, NewTaskResult } from '../../server/store/commands/new-tasks.ts';
 import type { Store } from '../../server/store/store.ts';
+import { LeasedCreations } from '../../server/tasks/leased-creations.ts';
+import { makeTask } from './task-rows.ts';
 
 /** A gateway as its books see it, without the rest of it. */
 export class BookingGateway {
@@ -11,9 +14,11 @@ export class BookingGateway {
   /** As its heartbeat would tell. */
   readonly standing = { sound: true, era: 0 };
   readonly #store: Store;
+  readonly #creations: LeasedCreations;
 
   private constructor(store: Store, id: string, timers: Timers) {
     this.#store = store;
+    this.#creations = new LeasedCreations(store);
     this.id = id;
     const clock = () => 1_795_000_000_000;
     const ledger = new Ledger(store, id, clock);
@@ -37,6 +42,13 @@ export class BookingGateway {
     const gateway = new BookingGateway(store, id, timers);
     gateway.calls.start();
     return gateway;
+  }
+
+  makeTask(
+    token: { id: number; userId: number },
+    change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
+  ): Promise<NewTaskResult> {
+    return makeTask({ store: this.#store, calls: this.calls, creations: this.#creations }, token, change);
   }
 
   /** As the others do it when it has not shown itself for long. What it still does is for a gateway that is gone. */

@@ -4,7 +4,9 @@ import { Heartbeat } from '../../server/runtime/heartbeat.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { systemTimers } from '../../server/runtime/timers.ts';
 import { openStore } from '../../server/store/open-store.ts';
+import { LeasedCreations } from '../../server/tasks/leased-creations.ts';
 import { logEntry } from '../store/books.ts';
+import { chargedLater, endTask, makeTask } from './task-rows.ts';
 
 /** What a gateway in a process of its own is started with. */
 export interface LeasedChild {
@@ -23,6 +25,17 @@ const ledger = new Ledger(store, id);
 const calls = new CallHolds({ ...parts, gateway: id, standing: heartbeat, ledger });
 calls.start();
 
+const creations = new LeasedCreations(store);
+
+/** Makes a task, and ends every other one. Gives what it costs; undefined: there is no quota left. */
+async function doTask(requestId: string, isEnded: boolean, charged: number): Promise<number | undefined> {
+  const made = await makeTask({ store, calls, creations }, token, { requestId, amount: 10 });
+  if (made.outcome !== 'created') return undefined;
+  if (!isEnded) return chargedLater;
+  await endTask(store, made.task.id, charged === 0 ? null : charged);
+  return charged;
+}
+
 let ending = false;
 let requests = 0;
 async function customer(): Promise<void> {
@@ -31,6 +44,12 @@ async function customer(): Promise<void> {
     const requestId = `${id} ${requests}`;
     const fails = requests % 3 === 0;
     const charged = fails ? 0 : requests % 11;
+    if (requests % 4 === 1) {
+      const cost = await doTask(requestId, requests % 8 === 1, charged);
+      if (cost === undefined) break;
+      process.stdout.write(`${JSON.stringify([requestId, cost])}\n`);
+      continue;
+    }
     const held = { requestId, token, model: 'm', unit: 'characters' as const, amount: 10 };
     if ((await calls.reserve(held)) !== 'reserved') break;
     if (fails) await calls.refund({ requestId, log: { ...logEntry, errorCode: 'e' } });

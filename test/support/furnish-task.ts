@@ -1,5 +1,5 @@
 import type { NewClip } from '../../server/store/commands/clips.ts';
-import type { NewTask } from '../../server/store/commands/tasks.ts';
+import type { NewTask } from '../../server/store/commands/new-tasks.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { type ColumnType, rowsOf } from '../rows.ts';
+import { type ColumnType, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { LogEntry } from './ledger.ts';
 
@@ -82,7 +81,7 @@ async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]):
   const sums = [...amounts].map(([id, amount]) => ({ id, amount }));
   const { rows } = await sql<{ id: string }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount
-    from ${rowsOf(trx, { id: 'text', amount: 'bigint' }, sums)} as s
+    from ${lockedRowsOf(trx, 'quota_leases', { id: 'text', amount: 'bigint' }, sums)} as s
     where quota_leases.id = s.id returning quota_leases.id`.execute(trx);
   for (const { id } of rows) amounts.delete(id);
   return new Set(amounts.keys());
@@ -179,15 +178,10 @@ async function adjustTokens(
     }
     sums.set(call.tokenId, sum);
   }
-  const rows = [...sums.values()].sort((left, right) => left.id - right.id);
+  const rows = [...sums.values()];
   const columns = { id: 'bigint', used: 'bigint', remain: 'bigint', leased: 'bigint' } as const;
-  // In one order, so that two gateways do not wait for each other in a circle.
-  const locked = isPostgres(trx)
-    ? sql`(select r.* from tokens t join ${rowsOf(trx, columns, rows)} as r on r.id = t.id
-        order by t.id for no key update of t)`
-    : rowsOf(trx, columns, rows);
   await sql`
     update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
       leased_quota = tokens.leased_quota + s.leased
-    from ${locked} as s where tokens.id = s.id`.execute(trx);
+    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id`.execute(trx);
 }

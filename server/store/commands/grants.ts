@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely';
+import { leftOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
 import { grant } from './accounts.ts';
 import { type Intent, recordChange } from './changes.ts';
@@ -63,17 +64,17 @@ export const grantQuota: Command<NewGrant, GrantResult> = async (trx, order) => 
     .where('id', '=', tokenId)
     .where('deleted_at', 'is', null)
     .where('remain_quota', amount < 0 ? '>=' : '<=', amount < 0 ? -amount : mostQuota - amount)
-    .returning(['remain_quota', 'leased_quota'])
+    .returning(leftOf('tokens').as('left'))
     .executeTakeFirst();
   if (added === undefined) {
     await trx.deleteFrom('grants').where('id', '=', id).execute();
-    const token = await leftOf(trx, tokenId);
+    const token = await tokenOf(trx, tokenId);
     if (token === undefined || token.deleted_at !== null) return { outcome: 'not_found' };
-    return { outcome: 'out_of_range', left: all(token) };
+    return { outcome: 'out_of_range', left: token.left };
   }
-  const details = { amount, reason, left: all(added) };
+  const details = { amount, reason, left: added.left };
   await recordChange(trx, { ...change, subject: `token ${tokenId}`, details });
-  const made = { id, tokenId, amount, reason, createdAt: change.now, left: all(added) };
+  const made = { id, tokenId, amount, reason, createdAt: change.now, left: added.left };
   return { outcome: 'granted', grant: made };
 };
 
@@ -90,21 +91,17 @@ async function repeated(
     .executeTakeFirstOrThrow();
   const isSame = earlier.token_id === tokenId && earlier.amount === amount && earlier.reason === reason;
   if (!isSame) return { outcome: 'reused' };
-  const token = await leftOf(trx, tokenId);
-  const left = token === undefined ? 0 : all(token);
+  const token = await tokenOf(trx, tokenId);
+  const left = token?.left ?? 0;
   return {
     outcome: 'granted',
     grant: { id: earlier.id, tokenId, amount, reason, createdAt: earlier.created_at, left },
   };
 }
 
-const leftOf = (trx: Kysely<Database>, id: number) =>
+const tokenOf = (trx: Kysely<Database>, id: number) =>
   trx
     .selectFrom('tokens')
-    .select(['remain_quota', 'leased_quota', 'deleted_at'])
+    .select([leftOf('tokens').as('left'), 'deleted_at'])
     .where('id', '=', id)
     .executeTakeFirst();
-
-/** What a key has left, with what gateways have of it. */
-const all = (token: { remain_quota: number; leased_quota: number }) =>
-  token.remain_quota + token.leased_quota;

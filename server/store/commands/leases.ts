@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { unpostedOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
@@ -47,7 +48,11 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
   if (wish.grow)
     await trx
       .updateTable('quota_leases')
-      .set((row) => ({ granted: row('granted', '+', amount), remaining: row('remaining', '+', amount) }))
+      .set((row) => ({
+        granted: row('granted', '+', amount),
+        remaining: row('remaining', '+', amount),
+        unposted: 0,
+      }))
       .where('id', '=', id)
       .execute();
   else {
@@ -58,7 +63,7 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
       .values({ id, token_id: tokenId, gateway, ...figures })
       .execute();
   }
-  await move(trx, tokenId, { remain: -amount, leased: amount });
+  await move(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
   return { outcome: 'granted', amount };
 };
 
@@ -80,10 +85,10 @@ export const returnLease: Command<LeaseReturn, boolean> = async (trx, { id, amou
   else
     await trx
       .updateTable('quota_leases')
-      .set((row) => ({ remaining: row('remaining', '-', back), draining: 1 as const }))
+      .set((row) => ({ remaining: row('remaining', '-', back), unposted: 0, draining: 1 as const }))
       .where('id', '=', id)
       .execute();
-  await giveBack(trx, lease.token_id, back, now);
+  await giveBack(trx, lease.token_id, { back, unposted: lease.unposted }, now);
   return true;
 };
 
@@ -97,9 +102,9 @@ export const recallLeases: Command<{ tokenId: number }, number | null> = async (
     .updateTable('tokens')
     .set((row) => ({ lease_epoch: row('lease_epoch', '+', 1), exact_until: until }))
     .where('id', '=', tokenId)
-    .returning(['remain_quota', 'leased_quota'])
+    .returning(['remain_quota', 'leased_quota', unpostedOf('tokens').as('unposted')])
     .executeTakeFirst();
-  return token === undefined ? null : token.remain_quota + token.leased_quota;
+  return token === undefined ? null : token.remain_quota + token.leased_quota - token.unposted;
 };
 
 export interface ExactHold {
@@ -176,19 +181,33 @@ export async function reapLeases(trx: Kysely<Database>, now: number): Promise<nu
         // Several gateways do this at once, each its own part.
         .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
     )
-    .returning(['token_id', 'remaining'])
+    .returning(['token_id', 'remaining', 'unposted'])
     .execute();
-  const owed = new Map<number, number>();
-  for (const { token_id: id, remaining } of gone) owed.set(id, (owed.get(id) ?? 0) + remaining);
+  const owed = new Map<number, Rest>();
+  for (const { token_id: id, remaining, unposted } of gone) {
+    const rest = owed.get(id) ?? { back: 0, unposted: 0 };
+    owed.set(id, { back: rest.back + remaining, unposted: rest.unposted + unposted });
+  }
   // In one order, so that two that do this at once do not wait for each other in a circle.
-  for (const [id, back] of [...owed].sort(([left], [right]) => left - right))
-    await giveBack(trx, id, back, now);
+  for (const [id, rest] of [...owed].sort(([left], [right]) => left - right))
+    await giveBack(trx, id, rest, now);
   return gone.length;
 }
 
+/** What comes back of leases, and what has left them for tasks that their key does not know of yet. */
+interface Rest {
+  back: number;
+  unposted: number;
+}
+
 /** Of a deleted key it goes on to the one that its quota came from. */
-async function giveBack(trx: Kysely<Database>, tokenId: number, back: number, now: number): Promise<void> {
-  const token = await move(trx, tokenId, { remain: back, leased: -back });
+async function giveBack(
+  trx: Kysely<Database>,
+  tokenId: number,
+  { back, unposted }: Rest,
+  now: number,
+): Promise<void> {
+  const token = await move(trx, tokenId, { remain: back, leased: -back - unposted });
   if (token !== undefined && token.deleted_at !== null && token.funder_id !== null)
     await returnLeftover(trx, tokenId, now);
 }
@@ -215,7 +234,7 @@ function lockLease(trx: Kysely<Database>, id: string) {
     .updateTable('quota_leases')
     .set((row) => ({ remaining: row.ref('remaining') }))
     .where('id', '=', id)
-    .returning(['token_id', 'remaining', 'epoch', 'draining'])
+    .returning(['token_id', 'remaining', 'unposted', 'epoch', 'draining'])
     .executeTakeFirst();
 }
 

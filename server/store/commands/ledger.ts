@@ -59,7 +59,7 @@ export const reserve: Command<Reservation, ReserveResult> = async (trx, reservat
     if ((await exists(trx, { requestId })).rows.length > 0) return 'duplicate';
     return (await usable(trx, { tokenId })).rows.length > 0 ? 'insufficient_quota' : 'key_revoked';
   }
-  if (row.unlimited === 1) return 'reserved';
+  if (row.unlimited === 1 || amount === 0) return 'reserved';
   const taken = await take(trx, { tokenId, amount });
   if (taken.numAffectedRows === 1n) return 'reserved';
   // Another process spent the balance between the two statements.

@@ -18,6 +18,7 @@ import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { grantQuota } from './grants.ts';
 import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
+import { createLeasedTasks, createTask } from './new-tasks.ts';
 import { sweepBookedCalls, sweepBooks } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
@@ -29,7 +30,7 @@ import {
   releaseTasks,
   repairDueTasks,
 } from './task-polls.ts';
-import { acceptTask, createTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
+import { acceptTask, dropTask, finishTask, markAsked, pruneTasks, removeTask } from './tasks.ts';
 import { deleteToken, makeToken, returnLeftovers, revokeToken, updateToken } from './tokens.ts';
 import { createUser, updateUser } from './users.ts';
 import {
@@ -83,6 +84,7 @@ export const commands = {
   settleVerificationSession,
   sweepVerificationSessions,
   createTask,
+  createLeasedTasks,
   markAsked,
   acceptTask,
   noteInput,

@@ -1,121 +1,13 @@
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import type { TaskFormat, TaskState } from '../schema.ts';
+import type { TaskState } from '../schema.ts';
 import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
-import { refund, reserve, settle } from './ledger.ts';
+import { refund, settle } from './ledger.ts';
 
 export const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
-
-export interface NewTask {
-  id: string;
-  requestId: string;
-  userId: number;
-  tokenId: number;
-  operation: string;
-  format: TaskFormat;
-  driver: string;
-  model: string;
-  unit: string;
-  channel: string;
-  /** JSON object. */
-  facts: string;
-  serviceTier: string | null;
-  expectedUnits: number;
-  rate: number;
-  /** Quota to hold. */
-  amount: number;
-  callbackUrl: string | null;
-  idempotencyKey: string | null;
-  fingerprint: string | null;
-  /** Default: nobody follows it. */
-  traceparent?: string | null;
-  askedAt: number | null;
-  deadlineAt: number;
-  pollInterval: number;
-  leaseOwner: string;
-  leaseUntil: number;
-  now: number;
-}
-
-export type NewTaskResult =
-  | { outcome: 'created' | 'replayed'; task: TaskRecord }
-  | { outcome: 'insufficient_quota' | 'other_request' | 'duplicate' | 'key_revoked' };
-
-/**
- * Makes a task and its reservation, or nothing of either. `replayed` is the user's earlier task of the same
- * idempotency key, `other_request` says that the earlier one was another request.
- *
- * @throws the engine's unique violation when another process makes one of the same key at the same moment.
- */
-export const createTask: Command<NewTask, NewTaskResult> = async (trx, task) => {
-  if (task.idempotencyKey !== null) {
-    const earlier = await trx
-      .selectFrom('tasks')
-      .select([...taskColumns, 'fingerprint'])
-      .where('user_id', '=', task.userId)
-      .where('format', '=', task.format)
-      .where('idempotency_key', '=', task.idempotencyKey)
-      .executeTakeFirst();
-    if (earlier !== undefined) {
-      const { fingerprint, ...row } = earlier;
-      if (fingerprint !== task.fingerprint) return { outcome: 'other_request' };
-      return { outcome: 'replayed', task: taskRecord(row) };
-    }
-  }
-  const { requestId, tokenId, userId, model, unit, amount, now } = task;
-  const row = await trx
-    .insertInto('tasks')
-    .values({
-      id: task.id,
-      request_id: requestId,
-      user_id: userId,
-      token_id: tokenId,
-      operation: task.operation,
-      format: task.format,
-      driver: task.driver,
-      model,
-      unit,
-      channel: task.channel,
-      upstream_id: null,
-      state: 'queued',
-      progress: 0,
-      facts: task.facts,
-      service_tier: task.serviceTier,
-      result: null,
-      error_code: null,
-      error_message: null,
-      expected_units: task.expectedUnits,
-      rate: task.rate,
-      callback_url: task.callbackUrl,
-      idempotency_key: task.idempotencyKey,
-      fingerprint: task.fingerprint,
-      created_at: now,
-      updated_at: now,
-      started_at: null,
-      completed_at: null,
-      expires_at: null,
-      traceparent: task.traceparent ?? null,
-      asked_at: task.askedAt,
-      deadline_at: task.deadlineAt,
-      polled_at: null,
-      next_poll_at: task.leaseUntil,
-      poll_interval: task.pollInterval,
-      failures: 0,
-      lease_owner: task.leaseOwner,
-      attempt: 1,
-    })
-    .returning(taskColumns)
-    .executeTakeFirstOrThrow();
-  // Last, since the key's balance is the row that other processes wait for.
-  const reservation = { requestId, tokenId, userId, model, unit, amount, now };
-  const held = await reserve(trx, { ...reservation, kind: 'task', gateway: null });
-  if (held === 'reserved') return { outcome: 'created', task: taskRecord(row) };
-  await trx.deleteFrom('tasks').where('id', '=', task.id).execute();
-  return { outcome: held };
-};
 
 export interface AskedChannel {
   id: string;

@@ -24,6 +24,7 @@ import { migration as socketPlaces } from './0024-socket-places.ts';
 import { migration as verificationRetention } from './0025-verification-retention.ts';
 import { migration as quotaLeases } from './0026-quota-leases.ts';
 import { migration as logCounts } from './0027-log-counts.ts';
+import { migration as tasksFromLeases } from './0028-tasks-from-leases.ts';
 import type { Migration } from './migration.ts';
 
 /** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
@@ -54,4 +55,5 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0023-task-traces', run: taskTraces },
   { name: '0026-quota-leases', run: quotaLeases },
   { name: '0027-log-counts', run: logCounts },
+  { name: '0028-tasks-from-leases', run: tasksFromLeases },
 ];

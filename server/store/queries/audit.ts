@@ -30,6 +30,7 @@ const most = 1_000;
 const keys = sql`
   select t.id, t.name, t.remain_quota, t.used_quota, t.leased_quota,
     coalesce(g.granted, 0) as granted, coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased,
+    coalesce(q.leased + q.unposted, 0) as posted,
     coalesce(l.spent, 0) + coalesce(b.spent, 0) + coalesce(s.spent, 0) as spent,
     coalesce(l.charged, 0) + coalesce(b.charged, 0) + coalesce(s.charged, 0) as charged
   from tokens t
@@ -41,7 +42,9 @@ const keys = sql`
       sum(case when state = 'settled' then charged else 0 end) as charged
     from ledger group by token_id
   ) l on l.token_id = t.id
-  left join (select token_id, sum(remaining) as leased from quota_leases group by token_id) q on q.token_id = t.id
+  left join (
+    select token_id, sum(remaining) as leased, sum(unposted) as unposted from quota_leases group by token_id
+  ) q on q.token_id = t.id
   left join (
     select token_id, sum(case when unlimited = 0 then quota else 0 end) as spent, sum(quota) as charged
     from request_log where held is not null group by token_id
@@ -60,6 +63,8 @@ interface KeyRow {
   granted: number;
   held: number;
   leased: number;
+  /** What `leased_quota` should be. */
+  posted: number;
   spent: number;
   charged: number;
 }
@@ -97,7 +102,7 @@ const checks = [
     select 'lease ' || q.id as subject, 'of key ' || q.token_id || ', with ' || q.remaining || ' of ' || q.granted
       || case when t.id is null then ', and there is no such key' else '' end as problem
     from quota_leases q left join tokens t on t.id = q.token_id
-    where t.id is null or q.remaining < 0 or q.remaining > q.granted`,
+    where t.id is null or q.remaining < 0 or q.unposted < 0 or q.remaining + q.unposted > q.granted`,
   sql<AuditProblem>`
     select 'request ' || request_id as subject, 'the log has it ' || count(*) || ' times' as problem
     from request_log group by request_id having count(*) > 1`,
@@ -126,6 +131,7 @@ const checks = [
 ];
 
 /**
+ * For each key: what its balance has, its leases have left, its open reservations hold and closed work cost is what it was granted.
  * Proves that what keys were given, what is held, and what was charged come to their balances, and that books, log and
  * tasks agree. `db` is to see one state of everything.
  */
@@ -141,7 +147,7 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
         + (select count(*) from request_log where held is not null) as closed from ledger`.execute(db);
   const { rows: unbalanced } = await sql<KeyRow>`
     select * from (${keys}) as k
-    where remain_quota <> granted - held - leased - spent or used_quota <> charged or leased_quota <> leased
+    where remain_quota <> granted - held - leased - spent or used_quota <> charged or leased_quota <> posted
       or remain_quota < 0
     order by id limit ${most}`.execute(db);
   const problems = unbalanced.flatMap(balanceProblems);
@@ -168,8 +174,8 @@ function balanceProblems(row: KeyRow): AuditProblem[] {
     problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${told})` });
   if (row.used_quota !== row.charged)
     problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${row.charged}` });
-  if (row.leased_quota !== row.leased)
-    problems.push({ subject, problem: `has leased ${row.leased_quota}, and its leases have ${row.leased}` });
+  if (row.leased_quota !== row.posted)
+    problems.push({ subject, problem: `has leased ${row.leased_quota}, and its leases have ${row.posted}` });
   if (row.remain_quota < 0)
     problems.push({ subject, problem: `has less than nothing left: ${row.remain_quota}` });
   return problems;

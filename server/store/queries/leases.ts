@@ -1,15 +1,33 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
 import { statement } from '../statement.ts';
 
+// A gateway of a version without leases disables and deletes keys, and recalls nothing.
 const outdated = statement<{ gateway: string }, { id: string }>()`
   select q.id from quota_leases q join tokens t on t.id = q.token_id
-  where q.gateway = ${'gateway'} and q.draining = 0 and q.epoch < t.lease_epoch`;
+  where q.gateway = ${'gateway'} and q.draining = 0
+    and (q.epoch < t.lease_epoch or t.deleted_at is not null or t.status <> 1)`;
 
 /** The leases of a gateway that it is to give back. */
 export async function findRecalledLeases(db: Kysely<Database>, gateway: string): Promise<string[]> {
   const { rows } = await outdated(db, { gateway });
   return rows.map(({ id }) => id);
+}
+
+/**
+ * What has left a key's leases for tasks, and is still in its `leased_quota`, which creations do not wait for. `tokens` is what
+ * the table of keys is called there.
+ */
+export function unpostedOf(tokens: string): RawBuilder<number> {
+  return sql.raw(unposted(tokens));
+}
+
+const unposted = (tokens: string) =>
+  `coalesce((select sum(unposted) from quota_leases where token_id = ${tokens}.id), 0)`;
+
+/** What a key has left, with what gateways have of it. */
+export function leftOf(tokens: string): RawBuilder<number> {
+  return sql.raw(`(${tokens}.remain_quota + ${tokens}.leased_quota - ${unposted(tokens)})`);
 }
 
 export interface Lent {
@@ -22,7 +40,8 @@ export interface Lent {
 }
 
 const lent = statement<{ tokenId: number; gateway: string }, Lent>()`
-  select t.remain_quota as remain, t.leased_quota as leased,
+  select t.remain_quota as remain,
+    t.leased_quota - coalesce((select sum(unposted) from quota_leases where token_id = t.id), 0) as leased,
     (select count(*) from quota_leases q join gateways g on g.id = q.gateway
       where q.token_id = t.id and q.draining = 0 and q.gateway <> ${'gateway'}) as unanswered
   from tokens t where t.id = ${'tokenId'}`;

@@ -1,6 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
+import { leftOf } from './leases.ts';
 import { having } from './names.ts';
 
 /** A key's record with everything that decides whether it may be used. */
@@ -49,7 +50,9 @@ const byHash = statement<{ hash: string }, TokenRow>()`
   select t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
     coalesce(t.group_name, u.group_name) as "group",
     t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt", t.status, t.unlimited_quota as unlimited,
-    t.remain_quota + t.leased_quota as "remainQuota", t.used_quota as "usedQuota", t.expired_time as "expiredTime",
+    t.remain_quota + t.leased_quota
+      - coalesce((select sum(unposted) from quota_leases where token_id = t.id), 0) as "remainQuota",
+    t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
     t.created_time as "createdTime"
@@ -171,7 +174,7 @@ function matching(
   const ended = sql<SqlBool>`t.expired_time <> -1 and t.expired_time <= ${Math.floor(now / 1000)}`;
   query = query.where(status === 3 ? ended : sql<SqlBool>`not (${ended})`);
   if (status === 3) return query;
-  const spendable = sql<SqlBool>`t.unlimited_quota = 1 or t.remain_quota + t.leased_quota > 0`;
+  const spendable = sql<SqlBool>`t.unlimited_quota = 1 or ${leftOf('t')} > 0`;
   return query.where(status === 1 ? sql<SqlBool>`(${spendable})` : sql<SqlBool>`not (${spendable})`);
 }
 
@@ -199,7 +202,7 @@ function tokens(db: Kysely<Database>) {
       'u.disabled_at as disabledAt',
       't.status',
       't.unlimited_quota as unlimited',
-      sql<number>`t.remain_quota + t.leased_quota`.as('remainQuota'),
+      leftOf('t').as('remainQuota'),
       't.used_quota as usedQuota',
       't.expired_time as expiredTime',
       't.model_limits as limits',

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, Role } from '../schema.ts';
+import { leftOf } from './leases.ts';
 import { having } from './names.ts';
 
 /** A user, with what its keys come to that are not deleted. */
@@ -63,7 +64,7 @@ async function usersOf(db: Kysely<Database>, which: readonly { id: number }[]): 
     .select(['user_id', sql<number>`count(*)`.as('keys')])
     .select(sql<number>`sum(cast(used_quota as double precision))`.as('used'))
     .select(
-      sql<number>`sum(case when unlimited_quota = 0 then cast(remain_quota + leased_quota as double precision) else 0 end)`.as(
+      sql<number>`sum(case when unlimited_quota = 0 then cast(${leftOf('tokens')} as double precision) else 0 end)`.as(
         'remain',
       ),
     )

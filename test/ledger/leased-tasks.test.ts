@@ -1,0 +1,343 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { StoreUnavailable } from '../../server/store/availability.ts';
+import type { LeasedTask } from '../../server/store/commands/new-tasks.ts';
+import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import {
+  balanceOf,
+  disableToken,
+  expectBalanced,
+  ledgerRows,
+  logEntry,
+  logRows,
+  makeToken,
+} from '../store/books.ts';
+import { engines, onServer, TestStore } from '../store/engines.ts';
+import { BookingGateway } from './gateways-on-books.ts';
+import { dropTask, endTask, newTaskRow } from './task-rows.ts';
+
+let number = 0;
+const nextId = () => `r${(number += 1)}`;
+
+/** Makes a task. */
+async function make(by: BookingGateway, token: TokenRecord, amount: number, requestId = nextId()) {
+  const made = await by.makeTask(token, { requestId, amount });
+  return made.outcome === 'created' ? made.task : made.outcome;
+}
+
+/** Has a gateway lease some of a key: the second use in a while does. */
+async function warm(by: BookingGateway, token: TokenRecord, amount: number): Promise<void> {
+  for (let use = 0; use < 2; use += 1) {
+    const requestId = nextId();
+    await by.calls.reserve({ requestId, token, model: 'm', unit: 'characters', amount });
+    await by.calls.refund({ requestId });
+  }
+}
+
+const leases = (store: Store, token: TokenRecord) =>
+  store.read.selectFrom('quota_leases').selectAll().where('token_id', '=', token.id).execute();
+
+const leasedQuota = async (store: Store, { id }: TokenRecord) =>
+  (
+    await store.read
+      .selectFrom('tokens')
+      .select('leased_quota')
+      .where('id', '=', id)
+      .executeTakeFirstOrThrow()
+  ).leased_quota;
+
+const shown = async (store: Store, token: TokenRecord) =>
+  (await findToken(store.read, token.id))?.remainQuota;
+
+async function expectSound(store: Store, token: TokenRecord): Promise<void> {
+  await expectBalanced(store, token);
+  expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
+}
+
+describe.each(engines)('tasks out of a lease on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let other: Store;
+  let here: BookingGateway;
+  let there: BookingGateway;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    // On SQLite there is never another gateway, but the books do not know that.
+    other = engine === 'postgres' ? await testStore.open() : store;
+  });
+  afterAll(() => testStore.remove());
+  beforeEach(async () => {
+    here = await BookingGateway.start(store, `here ${nextId()}`);
+    there = await BookingGateway.start(other, `there ${nextId()}`);
+  });
+  afterEach(async () => {
+    await Promise.all([here.calls.stop(), there.calls.stop()]);
+  });
+  const tasksOf = (token: TokenRecord) =>
+    store.read.selectFrom('tasks').select('id').where('token_id', '=', token.id).execute();
+
+  /** Makes a task that is held from a lease: the key's own row stays as it is. */
+  async function makeLeased(by: BookingGateway, token: TokenRecord, amount: number) {
+    const before = [await balanceOf(store, token), await leasedQuota(store, token)];
+    const task = await make(by, token, amount);
+    if (typeof task === 'string') throw new Error(task);
+    expect([await balanceOf(store, token), await leasedQuota(store, token)]).toEqual(before);
+    return task;
+  }
+
+  test('leave the key’s row alone, and what is shown as left is exact at once', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 100);
+    const first = await makeLeased(here, token, 30);
+    const second = await makeLeased(here, token, 20);
+    expect(await shown(store, token)).toBe(9_950);
+    expect(await leases(store, token)).toMatchObject([{ gateway: here.id, unposted: 50 }]);
+    const rows = (await ledgerRows(store)).filter((row) => row.kind === 'task' && row.token_id === token.id);
+    expect(rows).toMatchObject([
+      { request_id: first.requestId, reserved: 30, state: 'open', unlimited: 0, gateway: null },
+      { request_id: second.requestId, reserved: 20, state: 'open' },
+    ]);
+    await expectSound(store, token);
+    const { left, leased, held, spent, granted } = await store.report('auditBooks', null);
+    expect(left + leased + held + spent).toBe(granted);
+  });
+
+  test('are settled and given back by any gateway, while the lease goes on', async () => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 100);
+    const [done, failed, dropped] = [
+      await makeLeased(here, token, 30),
+      await makeLeased(here, token, 30),
+      await makeLeased(here, token, 30),
+    ];
+    expect(await endTask(store, done.id, 12)).toBe(true);
+    expect(await endTask(store, failed.id, null)).toBe(true);
+    expect(await dropTask(store, dropped.id)).toBe(true);
+    expect(await shown(store, token)).toBe(9_988);
+    expect(await leases(store, token)).toHaveLength(1);
+    await expectSound(store, token);
+  });
+
+  test.each([
+    ['is given back', () => here.calls.stop()],
+    [
+      'is recalled',
+      async (token: TokenRecord) => {
+        await disableToken(store, token);
+        await here.calls.look();
+        await expect.poll(() => leases(store, token)).toEqual([]);
+      },
+    ],
+    ['is of a gateway that is gone', () => here.takeForGone()],
+    [
+      'grows',
+      async (token: TokenRecord) => {
+        const [before] = await leases(store, token);
+        const requestId = nextId();
+        await here.calls.reserve({
+          requestId,
+          token,
+          model: 'm',
+          unit: 'characters',
+          amount: (before?.remaining ?? 0) + 1,
+        });
+        expect(await leases(store, token)).toMatchObject([{ unposted: 0 }]);
+        await here.calls.refund({ requestId });
+      },
+    ],
+  ])('outlive their lease, which %s', async (_, end) => {
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 100);
+    const [one, two] = [await makeLeased(here, token, 30), await makeLeased(here, token, 40)];
+    await end(token);
+    expect(await shown(store, token)).toBe(9_930);
+    await expectSound(store, token);
+    expect(await endTask(store, one.id, 30)).toBe(true);
+    expect(await endTask(store, two.id, null)).toBe(true);
+    await here.calls.stop();
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 9_970, used_quota: 30 });
+    expect(await leasedQuota(store, token)).toBe(0);
+    await expectSound(store, token);
+  });
+
+  test('of a lease that is gone unnoticed are held exactly', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await warm(there, token, 10);
+    await there.takeForGone();
+    expect(await leases(store, token)).toEqual([]);
+    expect(await make(there, token, 20)).toMatchObject({ state: 'queued' });
+    expect(await balanceOf(store, token)).toMatchObject({ remain_quota: 980 });
+    await expectSound(store, token);
+  });
+
+  test('of a key that was just revoked are refused, whatever is leased of it still', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await warm(here, token, 10);
+    // No look has come between.
+    await disableToken(store, token);
+    expect(await make(here, token, 10)).toBe('key_revoked');
+    await expect.poll(() => leases(store, token)).toEqual([]);
+    expect(await tasksOf(token)).toEqual([]);
+    await expectSound(store, token);
+  });
+
+  test('near the end of a balance get what other gateways have of it, and no more', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    await warm(there, token, 20);
+    const theirs = await makeLeased(there, token, 20);
+    expect(await make(here, token, 981)).toBe('insufficient_quota');
+    expect(await make(here, token, 980)).toMatchObject({ state: 'queued' });
+    expect(await shown(store, token)).toBe(0);
+    expect(await make(there, token, 1)).toBe('insufficient_quota');
+    expect(await endTask(store, theirs.id, null)).toBe(true);
+    expect(await make(there, token, 20)).toMatchObject({ state: 'queued' });
+    await expectSound(store, token);
+  });
+
+  describe('made in one batch', () => {
+    const rowOf = (token: TokenRecord, lease: string, change: Partial<LeasedTask> = {}): LeasedTask => ({
+      ...newTaskRow(token, { requestId: nextId(), amount: 5, ...change }),
+      lease,
+    });
+    const outcomes = async (rows: LeasedTask[]) =>
+      (await store.run('createLeasedTasks', rows)).map(({ outcome }) => outcome);
+
+    test('are each made or not, and only those that are made take from the lease', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      await warm(here, token, 100);
+      const [lease] = await leases(store, token);
+      const id = lease?.id ?? '';
+      const key = { idempotencyKey: 'k', fingerprint: 'f' };
+      const [first, used] = [rowOf(token, id, key), rowOf(token, id)];
+      await store.run('reserve', {
+        requestId: used.requestId,
+        tokenId: token.id,
+        userId: token.userId,
+        model: 'm',
+        unit: 'tokens',
+        amount: 1,
+        kind: 'request',
+        gateway: here.id,
+        now: 1,
+      });
+      const twice = rowOf(token, id);
+      expect(
+        await outcomes([
+          rowOf(token, id),
+          first,
+          rowOf(token, id, key),
+          rowOf(token, id, { ...key, fingerprint: 'g' }),
+          used,
+          twice,
+          { ...twice, id: nextId() },
+          rowOf(token, 'no lease at all'),
+        ]),
+      ).toEqual([
+        'created',
+        'created',
+        'replayed',
+        'other_request',
+        'duplicate',
+        'created',
+        'duplicate',
+        'no_lease',
+      ]);
+      expect(await outcomes([rowOf(token, id, key), rowOf(token, id)])).toEqual(['replayed', 'created']);
+      expect(await leases(store, token)).toMatchObject([
+        { remaining: (lease?.remaining ?? 0) - 20, unposted: 20 },
+      ]);
+      expect(await tasksOf(token)).toHaveLength(4);
+      await expectSound(store, token);
+    });
+
+    test('take no other along when one of them is at fault', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      await warm(here, token, 100);
+      const create = (change: object) => here.makeTask(token, { requestId: nextId(), amount: 5, ...change });
+      // What comes while the first is written is one batch.
+      const made = [{}, {}, { facts: null }, {}].map((change) => create(change));
+      const results = await Promise.allSettled(made);
+      expect(results.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+      expect(await shown(store, token)).toBe(9_985);
+      await here.calls.stop();
+      expect(await balanceOf(store, token)).toMatchObject({ remain_quota: 9_985 });
+      await expectSound(store, token);
+    });
+
+    test('hold nothing when the store is away', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      let away = false;
+      const flaky: Store = {
+        ...store,
+        run: (name, args) =>
+          away && name === 'createLeasedTasks'
+            ? Promise.reject(new StoreUnavailable(new Error('away')))
+            : store.run(name, args),
+      };
+      const third = await BookingGateway.start(flaky, 'third');
+      await warm(third, token, 10);
+      away = true;
+      await expect(make(third, token, 5)).rejects.toMatchObject({ code: 'store_unavailable' });
+      await third.calls.stop();
+      expect(await balanceOf(store, token)).toEqual({ remain_quota: 10_000, used_quota: 0 });
+      await expectSound(store, token);
+    });
+  });
+
+  test('many of them and calls at once, over gateways, spend all that there is and not a unit more', async () => {
+    const token = await makeToken(store, { remainQuota: 5_000 });
+    let spent = 0;
+    const customer = async (by: BookingGateway, isTask: boolean) => {
+      for (;;) {
+        if (isTask) {
+          const task = await make(by, token, 7);
+          if (typeof task === 'string') break;
+          expect(await endTask(store, task.id, 7)).toBe(true);
+        } else {
+          const requestId = nextId();
+          const hold = { requestId, token, model: 'm', unit: 'characters' as const, amount: 7 };
+          if ((await by.calls.reserve(hold)) !== 'reserved') break;
+          expect(await by.calls.settle({ requestId, charged: 7, log: logEntry })).toBe(true);
+        }
+        spent += 7;
+      }
+    };
+    await Promise.all(
+      Array.from({ length: 24 }, (_, index) => customer(index % 3 === 0 ? there : here, index % 2 === 0)),
+    );
+    expect(spent).toBe(4_998);
+    await expect.poll(() => leases(store, token)).toEqual([]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 2, used_quota: 4_998 });
+    const entries = (await logRows(store)).filter((row) => row.token_id === token.id);
+    expect(entries.reduce((sum, { quota }) => sum + quota, 0)).toBe(4_998);
+    await expectSound(store, token);
+  });
+});
+
+describe.runIf(engines.includes('postgres'))('on PostgreSQL', () => {
+  test('a task is made while somebody else has the key’s row', async () => {
+    const testStore = await TestStore.make('postgres');
+    const store = await testStore.open();
+    const here = await BookingGateway.start(store, 'here');
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    await warm(here, token, 100);
+    const { schema } = testStore.options;
+    await onServer(async (client) => {
+      await client.query('begin');
+      await client.query(`select 1 from ${schema}.tokens where id = $1 for update`, [token.id]);
+      const made = await Promise.all(Array.from({ length: 20 }, () => make(here, token, 5)));
+      for (const task of made) expect(task).toMatchObject({ state: 'queued' });
+      await client.query('rollback');
+    });
+    expect(await shown(store, token)).toBe(9_900);
+    await here.calls.stop();
+    await expectSound(store, token);
+    await testStore.remove();
+  });
+});
