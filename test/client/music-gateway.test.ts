@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NotFoundError, TaskFailedError, Unigate } from '../../client/index.ts';
+import { compiled } from '../support/child-node.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { runCommand } from './terminal.ts';
 
@@ -16,7 +17,7 @@ let folder: string;
 beforeAll(async () => {
   gateway = await startTestGateway();
   client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
-  env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+  env = { ...compiled, UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
   folder = await mkdtemp(join(tmpdir(), 'unigate-music-'));
 });
 afterAll(async () => {

@@ -17,6 +17,7 @@ import {
   test,
   vi,
 } from 'vitest';
+import { compiled } from '../support/child-node.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { startSocketServer } from './socket-server.ts';
 import { startStubServer } from './stub-server.ts';
@@ -31,7 +32,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 /** Starts the command line as a process of its own; `done` is its exit code and what it wrote. */
 function start(args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env });
+  const child = spawn(process.execPath, [program, ...args], { cwd: folder, env: { ...compiled, ...env } });
   const closed = once(child, 'close') as Promise<[number | null, string | null]>;
   const output = Promise.all([buffer(child.stdout), text(child.stderr)]);
   const done = closed.then(async ([code]) => {

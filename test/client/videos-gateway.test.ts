@@ -7,6 +7,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { BadRequestError, TaskFailedError, Unigate } from '../../client/index.ts';
 import { png } from '../sandbox-media/media-files.ts';
+import { compiled } from '../support/child-node.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { collect } from './socket-server.ts';
 import { startStubServer } from './stub-server.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
   });
   client = new Unigate({ baseUrl: gateway.url, apiKey: gateway.key });
   folder = await mkdtemp(join(tmpdir(), 'unigate-video-'));
-  env = { UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
+  env = { ...compiled, UNIGATE_BASE_URL: gateway.url, UNIGATE_API_KEY: gateway.key };
 });
 afterAll(async () => {
   await gateway.close();

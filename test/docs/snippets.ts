@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { compiled } from '../support/child-node.ts';
 
 /** A block of a Markdown text that can be carried out, and what the comments after it say that comes of it. */
 export interface Snippet {
@@ -80,7 +81,7 @@ export async function run(
   const file = join(folder, `snippet.${language}`);
   await writeFile(file, language === 'sh' ? `set -euo pipefail\n${code}` : code);
   const command = language === 'sh' ? 'bash' : process.execPath;
-  const child = spawn(command, [file], { cwd: folder, env: { PATH: process.env.PATH, ...env } });
+  const child = spawn(command, [file], { cwd: folder, env: { PATH: process.env.PATH, ...compiled, ...env } });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (piece: string) => {

@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, vi } from 'vitest';
 import { onServer } from '../store/engines.ts';
+import { compiled, endsWithParent } from '../support/child-node.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
 
@@ -55,10 +56,11 @@ export class GatewayProcess {
     const session = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
     if (session !== undefined) database?.searchParams.set('application_name', session);
-    const child = spawn(process.execPath, [main], {
-      stdio: ['ignore', 'pipe', 'pipe'],
+    const child = spawn(process.execPath, [...endsWithParent, main], {
+      stdio: ['pipe', 'pipe', 'pipe'],
       env: {
         ...process.env,
+        ...compiled,
         HOST: '127.0.0.1',
         PORT: '0',
         BOOTSTRAP_KEY: '',

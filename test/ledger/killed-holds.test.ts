@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { expectBalanced, logRows, makeToken } from '../store/books.ts';
 import { databaseUrl, engines, onServer, TestStore } from '../store/engines.ts';
+import { compiled, endsWithParent } from '../support/child-node.ts';
 import type { LeasedChild } from './leased-child.ts';
 import { chargedLater, endTask } from './task-rows.ts';
 
@@ -18,8 +19,9 @@ class Child {
   readonly #lines: Promise<void>;
 
   constructor(start: LeasedChild) {
-    const child = spawn(process.execPath, [childFile, JSON.stringify(start)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const child = spawn(process.execPath, [...endsWithParent, childFile, JSON.stringify(start)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...compiled },
     });
     this.#process = child;
     this.exited = once(child, 'exit');

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import { endsWithParent } from '../support/child-node.ts';
 import { channelAt } from './configured-gateway.ts';
 
 const main = fileURLToPath(new URL('../../server/main.ts', import.meta.url));
@@ -39,7 +40,10 @@ async function start(environment: Record<string, string>): Promise<string> {
     TLS_KEY: '',
   };
   const env = { ...process.env, ...ours, ...unset, ...environment };
-  const started = spawn(process.execPath, [main], { stdio: ['ignore', 'pipe', 'pipe'], env });
+  const started = spawn(process.execPath, [...endsWithParent, main], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env,
+  });
   child = started;
   started.stderr.on('data', (piece: Buffer) => {
     said += piece.toString();

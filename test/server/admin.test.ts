@@ -5,12 +5,13 @@ import type { Store } from '../../server/store/store.ts';
 import { makeToken } from '../store/books.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { runStatement } from '../store/raw-rows.ts';
+import { compiled } from '../support/child-node.ts';
 
 const program = fileURLToPath(new URL('../../server/admin.ts', import.meta.url));
 
 function admin(parameters: readonly string[], environment: Record<string, string> = {}) {
   return new Promise<{ code: number; out: string; error: string }>((resolve) => {
-    const env = { PATH: process.env.PATH, ...environment };
+    const env = { PATH: process.env.PATH, ...compiled, ...environment };
     const child = execFile(process.execPath, [program, ...parameters], { env }, (_, out, error) =>
       resolve({ code: child.exitCode ?? -1, out, error }),
     );

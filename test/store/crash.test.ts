@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../server/store/open-store.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { compiled, endsWithParent } from '../support/child-node.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 
@@ -23,8 +24,9 @@ describe.each(engines)('a gateway killed in mid-work on %s', (engine) => {
     const name = testStore.options.schema ?? '';
     const url = `${databaseUrl}?application_name=${name}`;
     const options = { ...testStore.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
-    const child = spawn(process.execPath, [childFile, JSON.stringify(options)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+    const child = spawn(process.execPath, [...endsWithParent, childFile, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, ...compiled },
     });
     const exited = once(child, 'exit');
     const lines: string[][] = [];

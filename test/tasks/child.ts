@@ -5,12 +5,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, vi } from 'vitest';
 import { onServer } from '../store/engines.ts';
+import { compiled, endsWithParent } from '../support/child-node.ts';
 import type { ChildOptions } from './node-child.ts';
 
 const module = fileURLToPath(new URL('./node-child.ts', import.meta.url));
 
-/** Compiled code, so that a child starts in half the time. */
-const compiled = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url));
 const running = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of running) child.kill('SIGKILL');
@@ -32,14 +31,18 @@ export class Child {
     const store = this.#onPostgres
       ? { ...options.store, databaseUrl: `${databaseUrl}?application_name=${this.#session}` }
       : options.store;
-    const child = spawn(process.execPath, [module, JSON.stringify({ ...options, store })], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        NODE_COMPILE_CACHE: compiled,
-        ...(dieAt === undefined ? {} : { FAULT_POINT: dieAt }),
+    const child = spawn(
+      process.execPath,
+      [...endsWithParent, module, JSON.stringify({ ...options, store })],
+      {
+        stdio: ['pipe', 'pipe', 'inherit'],
+        env: {
+          ...process.env,
+          ...compiled,
+          ...(dieAt === undefined ? {} : { FAULT_POINT: dieAt }),
+        },
       },
-    });
+    );
     running.add(child);
     child.once('exit', () => running.delete(child));
     const exited = once(child, 'exit');
