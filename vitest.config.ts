@@ -22,8 +22,11 @@ const shared = {
 
 export default defineConfig({
   test: {
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // Long enough for a machine that has much else to do: only a test that hangs gets there.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    setupFiles: 'test/support/patience.ts',
+    expect: { poll: { timeout: 15_000 } },
     projects: [
       {
         extends: true,
