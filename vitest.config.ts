@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Tests that speak to the two shared targets: the mock and a running gateway. */
 const contract = [
@@ -16,7 +17,7 @@ const shared = {
   // itself (timers, environment, spies on classes), it puts back.
   isolate: false,
   // More than cores: many of these tests wait for work that is done in its own time.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism() + 2,
   sequence: { groupOrder: 1 },
 };
 
@@ -27,6 +28,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     setupFiles: 'test/support/patience.ts',
     expect: { poll: { timeout: 15_000 } },
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Report, tally } from './tally.ts';
+import { type Report, tally, together } from './tally.ts';
 import { errorProblems } from './untold-errors.ts';
 
 const report = (...results: [status: string, fullName: string][]): Report => ({
@@ -41,6 +41,14 @@ test('a whole run is told in one line', () => {
     ['failed', 'x'],
   );
   expect(tally(whole, 3, none)).toEqual({ lines: ['2 passed, 1 failed'], counts: true });
+});
+
+test('the runs of several runners are told as one', () => {
+  const runs = [report(['passed', 'a']), report(['passed', 'b'], ['failed', 'c'], ['skipped', 'd'])];
+  expect(tally(together(runs), 4, none)).toEqual({
+    lines: ['skipped: d', '2 passed, 1 failed, 1 skipped'],
+    counts: true,
+  });
 });
 
 test('the half that did not run is counted, and what was skipped is named', () => {

@@ -9,6 +9,13 @@ export interface Report {
   }[];
 }
 
+/** What several runners report, as of one. */
+export const together = (reports: readonly Report[]): Report => ({
+  numPassedTests: reports.reduce((sum, { numPassedTests }) => sum + numPassedTests, 0),
+  numFailedTests: reports.reduce((sum, { numFailedTests }) => sum + numFailedTests, 0),
+  testResults: reports.flatMap(({ testResults }) => testResults),
+});
+
 /** Fewer tests than this mean that some were lost, whoever counts: raise it when there are many more. */
 export const minTests = 8_000;
 
