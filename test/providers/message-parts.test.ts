@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { reportedError } from '../../server/providers/messages/reported-error.ts';
+import { TokenTally } from '../../server/providers/messages/token-tally.ts';
+import { publicMessage, readMessage } from '../../server/providers/messages/whole-message.ts';
+import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { channelTo } from '../support/upstream.ts';
+
+describe('the tokens of a message', () => {
+  test('are the last figures, those of the cache with the input', () => {
+    const tally = new TokenTally(99);
+    tally.report({ input_tokens: 10, output_tokens: 1, cache_creation_input_tokens: 3 });
+    tally.report({ output_tokens: 4, cache_read_input_tokens: 5 });
+    const all = { units: 22, inputTokens: 18, outputTokens: 4 };
+    expect([tally.reported, tally.sofar]).toEqual([all, all]);
+    tally.report({ prompt_tokens: 11, completion_tokens: 6, cache_creation_input_tokens: 0 });
+    expect(tally.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+    // What has no figure changes none.
+    tally.report({});
+    tally.report(null);
+    expect(tally.reported).toEqual({ units: 22, inputTokens: 16, outputTokens: 6 });
+  });
+
+  test('are a guess where there is no figure: four bytes each, and the likely input', () => {
+    const tally = new TokenTally(7);
+    expect(tally.reported).toEqual({ units: 7, inputTokens: 7, outputTokens: 0 });
+    tally.wrote('äb');
+    tally.wrote('cd');
+    expect(tally.reported).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
+    expect(tally.sofar).toEqual({ units: 9, inputTokens: 7, outputTokens: 2 });
+  });
+
+  test('in the middle are what was written, where that is more than the figure', () => {
+    const tally = new TokenTally(7);
+    tally.report({ output_tokens: 1 });
+    tally.wrote('x'.repeat(40));
+    expect([tally.reported.outputTokens, tally.sofar.outputTokens]).toEqual([1, 10]);
+    tally.report({ output_tokens: 12 });
+    expect(tally.sofar.outputTokens).toBe(12);
+  });
+
+  test('are shown with all that the provider reports', () => {
+    const tally = new TokenTally(7);
+    expect(tally.public(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
+    expect(tally.public(null)).toMatchObject({ total_tokens: 7 });
+    tally.wrote('x'.repeat(8));
+    expect(tally.public('none')).toEqual({
+      prompt_tokens: 7,
+      completion_tokens: 2,
+      total_tokens: 9,
+      input_tokens: 7,
+      output_tokens: 2,
+    });
+    const report = { input_tokens: 3, output_tokens: 4, cache_read_input_tokens: 5, service_tier: 'x' };
+    tally.report(report);
+    expect(tally.public(report)).toMatchObject({ ...report, total_tokens: 7 });
+  });
+});
+
+describe('a whole message', () => {
+  const message = { id: 'm1', role: 'assistant', content: [{ type: 'text', text: 'Hello.' }] };
+  const bytes = (value: unknown) => Buffer.from(JSON.stringify(value));
+  const unusable = expect.objectContaining({ status: 502, code: 'bad_response' });
+
+  test('has the public name of the model and every field that clients count on', () => {
+    const sent = { ...message, model: 'secret', extra: 1, usage: { input_tokens: 3, output_tokens: 4 } };
+    expect(publicMessage(bytes(sent), 'iota-chat-1', new TokenTally(9))).toEqual({
+      ...message,
+      type: 'message',
+      model: 'iota-chat-1',
+      stop_reason: null,
+      stop_sequence: null,
+      extra: 1,
+      usage: {
+        prompt_tokens: 3,
+        completion_tokens: 4,
+        total_tokens: 7,
+        input_tokens: 3,
+        output_tokens: 4,
+      },
+    });
+    const ended = { ...message, stop_reason: 'end_turn', stop_sequence: '.' };
+    expect(publicMessage(bytes(ended), 'iota-chat-1', new TokenTally(9))).toMatchObject({
+      stop_reason: 'end_turn',
+      stop_sequence: '.',
+    });
+  });
+
+  test('without figures costs what was written: text, thoughts, and what tools are asked', () => {
+    const tally = new TokenTally(9);
+    const content = [
+      { type: 'thinking', thinking: 'x'.repeat(4) },
+      { type: 'text', text: 'x'.repeat(8) },
+      { type: 'tool_use', input: { a: 'x'.repeat(8) } },
+      'nonsense',
+    ];
+    publicMessage(bytes({ ...message, content }), 'iota-chat-1', tally);
+    // The object is 16 bytes of JSON.
+    expect(tally.reported).toEqual({ units: 16, inputTokens: 9, outputTokens: 7 });
+  });
+
+  test.each([
+    { ...message, id: '' },
+    { ...message, id: 7 },
+    { ...message, role: 'user' },
+    { ...message, content: 'Hello.' },
+    {},
+    null,
+  ])('is none: %j', (value) => {
+    expect(() => readMessage(value)).toThrow(unusable);
+    expect(() => publicMessage(bytes(value), 'iota-chat-1', new TokenTally(9))).toThrow(unusable);
+  });
+
+  test('is none without JSON', () => {
+    expect(() => publicMessage(Buffer.from('{'), 'iota-chat-1', new TokenTally(9))).toThrow(unusable);
+  });
+});
+
+describe('an error in a stream', () => {
+  const words = new ProviderWords(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+
+  test.each([
+    ['overloaded_error', 503],
+    ['timeout_error', 504],
+    ['rate_limit_error', 429],
+    ['invalid_request_error', 400],
+    ['request_too_large', 400],
+    ['not_found_error', 400],
+    ['authentication_error', 502],
+    ['permission_error', 502],
+    ['api_error', 502],
+    [undefined, 502],
+  ])('of the class %s is told as %i', (type, status) => {
+    expect(reportedError({ error: { type, message: 'Words.' } }, words)).toMatchObject({
+      status,
+      ...(status === 400 && { code: 'bad_request', message: 'Words.' }),
+    });
+  });
+
+  test('has only words that a client may read', () => {
+    const told = (message?: string) =>
+      reportedError({ error: { type: 'invalid_request_error', message } }, words).message;
+    expect(told('see 10.0.0.7')).toBe('see ***');
+    expect(told()).toBe('The provider refused the request.');
+    expect(reportedError(null, words)).toMatchObject({ status: 502 });
+  });
+});
