@@ -64,6 +64,14 @@ test('each is told what it was charged, and whether its lease is gone', async ()
   expect(batches).toEqual([['a', 'b', 'c']]);
 });
 
+test('what comes in one turn of the event loop is written together', async () => {
+  const first = settlements.book(call('a'));
+  for (let step = 0; step < 9; step += 1) await Promise.resolve();
+  settlements.book(call('b'));
+  await first.written;
+  expect(batches).toEqual([['a', 'b']]);
+});
+
 test('what comes while a batch is written is the next one', async () => {
   const first = Promise.withResolvers<void>();
   answer = async (calls) => {

@@ -28,7 +28,8 @@ test('the next window begins when it is looked at', () => {
 test('after two windows without a look nothing is left', () => {
   const spending = new Spending();
   spending.add(3, 10);
-  expect(seen(spending, 2 * spendingWindow)).toEqual([0, 0]);
+  expect(spending.calls(2 * spendingWindow)).toBe(0);
+  expect(spending.amount(2 * spendingWindow)).toBe(0);
   spending.add(4, 5 * spendingWindow);
   expect(seen(spending, 5 * spendingWindow)).toEqual([4, 1]);
 });

@@ -6,6 +6,7 @@ import type { Connection } from '../../server/sockets/connection.ts';
 
 /** A book of what is held and charged, one quota a unit. */
 let books: string[];
+let operations: string[];
 let task: InferenceTask;
 
 const start = (parameters: object = {}) => {
@@ -18,7 +19,8 @@ const start = (parameters: object = {}) => {
       books.push(`holds ${to}`);
       return 'extended';
     },
-    settle: async ({ charged }: { charged: number }) => {
+    settle: async ({ charged, log }: { charged: number; log: { operation: string } }) => {
+      operations.push(log.operation);
       books.push(`paid ${charged}`);
       return true;
     },
@@ -41,7 +43,7 @@ const start = (parameters: object = {}) => {
 };
 
 beforeEach(() => {
-  books = [];
+  [books, operations] = [[], []];
   task = start();
 });
 
@@ -84,6 +86,12 @@ describe('a text', () => {
     expect([told('a'), told('b')]).toEqual([undefined, undefined]);
   });
 
+  test('of SSML is held without its tags', async () => {
+    task = start({ enable_ssml: true });
+    await task.cover(`<speak>${'x'.repeat(495)}</speak>`);
+    expect(books).toEqual(['r1.1 holds 500']);
+  });
+
   test('is held in steps, on top of what was reported', async () => {
     expect([await task.cover('ten chars.'), books]).toEqual([true, ['r1.1 holds 500']]);
     task.sent('ten chars.');
@@ -101,6 +109,7 @@ describe('at its end a task costs', () => {
     await say();
     used(16);
     expect(await finish()).toEqual(['paid 16']);
+    expect(operations).toEqual(['openInferenceSocket']);
   });
 
   test('all its text, when it spoke and nothing was reported', async () => {
@@ -157,7 +166,7 @@ describe('at its end a task costs', () => {
 
   test.each([
     ['sentence-end', 'First one here. Then the second. '],
-    ['sentence-begin', 7],
+    ['sentence-begin', ['First one here. Then ', 'the second. ']],
     ['sentence-begin', undefined],
   ])('the sentence that has begun, where %s names %j', async (type, named) => {
     await say();

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { limitsOf } from '../../server/accounts/allowances.ts';
 import { RateLimit } from '../../server/accounts/rate-limit.ts';
 import { SocketLimit } from '../../server/accounts/socket-limit.ts';
 import { startTestGateway } from '../support/gateway.ts';
@@ -66,6 +67,26 @@ test('a key takes from every allowance that it draws on, or from none', () => {
   expect(() => send(4, 5)).toThrow(/3 requests/);
 });
 
+test('what is configured is for the outermost allowance, which the others lie within', () => {
+  const none = { requestsPerMinute: null, sockets: null };
+  const limits = { requestsPerMinute: 9, socketsPerKey: 4 };
+  const caller = {
+    tokenId: 3,
+    allowances: [
+      { ...none, tokenId: 3 },
+      { tokenId: 2, requestsPerMinute: 5, sockets: 0 },
+      { ...none, tokenId: 1 },
+    ],
+  };
+  expect(limitsOf(caller, 'requestsPerMinute', limits)).toEqual([
+    { tokenId: 2, max: 5 },
+    { tokenId: 1, max: 9 },
+  ]);
+  expect(limitsOf(caller, 'sockets', limits)).toEqual([{ tokenId: 1, max: 4 }]);
+  expect(limitsOf({ tokenId: 7 }, 'sockets', limits)).toEqual([{ tokenId: 7, max: 4 }]);
+  expect(limitsOf({ tokenId: 7 }, 'sockets', { ...limits, socketsPerKey: 0 })).toEqual([]);
+});
+
 test('only allowances that were used within a minute are remembered', () => {
   let now = 0;
   let requestsPerMinute = 2;
@@ -80,15 +101,17 @@ test('only allowances that were used within a minute are remembered', () => {
   expect(limit.size).toBe(100);
   now = 60_000;
   // Each forgets two that are full; the first was used a moment ago.
+  void limit.take({ tokenId: 200 });
+  expect(limit.size).toBe(99);
   for (let tokenId = 201; tokenId <= 250; tokenId += 1) void limit.take({ tokenId });
-  expect(limit.size).toBe(51);
-  void limit.take({ tokenId: 251 });
   expect(limit.size).toBe(52);
+  void limit.take({ tokenId: 251 });
+  expect(limit.size).toBe(53);
   expect(limit.take({ tokenId: 1 })).toBeUndefined();
   expect(() => limit.take({ tokenId: 1 })).toThrow(/2 requests/);
   requestsPerMinute = 0;
   void limit.take({ tokenId: 300 });
-  expect(limit.size).toBe(52);
+  expect(limit.size).toBe(53);
 });
 
 test('a key has so many sockets open, and is remembered while it has any', () => {

@@ -227,6 +227,74 @@ describe('requests', () => {
     expect(() => take()).toThrow(expect.objectContaining({ status: 429 }));
   });
 
+  test('what goes back may pass again at once', async () => {
+    const outer = { tokenId: 1, requestsPerMinute: 100, sockets: null };
+    const own = { tokenId: 2, requestsPerMinute: 50, sockets: null };
+    [given, remaining] = [
+      { 1: 1, 2: 0 },
+      { 1: 0, 2: 0 },
+    ];
+    const refused = watched(limit.take({ tokenId: 2, allowances: [own, outer] }));
+    await pass(0);
+    expect(await stand(refused)).toMatch(/^429/);
+    expect(limit.take({ tokenId: 1, allowances: [outer] })).toBeUndefined();
+    expect(() => limit.take({ tokenId: 1, allowances: [outer] })).toThrow();
+  });
+
+  test('what passes while the store is told counts against what it says is left', async () => {
+    gateways = 1;
+    void take();
+    await pass(0);
+    expect(take()).toBeUndefined();
+    const held = Promise.withResolvers<void>();
+    const answer = answers;
+    answers = (args) => held.promise.then(() => answer(args));
+    await pass(250);
+    expect(take()).toBeUndefined();
+    remaining = { 1: 1 };
+    held.resolve();
+    await pass(0);
+    expect(() => take()).toThrow(expect.objectContaining({ status: 429 }));
+    await pass(250);
+    expect(draws().map(({ used }) => used)).toEqual([0, 1, 1]);
+  });
+
+  test('who waits for a silent store has its share, and what the store gave beyond that goes back', async () => {
+    requestsPerMinute = 4;
+    remaining = { 1: 4 };
+    void take();
+    await pass(25);
+    const held = Promise.withResolvers<void>();
+    const answer = answers;
+    answers = (args) => held.promise.then(() => answer(args));
+    const four = [take(), take(), take(), take()];
+    await pass(1_000);
+    const stands = await Promise.all(four.map(stand));
+    expect(stands.map((one) => one.slice(0, 6))).toEqual(['passed', 'passed', '429 af', '429 af']);
+    answers = answer;
+    held.resolve();
+    await pass(2_000);
+    expect(draws().map(({ used, wanted }) => [used, wanted])).toEqual([
+      [0, 1],
+      [0, 4],
+      [-2, 0],
+    ]);
+  });
+
+  test('a gateway that stops answers who waits, and tells nothing more', async () => {
+    await pass(100);
+    const held = Promise.withResolvers<void>();
+    answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('away'))));
+    const waiting = take();
+    await pass(0);
+    const stopped = shared.stop();
+    expect(await stand(waiting)).toBe('passed');
+    held.resolve();
+    await stopped;
+    await pass(5_000);
+    expect(asked).toHaveLength(1);
+  });
+
   test('a key that the store knows no more has nothing left', async () => {
     answers = () => ({ gateways: 1, drawn: [] });
     const first = take();
@@ -377,6 +445,56 @@ describe('sockets', () => {
     expect(take()).toBeTypeOf('function');
     // Two gateways, four sockets.
     expect(shared.seats.get(1)?.open).toBe(2);
+  });
+
+  test('who waits for a silent store has its share', async () => {
+    await open();
+    const held = Promise.withResolvers<void>();
+    const answer = answers;
+    answers = (args) => held.promise.then(() => answer(args));
+    const three = [take(), take(), take()];
+    await pass(1_000);
+    expect(await Promise.all(three.map(stand))).toEqual(['passed', '429 after 1', '429 after 1']);
+    held.resolve();
+    await pass(25);
+  });
+
+  test('what was opened without the store is told when it is back', async () => {
+    await open();
+    answers = () => Promise.reject(new StoreUnavailable(new Error('away')));
+    await open();
+    expect(take(2)).toBeTypeOf('function');
+    answers = ({ claims: all }: Claims) => ({
+      gateways,
+      places: all.map(({ tokenId, wanted }) => ({ tokenId, places: wanted })),
+    });
+    asked.length = 0;
+    await pass(6_000);
+    expect(claims()).toContainEqual({ tokenId: 2, max: 4, open: 1, wanted: 1 });
+  });
+
+  test('a key that was refused a moment ago is not forgotten yet', async () => {
+    await pass(4_900);
+    places = { 1: 0 };
+    void take();
+    await pass(100);
+    expect([clock.monotonic(), [...shared.seats.keys()]]).toEqual([5_000, [1]]);
+    await pass(5_000);
+    expect(shared.seats.size).toBe(0);
+  });
+
+  test('a gateway that stops answers who waits, and tells nothing more', async () => {
+    await pass(100);
+    const held = Promise.withResolvers<void>();
+    answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('away'))));
+    const waiting = take();
+    await pass(0);
+    const stopped = shared.stop();
+    expect(await stand(waiting)).toBe('passed');
+    held.resolve();
+    await stopped;
+    await pass(5_000);
+    expect(asked).toHaveLength(1);
   });
 
   test('what is open is told again each five seconds, and what is empty forgotten', async () => {
