@@ -402,6 +402,20 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([{ lease_owner: null, outcome: 'delivered', tries: 1 }]);
     });
 
+    test('leaves to another what it has of a host, and takes the rest', async () => {
+      const [first, second] = [await outbox.submit(receiver.url()), await outbox.submit(receiver.url())];
+      const claim = async (owner: string, limit: number) => {
+        const lease = { owner, now, until: now, perHost: 9, running: [] };
+        const { deliveries } = await outbox.rig.store.run('claimDeliveries', { ...lease, limit });
+        return deliveries.map(({ taskId }) => taskId);
+      };
+      const taken = await claim('one', 1);
+      // What the first has is due by its own time, too, and is no other's.
+      const rest = [first.id, second.id].filter((id) => !taken.includes(id));
+      expect([taken.length, await claim('two', 9), await claim('three', 9)]).toEqual([1, rest, []]);
+      expect(await claim('one', 9)).toEqual(taken);
+    });
+
     test('goes on with what another was at when it died', async () => {
       const { rig, deliveries } = outbox;
       await outbox.submit(receiver.url());
@@ -441,6 +455,34 @@ describe.each(engines)('deliveries on %s', (engine) => {
       expect(await outbox.rows()).toMatchObject([
         { outcome: 'delivered' },
         { outcome: null, next_try_at: now },
+      ]);
+    });
+
+  if (engine === 'postgres')
+    test('one that is claimed while the one before is sent again stays with its claimer', async () => {
+      const { store } = outbox.rig;
+      await outbox.submit(receiver.url());
+      await outbox.reach(running);
+      await outbox.deliver();
+      const [first, second] = await outbox.rows();
+      await onServer(async (client) => {
+        await client.query(`set search_path = ${outbox.rig.testStore.options.schema}`);
+        await client.query('begin');
+        await client.query(
+          `update deliveries set lease_owner = 'other', next_try_at = 7 where id = ${Number(second?.id)}`,
+        );
+        const { id: tokenId, userId } = outbox.rig.token;
+        const change = { userId, tokenId, action: 'resendDelivery', subject: 'delivery 1', details: {}, now };
+        const resent = store.run('resendDelivery', { id: Number(first?.id), now, change });
+        const blocked =
+          'select pid from pg_stat_activity where pg_backend_pid() = any (pg_blocking_pids(pid))';
+        await eventually(async () => expect((await client.query(blocked)).rows).toHaveLength(1));
+        await client.query('commit');
+        expect(await resent).toBe('resent');
+      });
+      expect(await outbox.rows()).toMatchObject([
+        { next_try_at: null, outcome: null },
+        { next_try_at: 7, lease_owner: 'other' },
       ]);
     });
 

@@ -1,49 +1,21 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { RunTask } from '../../generated/events.ts';
 import { InferenceTask } from '../../server/inference/task.ts';
-import { findModel } from '../../server/models/catalogue.ts';
-import type { Connection } from '../../server/sockets/connection.ts';
+import { PaperBooks } from './paper-books.ts';
 
-/** A book of what is held and charged, one quota a unit. */
-let books: string[];
-let operations: string[];
+let paper: PaperBooks;
 let task: InferenceTask;
 
 const start = (parameters: object = {}) => {
-  const ledger = {
-    reserve: async ({ requestId, amount }: { requestId: string; amount: number }) => {
-      books.push(`${requestId} holds ${amount}`);
-      return 'reserved';
-    },
-    extend: async ({ to }: { to: number }) => {
-      books.push(`holds ${to}`);
-      return 'extended';
-    },
-    settle: async ({ charged, log }: { charged: number; log: { operation: string } }) => {
-      operations.push(log.operation);
-      books.push(`paid ${charged}`);
-      return true;
-    },
-    refund: async () => {
-      books.push('given back');
-      return true;
-    },
-  };
-  const gateway = {
-    ledger,
-    prices: { quoted: () => (units: number) => units },
-    timers: { monotonic: () => 0 },
-  };
-  const connection = { gateway, caller: { tokenId: 1, userId: 1 }, model: findModel('voxa-v1') };
   const run = {
     header: { action: 'run-task', task_id: 't1', streaming: 'duplex' },
     payload: { parameters: { text_type: 'PlainText', voice: 'v1', ...parameters } },
   };
-  return new InferenceTask(connection as unknown as Connection, 'r1.1', run as unknown as RunTask);
+  return new InferenceTask(paper.connection, 'r1.1', run as unknown as RunTask);
 };
 
 beforeEach(() => {
-  [books, operations] = [[], []];
+  paper = new PaperBooks('voxa-v1');
   task = start();
 });
 
@@ -51,18 +23,18 @@ const text = 'First one here. Then the second. And at last the third one.';
 const say = async (said = text) => {
   expect(await task.cover(said)).toBe(true);
   task.sent(said);
-  books.length = 0;
+  paper.look();
 };
 const used = (characters: number) => task.note({ payload: { usage: { characters } } });
 const begin = (type: string, original_text: unknown) =>
   task.note({ payload: { output: { type, original_text } } });
 const finish = async () => {
   await task.finish({ channel: 'main', status: 200 });
-  return books;
+  return paper.look();
 };
 const leave = async (status = 200) => {
   await task.close({ channel: 'main', status });
-  return books;
+  return paper.look();
 };
 
 describe('a text', () => {
@@ -89,18 +61,18 @@ describe('a text', () => {
   test('of SSML is held without its tags', async () => {
     task = start({ enable_ssml: true });
     await task.cover(`<speak>${'x'.repeat(495)}</speak>`);
-    expect(books).toEqual(['r1.1 holds 500']);
+    expect(paper.look()).toEqual(['r1.1 holds 500']);
   });
 
   test('is held in steps, on top of what was reported', async () => {
-    expect([await task.cover('ten chars.'), books]).toEqual([true, ['r1.1 holds 500']]);
+    expect([await task.cover('ten chars.'), paper.look()]).toEqual([true, ['r1.1 holds 500']]);
     task.sent('ten chars.');
     used(499);
     await task.cover('xx');
     // A figure above what is held will not be paid.
     used(9_999);
     await task.cover('xx');
-    expect(books).toEqual(['r1.1 holds 500', 'holds 1000', 'holds 1500']);
+    expect(paper.look()).toEqual(['holds 1000', 'holds 1500']);
   });
 });
 
@@ -109,7 +81,7 @@ describe('at its end a task costs', () => {
     await say();
     used(16);
     expect(await finish()).toEqual(['paid 16']);
-    expect(operations).toEqual(['openInferenceSocket']);
+    expect(paper.operations).toEqual(['openInferenceSocket']);
   });
 
   test('all its text, when it spoke and nothing was reported', async () => {
