@@ -1,6 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, Pool } from 'undici';
+import { Pool } from 'undici';
 import type { FileRelay } from '../files/file-relay.ts';
+import { ask, type HttpAnswer } from '../outbound/ask.ts';
 import { holdsLongText, jsonStream } from '../outbound/json-body.ts';
 import { type SlotOptions, Slots, type SlotUser } from '../outbound/slots.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
@@ -23,11 +23,7 @@ export interface UpstreamRequest {
   signal: AbortSignal;
 }
 
-export interface UpstreamResponse {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: Dispatcher.ResponseData['body'];
-}
+export type UpstreamResponse = HttpAnswer;
 
 /** Longest silence of an upstream, before the headers and between two pieces of the body. */
 const silence = 120_000;
@@ -113,7 +109,7 @@ export class Channel {
         throw error;
       });
       counted.answered();
-      response.body.once('close', () => {
+      response.body.onClose(() => {
         counted.ended();
         leave();
         this.#closeIfDone();
@@ -153,17 +149,19 @@ export class Channel {
     if (written !== undefined) sent['content-length'] = String(written.length);
     const call = this.calls.begin(method);
     if (call.traceparent !== undefined) sent.traceparent = call.traceparent;
-    const answer = this.#connections().request({
-      method,
-      path: this.#basePath + this.upstreamPath(path),
-      headers: sent,
-      body: body === undefined ? null : (written?.stream ?? JSON.stringify(body)),
+    const answer = ask(
+      this.#connections(),
+      {
+        method,
+        path: this.#basePath + this.upstreamPath(path),
+        headers: sent,
+        body: body === undefined ? null : (written?.stream ?? JSON.stringify(body)),
+        ...(silenceMs !== undefined && { headersTimeout: silenceMs }),
+      },
       signal,
-      ...(silenceMs !== undefined && { headersTimeout: silenceMs }),
-    });
-    answer.then(({ statusCode }) => call.answered(statusCode), call.failed);
-    const response = await answer;
-    return { status: response.statusCode, headers: response.headers, body: response.body };
+    );
+    answer.then(({ status }) => call.answered(status), call.failed);
+    return answer;
   }
 
   /** The body with the provider's addresses of its own files that the user was shown as links. */

@@ -134,8 +134,9 @@ async function ask(channel: Channel, attempt: Attempt, request: UpstreamRequest)
   if (fault === undefined) attempt.succeeded();
   else attempt.failed(fault, mayAskToWait(status) ? readRetryAfter(headers) : undefined);
   // Once it flows it may still break; that a reader has left it is no fault of the channel.
-  body.once('error', (error: NodeJS.ErrnoException) => {
-    if (!request.signal.aborted && brokenOff.has(error.code ?? '')) attempt.failed(faultOf(error));
+  body.onClose((error) => {
+    const { code } = (error ?? {}) as NodeJS.ErrnoException;
+    if (!request.signal.aborted && brokenOff.has(code ?? '')) attempt.failed(faultOf(error));
   });
   return { channel, attempt, response, sent: request.body };
 }

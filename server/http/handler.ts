@@ -4,6 +4,7 @@ import type { operations } from '../../generated/http.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
+import type { Pieces } from '../outbound/answer-body.ts';
 
 type Contract<Op extends OperationId> = operations[Op];
 
@@ -77,7 +78,7 @@ export interface Reply<Op extends OperationId> {
   pass(
     status: number,
     contentType: string | (() => string),
-    body: Readable,
+    body: Pieces,
     hooks: PassHooks,
     headers?: Readonly<Record<string, string>>,
   ): Promise<void>;

@@ -98,24 +98,26 @@ export function replyOver(response: ServerResponse, firstByte: () => void = () =
         };
         response.on('close', leave);
         response.on('drain', () => body.resume());
-        body.on('data', (piece: Buffer) => {
-          // An upstream's events come one by one, but many in a tick, and to look at them together costs far less.
-          if (pieces.push(piece) === 1) process.nextTick(flushTick);
-        });
-        body.on('error', (error) => {
-          flushTick();
-          fail(error);
-        });
-        body.on('end', () => {
-          flushTick();
-          if (over) return;
-          finish().then((rest) => {
-            response.off('close', leave);
-            begin();
-            send(rest);
-            response.end();
-            resolve();
-          }, fail);
+        body.flow({
+          take(piece) {
+            // An upstream's events come one by one, but many in a tick, and to look at them together costs far less.
+            if (pieces.push(piece) === 1) process.nextTick(flushTick);
+          },
+          fail(error) {
+            flushTick();
+            fail(error);
+          },
+          end() {
+            flushTick();
+            if (over) return;
+            finish().then((rest) => {
+              response.off('close', leave);
+              begin();
+              send(rest);
+              response.end();
+              resolve();
+            }, fail);
+          },
         });
       });
     },

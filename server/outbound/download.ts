@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import { AddressError, type OpenedAddress, openAddress, PrivateAddressError } from './open-address.ts';
+import { AddressError, openAddress, PrivateAddressError } from './open-address.ts';
 
 export interface DownloadLimits {
   /** Most bytes. */
@@ -44,11 +44,10 @@ export async function download(
   }
 }
 
-async function readLimited(body: OpenedAddress['body'], size: number): Promise<Buffer> {
+async function readLimited(body: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
   const parts: Buffer[] = [];
   let length = 0;
-  for await (const part of body) {
-    const bytes = part as Buffer;
+  for await (const bytes of body) {
     length += bytes.length;
     if (length > size) throw new DownloadError('size', `is larger than ${size} bytes`);
     parts.push(bytes);

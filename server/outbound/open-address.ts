@@ -1,14 +1,8 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
-import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-
-export interface OpenedAddress {
-  status: number;
-  headers: IncomingHttpHeaders;
-  body: Dispatcher.ResponseData['body'];
-}
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { ask, type HttpAnswer } from './ask.ts';
 
 /** An address that is not even asked, or that leads nowhere. The message goes on from a subject. */
 export class AddressError extends Error {
@@ -29,21 +23,19 @@ export async function openAddress(
   dispatcher: Dispatcher,
   source: string,
   { headers = {}, signal }: { headers?: Readonly<Record<string, string>>; signal: AbortSignal },
-): Promise<OpenedAddress> {
+): Promise<HttpAnswer> {
   let url = URL.parse(source);
   for (let redirects = 0; redirects <= maxRedirects; redirects++) {
     if (!url || !/^https?:$/.test(url.protocol)) throw new AddressError('is no http or https address');
     // Packed for the way, neither its length nor its first bytes would be those of the file.
     const sent = { 'accept-encoding': 'identity', ...headers };
-    const {
-      statusCode,
-      headers: headersOfReply,
-      body,
-    } = await request(url, { dispatcher, headers: sent, signal });
-    const { location } = headersOfReply;
-    if (statusCode < 300 || statusCode > 399 || typeof location !== 'string')
-      return { status: statusCode, headers: headersOfReply, body };
-    await body.dump({ limit: droppedBody, signal });
+    const { origin, pathname, search } = url;
+    const wanted = { origin, path: pathname + search, method: 'GET', headers: sent };
+    const answer = await ask(dispatcher, wanted, signal);
+    const { status, body } = answer;
+    const { location } = answer.headers;
+    if (status < 300 || status > 399 || typeof location !== 'string') return answer;
+    await body.dump(droppedBody);
     url = URL.parse(location, url);
   }
   throw new AddressError(`redirects more than ${maxRedirects} times`);

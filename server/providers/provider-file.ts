@@ -4,11 +4,11 @@ import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import {
   AddressError,
-  type OpenedAddress,
   openAddress,
   outboundAgent,
   PrivateAddressError,
 } from '../outbound/open-address.ts';
+import type { HttpAnswer } from '../outbound/ask.ts';
 import { type Leave, type SlotOptions, Slots } from '../outbound/slots.ts';
 import type { Logger } from '../runtime/logger.ts';
 
@@ -51,13 +51,13 @@ export class FileHosts {
   async open(
     url: string,
     { channel, user, publicOnly = false, logger, ...request }: FileRequest,
-  ): Promise<OpenedAddress> {
+  ): Promise<HttpAnswer> {
     const allowPrivate = !publicOnly && (channel?.settings.privateFiles ?? false);
     let leave: Leave | undefined;
     try {
       leave = await this.#enter(channel, url, user, request.signal);
       const opened = await openAddress(allowPrivate ? this.#any : this.#public, url, request);
-      opened.body.once('close', leave);
+      opened.body.onClose(leave);
       return opened;
     } catch (error) {
       leave?.();

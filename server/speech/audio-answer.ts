@@ -4,12 +4,11 @@ import type { CallAnswer, CallMeter, CallOutput } from '../calls/metered-call.ts
 import type { Failure } from '../failure.ts';
 import type { OperationRequest, PassHooks, Reply } from '../http/handler.ts';
 import type { Usage } from '../ledger/metering.ts';
-import type { OpenedAddress } from '../outbound/open-address.ts';
+import type { HttpAnswer } from '../outbound/ask.ts';
 import { AudioPassage, EventAudio, openAudio } from '../providers/native/audio.ts';
 import { audioType, contentTypes, headLength } from '../providers/native/audio-file.ts';
 import type { AudioFormat } from '../providers/native/speech-request.ts';
-import { readWhole } from '../providers/native/split-body.ts';
-import { audioSource, judge, parseAnswer } from '../providers/native/whole-answer.ts';
+import { audioSource, judge, parseAnswer, readWhole } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
 import { readRejection, rejectionFailure } from '../providers/rejection.ts';
 import { EmptyAnswer } from '../providers/unusable.ts';
@@ -100,7 +99,7 @@ export function noAudio(): Failure {
 /** Passes a file on. Its last byte, or its end where nobody knows its length, waits until the books are closed. */
 function passAudio(
   reply: Reply<OperationId>,
-  { headers, body }: OpenedAddress,
+  { headers, body }: HttpAnswer,
   format: AudioFormat,
   usage: Usage | undefined,
   settle: (meter: CallMeter) => Promise<void>,

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { CatalogueModel } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { CallAnswer, CallMeter, CallOutput } from '../calls/metered-call.ts';
@@ -7,9 +6,9 @@ import { Failure } from '../failure.ts';
 import type { JsonLinks } from '../files/json-links.ts';
 import { passRejection } from '../formats/rejection.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
+import type { Pieces } from '../outbound/answer-body.ts';
 import { mediaType } from '../providers/headers.ts';
 import { type AnswerWatch, EventWatch } from '../providers/native/answer-watch.ts';
-import { joinBody, splitBody } from '../providers/native/split-body.ts';
 import { JsonWatch, judge, type NativeAnswer, parseAnswer } from '../providers/native/whole-answer.ts';
 import { wordsOf } from '../providers/provider-words.ts';
 import { answerLinks, linkedAnswer } from './linked-answer.ts';
@@ -54,19 +53,18 @@ export function answerNatively(
       return passed(reply, eventStream, response.body, new EventWatch(model.unit, words), links, settle);
     }
     const judgeIt = (answer: NativeAnswer) => judge(answer, model.unit, words, keepVoice !== undefined);
-    const { head, rest } = await splitBody(response, keepVoice === undefined ? small : maxAnswerBytes);
-    if (rest !== undefined) {
-      const body = Readable.from(joinBody({ head, rest }));
+    const whole = await response.body.whole(keepVoice === undefined ? small : maxAnswerBytes);
+    if (whole === undefined) {
       const links = answerLinks(request, channel);
-      return passed(reply, json, body, new JsonWatch(response.headers, judgeIt), links, settle);
+      return passed(reply, json, response.body, new JsonWatch(response.headers, judgeIt), links, settle);
     }
-    const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, head));
+    const { usage, refusal: failure } = judgeIt(parseAnswer(response.headers, whole));
     return {
       // Nothing has gone out before it is paid.
       meter: nothing,
       async send() {
         await settle({ usage, failure, delivered: true });
-        const told = failure === undefined ? head : words.json(head);
+        const told = failure === undefined ? whole : words.json(whole);
         reply.bytes(200, json, linkedAnswer(told, request, channel));
       },
     };
@@ -83,7 +81,7 @@ export async function requireEvents({ headers, body }: UpstreamResponse): Promis
 function passed(
   reply: Reply<OperationId>,
   contentType: string,
-  body: Readable,
+  body: Pieces,
   meter: AnswerWatch,
   links: JsonLinks | undefined,
   settle: (meter: CallMeter) => Promise<void>,

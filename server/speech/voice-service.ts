@@ -5,9 +5,8 @@ import { passRejection } from '../formats/rejection.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Metering } from '../ledger/metering.ts';
 import { findModel } from '../models/catalogue.ts';
-import { splitBody } from '../providers/native/split-body.ts';
 import { countedActions, customizationPath } from '../providers/native/voices.ts';
-import { parseAnswer } from '../providers/native/whole-answer.ts';
+import { parseAnswer, readWhole } from '../providers/native/whole-answer.ts';
 import type { Rejection } from '../providers/rejection.ts';
 import { linkedAnswer } from './linked-answer.ts';
 
@@ -84,12 +83,11 @@ async function send(
       });
       return;
     }
-    const { head, rest } = await splitBody(response, maxAnswerBytes);
-    await rest?.return?.();
-    const answer = parseAnswer(response.headers, head);
+    const whole = await readWhole(response, maxAnswerBytes);
+    const answer = parseAnswer(response.headers, whole);
     const replacement = await keep(answer, channel);
     await settle(countedActions(answer));
-    const told = replacement === undefined ? head : JSON.stringify(replacement);
+    const told = replacement === undefined ? whole : JSON.stringify(replacement);
     reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, own));
   } catch (error) {
     const failure = error instanceof Failure ? error : unanswered(error);

@@ -1,7 +1,6 @@
 import type { Gateway } from '../gateway.ts';
-import { splitBody } from '../providers/native/split-body.ts';
 import { customizationPath, timeOfChange, voiceStatus } from '../providers/native/voices.ts';
-import { parseAnswer } from '../providers/native/whole-answer.ts';
+import { parseAnswer, readWhole } from '../providers/native/whole-answer.ts';
 import { findVoice } from '../store/queries/voices.ts';
 import type { VoicesTable } from '../store/schema.ts';
 import { persist } from '../store/store.ts';
@@ -40,10 +39,9 @@ async function askStatus(gateway: Gateway, voice: VoicesTable, signal: AbortSign
   try {
     const request = { method: 'POST', path: customizationPath, body, user, poll: true, signal } as const;
     const response = await channel.request(request);
-    const { head, rest } = await splitBody(response, maxAnswerBytes);
-    await rest?.return?.();
+    const whole = await readWhole(response, maxAnswerBytes);
     if (response.status !== 200) return voice;
-    return await recordStatus(gateway, voice, parseAnswer(response.headers, head));
+    return await recordStatus(gateway, voice, parseAnswer(response.headers, whole));
   } catch (error) {
     gateway.logger.debug({ channel: channel.name, err: error }, 'a voice could not be asked about');
     return voice;

@@ -115,13 +115,11 @@ async function* readToTheEnd(
   use: (pieces: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
   let used = false;
-  // Whoever reads it hears of its errors; when nobody does any more, they must not end the process.
-  body.on('error', () => {});
   try {
-    yield* use(body.iterator({ destroyOnReturn: false }));
+    yield* use(body.pieces());
     used = true;
   } finally {
-    if (used) body.dump().catch(() => {});
+    if (used) void body.dump();
     else body.destroy();
   }
 }

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PassThrough, type Readable } from 'node:stream';
 import { afterEach, expect, test } from 'vitest';
 import { replyOver } from '../../server/http/reply.ts';
+import { AnswerBody } from '../../server/outbound/answer-body.ts';
+import { FakeSender } from '../outbound/fake-sender.ts';
 
 type Hooks = Parameters<ReturnType<typeof replyOver>['pass']>[3];
 
@@ -13,7 +14,7 @@ afterEach(() => {
 });
 
 /** A client that reads what is passed on; `passed` settles with it. */
-async function passing(body: Readable, hooks: Partial<Hooks>) {
+async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
   const passed = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
     const whole = { take: (piece: Buffer) => [piece], finish: async () => [], ...hooks };
@@ -35,7 +36,7 @@ async function passing(body: Readable, hooks: Partial<Hooks>) {
 }
 
 test('pieces of one tick are taken together, and all arrive in their order', async () => {
-  const body = new PassThrough();
+  const body = new AnswerBody(new FakeSender());
   const taken: number[] = [];
   const { answer } = await passing(body, {
     take(piece) {
@@ -49,7 +50,7 @@ test('pieces of one tick are taken together, and all arrive in their order', asy
     for (let part = 0; part < 30; part += 1) {
       const text = `${tick}.${part}:${'x'.repeat(part * 100)};`;
       sent += text;
-      body.write(text);
+      body.take(Buffer.from(text));
     }
     await new Promise(setImmediate);
   }
@@ -59,19 +60,19 @@ test('pieces of one tick are taken together, and all arrive in their order', asy
 });
 
 test('what came before the body breaks goes on, and the answer does not end as if it were whole', async () => {
-  const body = new PassThrough();
+  const body = new AnswerBody(new FakeSender());
   const { passed, answer } = await passing(body, {});
-  body.write('first');
+  body.take(Buffer.from('first'));
   const { body: got } = await answer;
   const reader = got?.getReader();
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('first');
-  body.destroy(new Error('broken'));
+  body.fail(new Error('broken'));
   await expect(passed).rejects.toThrow('broken');
   await expect(reader?.read()).rejects.toThrow();
 });
 
 test('a hook that fails ends it, and is asked no more', async () => {
-  const body = new PassThrough();
+  const body = new AnswerBody(new FakeSender());
   let asked = 0;
   const { passed, answer } = await passing(body, {
     take() {
@@ -80,8 +81,9 @@ test('a hook that fails ends it, and is asked no more', async () => {
     },
   });
   answer.catch(() => {});
-  body.write('a');
-  body.end('b');
+  body.take(Buffer.from('a'));
+  body.take(Buffer.from('b'));
+  body.end();
   await expect(passed).rejects.toThrow('no');
   expect(asked).toBe(1);
 });

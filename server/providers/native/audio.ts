@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
-import type { OpenedAddress } from '../../outbound/open-address.ts';
+import type { HttpAnswer } from '../../outbound/ask.ts';
 import { field } from '../json.ts';
 import { FileHosts, type FileRequest } from '../provider-file.ts';
 import type { ProviderWords } from '../provider-words.ts';
@@ -23,7 +23,7 @@ const hosts = new FileHosts({
  *
  * @throws Failure 502 or 504 when it cannot be had.
  */
-export async function openAudio(url: string, request: FileRequest): Promise<OpenedAddress> {
+export async function openAudio(url: string, request: FileRequest): Promise<HttpAnswer> {
   const opened = await hosts.open(url, request);
   if (opened.status === 200) return opened;
   await opened.body.dump();

@@ -1,25 +1,7 @@
-import type { UpstreamResponse } from '../../channels/channel.ts';
-import { readUpTo } from '../rejection.ts';
-
 export interface SplitBody {
   head: Buffer;
   /** What comes after the head; undefined when the head is all. */
   rest: AsyncIterator<Buffer> | undefined;
-}
-
-/** Reads a body up to about `limit` bytes, so that a short one can be looked at whole and a long one passes through. */
-export async function splitBody({ headers, body }: UpstreamResponse, limit: number): Promise<SplitBody> {
-  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= limit) {
-    return { head: Buffer.from(await body.arrayBuffer()), rest: undefined };
-  }
-  return readHead(body[Symbol.asyncIterator](), limit + 1);
-}
-
-/** Reads a body of about `limit` bytes at the most. */
-export async function readWhole({ headers, body }: UpstreamResponse, limit: number): Promise<Buffer> {
-  if (Number(headers['content-length'] ?? Number.POSITIVE_INFINITY) <= limit)
-    return Buffer.from(await body.arrayBuffer());
-  return readUpTo(body, limit);
 }
 
 /** Reads at least `length` bytes of a body, or all of it when it has no more. */

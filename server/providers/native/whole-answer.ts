@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Unit } from '../../../generated/catalogue.ts';
+import type { UpstreamResponse } from '../../channels/channel.ts';
 import { Failure } from '../../failure.ts';
 import type { Usage } from '../../ledger/metering.ts';
 import { isJson } from '../headers.ts';
@@ -14,6 +15,14 @@ import { readUsage } from './usage.ts';
 /** A JSON answer of the native routes: all of them have an output. */
 export type NativeAnswer = Readonly<Record<string, unknown>> & { output: object };
 
+/** Reads an answer of no more than `limit` bytes. @throws Failure 502 when it has more */
+export async function readWhole({ body }: UpstreamResponse, limit: number): Promise<Buffer> {
+  const bytes = await body.whole(limit);
+  if (bytes !== undefined) return bytes;
+  body.destroy();
+  throw unusableAnswer();
+}
+
 /**
  * Reads the body of an answer with status 200.
  *
@@ -22,9 +31,12 @@ export type NativeAnswer = Readonly<Record<string, unknown>> & { output: object 
 export function parseAnswer(headers: IncomingHttpHeaders, text: Buffer | string): NativeAnswer {
   const answer = isJson(headers) ? parsed(String(text)) : undefined;
   const output = objectField(answer, 'output');
-  if (output === undefined)
-    throw new Failure(502, 'bad_response', 'The provider did not give a usable answer.');
+  if (output === undefined) throw unusableAnswer();
   return answer as NativeAnswer;
+}
+
+function unusableAnswer(): Failure {
+  return new Failure(502, 'bad_response', 'The provider did not give a usable answer.');
 }
 
 function parsed(text: string): unknown {
