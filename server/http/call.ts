@@ -40,7 +40,9 @@ declare global {
  * `at` is in epoch milliseconds.
  */
 export function newRequestId(at: number): string {
-  return `req_${at.toString(16).padStart(12, '0')}${randomUUID().replaceAll('-', '').slice(12)}`;
+  const uuid = randomUUID();
+  const random = uuid.slice(14, 18) + uuid.slice(19, 23) + uuid.slice(24);
+  return `req_${at.toString(16).padStart(12, '0')}${random}`;
 }
 
 /** Gives every request its id. Always our own, never the client's: the books are keyed by it. */

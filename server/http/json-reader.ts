@@ -27,8 +27,8 @@ export class JsonReader {
   /** All that is no inline medium; of each of those the beginning, with a mark behind it. */
   readonly #outline: Buffer[] = [];
   #outlineBytes = 0;
-  /** Nobody can guess it, so that no text of the client's is mistaken for it. */
-  readonly #mark = randomUUID();
+  /** Nobody can guess it, so that no text of the client's is mistaken for it. Made when there is something to mark. */
+  #mark = '';
   readonly #media: InlineMedium[] = [];
   #values = 1;
   /** The byte before began a list or an object. */
@@ -87,33 +87,33 @@ export class JsonReader {
   }
 
   /**
-   * The value. Others have their turn in between when it is large.
+   * The value: at once where the body is small, else as a promise, and others have their turn in between.
    *
    * @throws Failure 400 for what is no JSON
    */
-  async end(): Promise<unknown> {
-    const pieces = this.#unread ?? this.#outline;
-    const outline = pieces.length === 1 && pieces[0] !== undefined ? pieces[0] : Buffer.concat(pieces);
-    if (!isUtf8(outline)) throw invalid('body', 'is not valid UTF-8.');
-    if (this.#unread !== undefined) {
-      const value = parseJson(outline.toString('utf8'), 'body');
-      if (hasMediumAsName(value)) throw mediumAsName();
-      return value;
-    }
-    const value =
-      this.#media.length === 0 ? parseJson(outline.toString('utf8'), 'body') : await this.#join(outline);
+  end(): { value: unknown } | Promise<{ value: unknown }> {
+    if (this.#unread === undefined) return this.#endLarge();
+    const value = parseJson(textOf(this.#unread), 'body');
+    if (hasMediumAsName(value)) throw mediumAsName();
+    return { value };
+  }
+
+  async #endLarge(): Promise<{ value: unknown }> {
+    const outline = Buffer.concat(this.#outline);
+    const text = textOf([outline]);
+    const value = this.#media.length === 0 ? parseJson(text, 'body') : await this.#join(text);
     // Whoever reads on has much to look at.
     if (outline.length > large) await yieldToEventLoop();
-    return value;
+    return { value };
   }
 
   /** Puts the media back in their places. */
-  async #join(outline: Buffer): Promise<unknown> {
+  async #join(outline: string): Promise<unknown> {
     const texts = new Map<string, string>();
     for (const [index, medium] of this.#media.entries())
       texts.set(`${this.#mark}${index}`, await medium.text());
     const marked = new RegExp(`${this.#mark}\\d+$`);
-    const value = parseJson(outline.toString('utf8'), 'body', (_name, inner) => {
+    const value = parseJson(outline, 'body', (_name, inner) => {
       const [mark = ''] = typeof inner === 'string' ? (marked.exec(inner) ?? []) : [];
       const text = texts.get(mark);
       texts.delete(mark);
@@ -173,6 +173,7 @@ export class JsonReader {
   #readMedium(medium: InlineMedium, piece: Buffer, at: number, end: number): number {
     if (medium.take(piece.subarray(at, end), end === piece.length)) {
       if (end === piece.length) return end;
+      this.#mark ||= randomUUID();
       this.#keep(Buffer.from(`${this.#mark}${this.#media.length}`));
       this.#media.push(medium);
       this.#medium = undefined;
@@ -194,6 +195,14 @@ export class JsonReader {
     this.#outline.push(piece);
     this.#outlineBytes += piece.length;
   }
+}
+
+/** @throws Failure 400 */
+function textOf(pieces: readonly Buffer[]): string {
+  const [first] = pieces;
+  const bytes = first !== undefined && pieces.length === 1 ? first : Buffer.concat(pieces);
+  if (!isUtf8(bytes)) throw invalid('body', 'is not valid UTF-8.');
+  return bytes.toString('utf8');
 }
 
 function mediumAsName(): Failure {

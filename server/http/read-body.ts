@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../failure.ts';
+import { within } from '../telemetry/work.ts';
 import { type BodyLimits, bodyLimits, overall, tooLarge } from './body-limits.ts';
 import { JsonReader } from './json-reader.ts';
 
@@ -26,13 +27,22 @@ export function readBody(settingMb: () => number) {
       next();
       return;
     }
-    collect(request, bodyLimits(operation, settingMb()))
-      .then((reader) => reader.end())
-      .then((body) => {
-        request.body = body;
-        next();
-      })
-      .catch(next);
+    const goOn = ({ value }: { value: unknown }) => {
+      request.body = value;
+      next();
+    };
+    collect(
+      request,
+      bodyLimits(operation, settingMb()),
+      // The parser, which tells of the end, works for every request of the connection.
+      (reader) =>
+        within(request.call, () => {
+          const read = reader.end();
+          if (read instanceof Promise) read.then(goOn).catch(next);
+          else goOn(read);
+        }),
+      next,
+    );
   };
 }
 
@@ -47,27 +57,42 @@ function requireReadable(request: IncomingMessage, taken: readonly string[], med
   }
 }
 
-/** Reads a body to its end. */
-function collect(request: IncomingMessage, limits: BodyLimits): Promise<JsonReader> {
-  return new Promise((resolve, reject) => {
-    if (Number(request.headers['content-length'] ?? 0) > limits.bytes) {
-      reject(tooLarge('body', limits.bytes, overall));
-      return;
+/** Reads a body to its end. Calls back once: with it, or with why it cannot be read. */
+function collect(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  whole: (reader: JsonReader) => void,
+  failed: (error: unknown) => void,
+): void {
+  if (Number(request.headers['content-length'] ?? 0) > limits.bytes)
+    throw tooLarge('body', limits.bytes, overall);
+  const reader = new JsonReader(limits);
+  let size = 0;
+  let over = false;
+  const fail = (error: unknown) => {
+    if (over) return;
+    over = true;
+    failed(error);
+  };
+  request.on('data', (piece: Buffer) => {
+    size += piece.length;
+    try {
+      if (size > limits.bytes) throw tooLarge('body', limits.bytes, overall);
+      reader.take(piece);
+    } catch (error) {
+      request.removeAllListeners('data');
+      fail(error);
     }
-    const reader = new JsonReader(limits);
-    let size = 0;
-    request.on('data', (piece: Buffer) => {
-      size += piece.length;
-      try {
-        if (size > limits.bytes) throw tooLarge('body', limits.bytes, overall);
-        reader.take(piece);
-      } catch (error) {
-        request.removeAllListeners('data');
-        reject(error);
-      }
-    });
-    request.on('end', () => resolve(reader));
-    request.on('error', reject);
-    request.on('aborted', () => reject(invalid('body', 'the client went away before its end.')));
   });
+  request.on('end', () => {
+    if (over) return;
+    over = true;
+    try {
+      whole(reader);
+    } catch (error) {
+      failed(error);
+    }
+  });
+  request.on('error', fail);
+  request.on('aborted', () => fail(invalid('body', 'the client went away before its end.')));
 }

@@ -113,9 +113,10 @@ export function route(request: Request, response: Response, next: NextFunction):
   request.call.route = found.path;
   // Where messages clients look for it.
   if (operation.errorFamily === 'messages') response.setHeader('request-id', request.call.requestId);
-  request.call.params = Object.fromEntries(
-    found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
-  );
+  if (found.names.length > 0)
+    request.call.params = Object.fromEntries(
+      found.names.map((name, index) => [name, decode(match.values[index] ?? '')]),
+    );
   next();
 }
 
@@ -125,8 +126,10 @@ export function route(request: Request, response: Response, next: NextFunction):
  * @throws Failure 400
  */
 export function requireOneHost({ rawHeaders }: IncomingMessage): void {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && /^host$/i.test(name));
-  if (hosts.length > 1) throw invalid('host', 'must be sent once.');
+  let hosts = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2)
+    if (rawHeaders[index]?.length === 4 && /^host$/i.test(rawHeaders[index] ?? '')) hosts += 1;
+  if (hosts > 1) throw invalid('host', 'must be sent once.');
 }
 
 /** Gives headers that came under another name the name that the contract has for them. */

@@ -34,11 +34,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #sender: Dispatcher.DispatchController | undefined;
   #body: AnswerBody | undefined;
 
-  constructor(
-    signal: AbortSignal,
-    answered: (answer: HttpAnswer) => void,
-    failed: (error: unknown) => void,
-  ) {
+  constructor(signal: AbortSignal, answered: (answer: HttpAnswer) => void, failed: (error: unknown) => void) {
     this.#signal = signal;
     this.#answered = answered;
     this.#failed = failed;

@@ -16,13 +16,15 @@ export function rowsOf<Row extends Record<string, SqlValue>>(
   rows: readonly Row[],
 ): RawBuilder<Row> {
   const names = Object.keys(columns);
-  const json = storableJson(rows);
   if (isPostgres(db)) {
     const types = names.map((name) => `${name} ${columns[name as keyof Row & string]}`);
-    return sql`(select * from json_to_recordset(${json}::json) as j(${sql.raw(types.join(', '))}))`;
+    return sql`(select * from json_to_recordset(${storableJson(rows)}::json) as j(${sql.raw(types.join(', '))}))`;
   }
-  const values = names.map((name) => `value ->> '$.${name}' as ${name}`);
-  return sql`(select ${sql.raw(values.join(', '))} from json_each(${json}))`;
+  const lists = storableJson(rows.map((row) => names.map((name) => row[name])));
+  const values = names.map((name, index) => `value ->> ${index} as ${name}`);
+  // Materialized, since SQLite would else write down each row anew for each of its columns.
+  return sql`(with list as materialized (select value from json_each(${lists}))
+    select ${sql.raw(values.join(', '))} from list)`;
 }
 
 /**
@@ -44,7 +46,7 @@ export function lockedRowsOf<Row extends Record<string, SqlValue>>(
 /** What PostgreSQL cannot read out of JSON into a text: NUL, and half of a surrogate pair. */
 const unstorable = /\\u(?:0000|d[89a-f])/;
 
-function storableJson(rows: readonly Record<string, SqlValue>[]): string {
+function storableJson(rows: readonly unknown[]): string {
   const json = JSON.stringify(rows);
   if (!unstorable.test(json)) return json;
   return JSON.stringify(rows, (_, value: unknown) =>

@@ -22,7 +22,7 @@ async function read(
     reader.take(bytes.subarray(from, from + size));
     from += size;
   }
-  return reader.end();
+  return (await reader.end()).value;
 }
 
 const refusal = (body: string | Buffer, sizes?: readonly number[], own = limits, whole?: number) =>

@@ -87,11 +87,12 @@ export function voicesIn(
 ): NamedVoice[] {
   const found: NamedVoice[] = [];
   const path: string[] = [];
-  const look = (value: unknown, place: Place | undefined, named: boolean): void => {
+  /** `name` is that of the field that the value stands in, be it as an item of a list. */
+  const look = (value: unknown, place: Place | undefined, named: boolean, name: string): void => {
     if (place?.passed) return;
     if (typeof value === 'string') {
       const isVoice = named || place?.voice === true;
-      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(lastKey(path))))) return;
+      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(name)))) return;
       if (found.length === maxVoices) throw invalid(nameOf(path), 'is one unknown value too many.');
       found.push({ field: nameOf(path), voice: value, named: isVoice });
       return;
@@ -99,14 +100,15 @@ export function voicesIn(
     if (typeof value !== 'object' || value === null) return;
     if (path.length === maxDepth) throw invalid(nameOf(path), `is nested deeper than ${maxDepth} levels.`);
     const list = Array.isArray(value);
-    for (const key of Object.keys(value)) {
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'number' || typeof inner === 'boolean') continue;
       path.push(key);
-      if (list) look(Reflect.get(value, key), place?.items, named);
-      else look(Reflect.get(value, key), place?.keys.get(key), named || namesVoice(key));
+      if (list) look(inner, place?.items, named, name);
+      else look(inner, place?.keys.get(key), named || namesVoice(key), key);
       path.pop();
     }
   };
-  look(body, rootOf(protocol, except), false);
+  look(body, rootOf(protocol, except), false, '');
   return found;
 }
 
@@ -144,11 +146,6 @@ function placeAt(root: Place, name: string): Place {
     for (const _ of lists) place = place.items ??= newPlace();
   }
   return place;
-}
-
-/** The name of the field that a value stands in, be it as an item of a list. */
-function lastKey(path: readonly string[]): string {
-  return path.findLast((one) => !/^\d+$/.test(one)) ?? '';
 }
 
 function namesVoice(key: string): boolean {
