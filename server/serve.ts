@@ -23,6 +23,7 @@ import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { CallHolds } from './ledger/call-holds.ts';
 import { Ledger, type Overrun } from './ledger/ledger.ts';
+import { LogDays } from './ledger/log-days.ts';
 import { Prices } from './ledger/prices.ts';
 import { Retention } from './ledger/retention.ts';
 import { RollUp } from './ledger/roll-up.ts';
@@ -230,6 +231,9 @@ export async function serve(
       timers,
       draining: false,
     };
+    const logDays = new LogDays({ store, logger, clock, timers });
+    opened.unshift(() => logDays.stop());
+    await logDays.start();
     opened.unshift(() => retention.stop());
     retention.start();
     const rollUp = new RollUp({ store, logger, timers });

@@ -1,5 +1,6 @@
 import type { BookedCall } from '../store/commands/booked-calls.ts';
-import type { ExtendResult, LogEntry, ReserveResult } from '../store/commands/ledger.ts';
+import type { ExtendResult, ReserveResult } from '../store/commands/ledger.ts';
+import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { Store } from '../store/store.ts';
 import { errorType } from '../telemetry/error-type.ts';
 import { currentWork } from '../telemetry/work.ts';
@@ -64,7 +65,7 @@ export class CallHolds implements Holds, QuotaSource {
   constructor(parts: CallHoldsParts) {
     this.#parts = parts;
     this.#leases = new Leases(parts);
-    this.#settlements = new Settlements(parts.store, parts.clock);
+    this.#settlements = new Settlements(parts.store);
   }
 
   /** How many settlements were cut down to what was held, since the start. */
@@ -232,6 +233,7 @@ export class CallHolds implements Holds, QuotaSource {
       held: amount,
       charged,
       returned,
+      endedAt: this.#parts.clock(),
       log,
     };
     const span = currentWork()?.trace?.child('settle', {});

@@ -1,6 +1,7 @@
 import type { Unit } from '../models/usage.ts';
 import { StoreUnavailable } from '../store/availability.ts';
-import type { ExtendResult, LogEntry, ReserveResult } from '../store/commands/ledger.ts';
+import type { ExtendResult, ReserveResult } from '../store/commands/ledger.ts';
+import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
 

@@ -1,15 +1,17 @@
 import type { Logger } from '../runtime/logger.ts';
 import { Rounds } from '../runtime/rounds.ts';
 import type { Timers } from '../runtime/timers.ts';
+import { dayOf, partitionOf } from '../store/log-days.ts';
+import { readLogDays } from '../store/queries/log-days.ts';
 import type { Store } from '../store/store.ts';
 
 export interface RetentionParts {
-  store: Pick<Store, 'run'>;
+  store: Pick<Store, 'run' | 'read'>;
   logger: Logger;
   /** Epoch milliseconds. */
   clock: () => number;
   timers: Timers;
-  /** How long closed reservations and their log entries are kept. */
+  /** How long closed reservations and their log entries are kept; on PostgreSQL, entries go with their whole day. */
   keepMs: number;
 }
 
@@ -57,9 +59,24 @@ export class Retention {
     const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
     const booked = await this.#inBatches(() => store.run('sweepBookedCalls', { closedBefore, limit: batch }));
     const ended = { endedBefore: closedBefore, limit: batch };
+    const dropped = await this.#dropDays(closedBefore);
     await this.#inBatches(() => store.run('sweepVerificationSessions', ended));
     await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
-    return swept + booked;
+    return swept + booked + dropped;
+  }
+
+  /** Those of the log that are older; one that is in use comes with the next sweep. */
+  async #dropDays(closedBefore: number): Promise<number> {
+    const { store, logger } = this.#parts;
+    let all = 0;
+    for (const day of await readLogDays(store.read)) {
+      if (day >= dayOf(closedBefore) || this.#rounds.stopped) return all;
+      const calls = await store.run('dropLogDay', { day, closedBefore });
+      if (typeof calls === 'string') return all;
+      logger.info({ partition: partitionOf(day), calls }, 'a day of the log was dropped');
+      all += calls;
+    }
+    return all;
   }
 
   async #inBatches(sweep: () => Promise<number>): Promise<number> {

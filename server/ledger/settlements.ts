@@ -28,14 +28,11 @@ const gather = 1;
 /** Writes down calls that are over, in batches, one after the other: what comes meanwhile is the next one. */
 export class Settlements {
   readonly #store: Pick<Store, 'run' | 'over'>;
-  readonly #clock: () => number;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  /** `clock` gives epoch milliseconds. */
-  constructor(store: Pick<Store, 'run' | 'over'>, clock: () => number) {
+  constructor(store: Pick<Store, 'run' | 'over'>) {
     this.#store = store;
-    this.#clock = clock;
   }
 
   /**
@@ -90,7 +87,7 @@ export class Settlements {
 
   async #try(batch: readonly Waiting[], calls: readonly BookedCall[]) {
     try {
-      return await this.#store.run('bookCalls', { calls, now: this.#clock() });
+      return await this.#store.run('bookCalls', { calls });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       for (const { call, written, told } of batch)

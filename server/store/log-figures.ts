@@ -56,11 +56,18 @@ const added = [
     then excluded.longest_ms else log_figures.longest_ms end`,
 ].join(', ');
 
-/** Adds some entries of the log to the figures. In one order, so that two that do this do not wait for each other in a circle. */
-export async function addToFigures(db: Kysely<Database>, which: RawBuilder<SqlBool>): Promise<void> {
+/**
+ * Adds some entries of the log, or of a partition of it, to the figures. In one order, so that two that do this do not wait for each
+ * other in a circle.
+ */
+export async function addToFigures(
+  db: Kysely<Database>,
+  which: RawBuilder<SqlBool>,
+  log = 'request_log',
+): Promise<void> {
   await sql`
     insert into log_figures (${figureColumns})
-    select ${sql.raw(keyList)}, ${summed} from (select ${entryColumns} from request_log where ${which}) as e
+    select ${sql.raw(keyList)}, ${summed} from (select ${entryColumns} from ${sql.table(log)} where ${which}) as e
     where true group by ${sql.raw(keyList)} order by ${sql.raw(keyList)}
     on conflict (${sql.raw(keyList)}) do update set ${sql.raw(added)}`.execute(db);
 }

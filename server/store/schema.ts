@@ -208,6 +208,7 @@ export interface SweptTotalsTable {
   spent: number;
 }
 
+/** On PostgreSQL there is a column `day` besides, by which it is partitioned, see `log-days.ts`. */
 export interface RequestLogTable {
   id: Generated<number>;
   request_id: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { NewToken } from '../../server/store/commands/accounts.ts';
-import type { LogEntry } from '../../server/store/commands/ledger.ts';
+import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -38,8 +38,10 @@ export function ledgerRows(store: Store) {
   return store.read.selectFrom('ledger').selectAll().orderBy('request_id').execute();
 }
 
-export function logRows(store: Store) {
-  return store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
+/** Without the day, which only PostgreSQL has. */
+export async function logRows(store: Store) {
+  const rows = await store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
+  return rows.map((row) => ({ ...row, day: undefined }));
 }
 
 /** What became of calls and tasks: the rows of the ledger, and the entries of the log that are booked by themselves. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { standardLimits } from '../../server/settings/database.ts';
-import type { LogEntry } from '../../server/store/commands/ledger.ts';
+import type { LogEntry } from '../../server/store/commands/log-entries.ts';
 import { openStore } from '../../server/store/open-store.ts';
 import { openWriter } from '../../server/store/sqlite/connection.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from './books.ts';

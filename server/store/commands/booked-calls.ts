@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { type ColumnType, lockedRowsOf, rowsOf } from '../rows.ts';
+import { dayOf, onDays } from '../log-days.ts';
+import { lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
 import type { Command } from './command.ts';
-import type { LogEntry } from './ledger.ts';
+import { type LogEntry, writeEntries } from './log-entries.ts';
 
 /** A call whose hold was in its gateway's memory, and is over. */
 export interface BookedCall {
@@ -18,6 +19,8 @@ export interface BookedCall {
   charged: number;
   /** What goes back to the key's balance of the rest of the hold: nothing, where the lease goes on. */
   returned: number;
+  /** When it ended, in epoch milliseconds: each time that it is tried to be written down, the same. */
+  endedAt: number;
   log: LogEntry;
 }
 
@@ -31,11 +34,15 @@ export interface BookedCalls {
 /**
  * Writes down calls, once each by their request id: an entry of the log, which is all of its books, less in its lease, and
  * more used by its key; for each lease and key one change, however many calls.
+ *
+ * Why once, though on PostgreSQL no index reaches over all days: a call is held in the memory of one gateway, ends there once, and
+ * is never booked by another one, since what a lease has left goes back without its calls. From its end on it carries
+ * `endedAt`, and so its day, through every try, whatever the clock says meanwhile. A day lies in one partition at any moment,
+ * which PostgreSQL itself holds: none is added for a day of which entries lie elsewhere, and they move in the same transaction.
+ * In that partition an index allows an id once; what was written by an earlier try, whose commit nobody acknowledged, is
+ * found there before. A partition is dropped only when its day is older than books are kept.
  */
-export const bookCalls: Command<{ calls: readonly BookedCall[]; now: number }, BookedCalls> = async (
-  trx,
-  { calls, now },
-) => {
+export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> = async (trx, { calls }) => {
   const charged = new Map<string, number>();
   for (const call of calls) charged.set(call.requestId, call.charged);
   const fresh = await withoutWritten(trx, calls);
@@ -49,7 +56,20 @@ export const bookCalls: Command<{ calls: readonly BookedCall[]; now: number }, B
     charged.set(call.requestId, amount);
   }
   const chargeOf = (call: BookedCall) => charged.get(call.requestId) ?? 0;
-  await writeEntries(trx, fresh, chargeOf, now);
+  await writeEntries(
+    trx,
+    fresh.map((call) => ({
+      requestId: call.requestId,
+      userId: call.userId,
+      tokenId: call.tokenId,
+      model: call.model,
+      unit: call.unit,
+      quota: chargeOf(call),
+      booked: { held: call.held, unlimited: call.lease === null ? 1 : 0 },
+      log: call.log,
+      now: call.endedAt,
+    })),
+  );
   await adjustTokens(trx, fresh, chargeOf, gone);
   const written = new Set(fresh.map(({ requestId }) => requestId));
   return {
@@ -60,14 +80,17 @@ export const bookCalls: Command<{ calls: readonly BookedCall[]; now: number }, B
 
 /** Each once, without those that are written down. A gateway books its own calls only, one batch after the other. */
 async function withoutWritten(trx: Kysely<Database>, calls: readonly BookedCall[]): Promise<BookedCall[]> {
+  if (calls.length === 0) return [];
   const ids = rowsOf(
     trx,
     { request_id: 'text' },
     calls.map(({ requestId }) => ({ request_id: requestId })),
   );
+  const days = calls.map(({ endedAt }) => dayOf(endedAt));
   const { rows } = await sql<{ request_id: string }>`
     select r.request_id from ${ids} as r
-    join request_log l on l.request_id = r.request_id and l.held is not null`.execute(trx);
+    join request_log l on l.request_id = r.request_id and l.held is not null
+      and ${onDays(trx, Math.min(...days), Math.max(...days))}`.execute(trx);
   const seen = new Set(rows.map(({ request_id: id }) => id));
   return calls.filter(({ requestId }) => !seen.has(requestId) && seen.add(requestId));
 }
@@ -103,60 +126,6 @@ async function lockBalances(
     balances.set(id, Math.max(0, row?.remain_quota ?? 0));
   }
   return balances;
-}
-
-const entryColumns = {
-  request_id: 'text',
-  user_id: 'bigint',
-  token_id: 'bigint',
-  model_name: 'text',
-  operation: 'text',
-  channel: 'text',
-  status: 'integer',
-  error_code: 'text',
-  unit: 'text',
-  units: 'double precision',
-  prompt_tokens: 'bigint',
-  completion_tokens: 'bigint',
-  quota: 'bigint',
-  duration_ms: 'bigint',
-  created_at: 'bigint',
-  held: 'bigint',
-  unlimited: 'integer',
-} as const satisfies Record<string, ColumnType>;
-
-const columnList = sql.raw(Object.keys(entryColumns).join(', '));
-
-async function writeEntries(
-  trx: Kysely<Database>,
-  calls: readonly BookedCall[],
-  chargeOf: (call: BookedCall) => number,
-  now: number,
-): Promise<void> {
-  if (calls.length === 0) return;
-  const entries = calls.map((call) => ({
-    request_id: call.requestId,
-    user_id: call.userId,
-    token_id: call.tokenId,
-    model_name: call.model,
-    operation: call.log.operation,
-    channel: call.log.channel,
-    status: call.log.status,
-    error_code: call.log.errorCode ?? null,
-    unit: call.unit,
-    units: call.log.units,
-    prompt_tokens: call.log.promptTokens ?? 0,
-    completion_tokens: call.log.completionTokens ?? 0,
-    quota: chargeOf(call),
-    duration_ms: call.log.durationMs,
-    created_at: Math.floor(now / 1000),
-    held: call.held,
-    unlimited: call.lease === null ? 1 : 0,
-  }));
-  await sql`
-    insert into request_log (${columnList}, token_name)
-    select ${columnList}, coalesce((select name from tokens where id = token_id), '')
-    from ${rowsOf(trx, entryColumns, entries)} as e`.execute(trx);
 }
 
 /** Last, since these rows are the ones that other processes wait for. */

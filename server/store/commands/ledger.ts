@@ -2,20 +2,7 @@ import type { Kysely } from 'kysely';
 import type { Database, ReservationKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { Command } from './command.ts';
-
-/** What the caller knows about a finished request; who, which model and how much come from its reservation. */
-export interface LogEntry {
-  operation: string;
-  channel: string;
-  /** HTTP status given to the client. */
-  status: number;
-  errorCode?: string | null;
-  /** In the model's own unit. */
-  units: number;
-  promptTokens?: number;
-  completionTokens?: number;
-  durationMs: number;
-}
+import { type LogEntry, writeEntries } from './log-entries.ts';
 
 export type Reservation = {
   requestId: string;
@@ -132,57 +119,16 @@ const adjust = statement<{ tokenId: number; giveBack: number; charged: number }>
   update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'}
   where id = ${'tokenId'}`;
 
-type LogParams = {
-  requestId: string;
-  userId: number;
-  tokenId: number;
-  model: string;
-  operation: string;
-  channel: string;
-  status: number;
-  errorCode: string | null;
-  unit: string;
-  units: number;
-  promptTokens: number;
-  completionTokens: number;
-  quota: number;
-  durationMs: number;
-  createdAt: number;
-};
-
-const log = statement<LogParams>()`
-  insert into request_log (request_id, user_id, token_id, token_name, model_name, operation, channel, status,
-    error_code, unit, units, prompt_tokens, completion_tokens, quota, duration_ms, created_at)
-  values (${'requestId'}, ${'userId'}, ${'tokenId'},
-    coalesce((select name from tokens where id = ${'tokenId'}), ''), ${'model'}, ${'operation'}, ${'channel'},
-    ${'status'}, ${'errorCode'}, ${'unit'}, ${'units'}, ${'promptTokens'}, ${'completionTokens'}, ${'quota'},
-    ${'durationMs'}, ${'createdAt'})`;
-
 function writeLog(
   trx: Kysely<Database>,
   requestId: string,
   row: ClosedRow,
   quota: number,
-  entry: LogEntry,
+  log: LogEntry,
   now: number,
-) {
-  return log(trx, {
-    requestId,
-    userId: row.user_id,
-    tokenId: row.token_id,
-    model: row.model,
-    operation: entry.operation,
-    channel: entry.channel,
-    status: entry.status,
-    errorCode: entry.errorCode ?? null,
-    unit: row.unit,
-    units: entry.units,
-    promptTokens: entry.promptTokens ?? 0,
-    completionTokens: entry.completionTokens ?? 0,
-    quota,
-    durationMs: entry.durationMs,
-    createdAt: Math.floor(now / 1000),
-  });
+): Promise<void> {
+  const { user_id: userId, token_id: tokenId, model, unit } = row;
+  return writeEntries(trx, [{ requestId, userId, tokenId, model, unit, quota, log, now }]);
 }
 
 const reopen = statement<{ requestId: string }, { token_id: number; reserved: number; unlimited: number }>()`
@@ -235,9 +181,9 @@ export const settle: Command<
   return { charged };
 };
 
-/** Nothing is held any more, but the gateway that was thought gone has its say. */
-const acknowledge = statement<{ requestId: string }, ClosedRow>()`
-  update ledger set gateway = null
+/** Nothing is held any more, but the gateway that was thought gone has its say: the log has the same time. */
+const acknowledge = statement<{ requestId: string; now: number }, ClosedRow>()`
+  update ledger set gateway = null, closed_at = ${'now'}
   where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
   returning token_id, user_id, model, unit, reserved, charged, unlimited`;
 
@@ -250,7 +196,7 @@ export const refund: Command<{ requestId: string; log?: LogEntry; now: number },
   { requestId, log: entry, now },
 ) => {
   const open = (await close(trx, { requestId, state: 'refunded', charged: null, now })).rows[0];
-  const row = open ?? (await acknowledge(trx, { requestId })).rows[0];
+  const row = open ?? (await acknowledge(trx, { requestId, now })).rows[0];
   if (row === undefined) return false;
   if (entry !== undefined) await writeLog(trx, requestId, row, 0, entry, now);
   if (open?.unlimited === 0) await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });

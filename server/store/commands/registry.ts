@@ -18,6 +18,7 @@ import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { grantQuota } from './grants.ts';
 import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts';
 import { extend, refund, reserve, settle } from './ledger.ts';
+import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
 import { sweepBookedCalls, sweepBooks } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
@@ -73,6 +74,8 @@ export const commands = {
   bookCalls,
   sweepBooks,
   sweepBookedCalls,
+  addLogDays,
+  dropLogDay,
   rollUpLog,
   saveVoice,
   touchVoice,

@@ -1,4 +1,5 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { dayOf, onDaysOrUndated, otherDays, undated } from '../log-days.ts';
 import { addToFigures } from '../log-figures.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
@@ -24,7 +25,7 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
         // Several gateways sweep at once, each its own part.
         .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked()),
     )
-    .returning(['request_id', 'token_id', 'state', 'charged', 'unlimited'])
+    .returning(['request_id', 'token_id', 'state', 'charged', 'unlimited', 'closed_at'])
     .execute();
   if (gone.length === 0) return 0;
   await addSwept(
@@ -32,8 +33,12 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
     gone.map(({ state, charged, ...row }) => ({ ...row, charged: state === 'settled' ? (charged ?? 0) : 0 })),
   );
   const ids = gone.map(({ request_id: id }) => id);
-  await keepFigures(trx, ids);
-  await trx.deleteFrom('request_log').where('request_id', 'in', ids).execute();
+  // An entry is of the time at which its reservation was closed.
+  const days = gone.map(({ closed_at: closed }) => dayOf(closed ?? 0));
+  const entries = sql<SqlBool>`request_id in (${sql.join(ids)})
+    and ${onDaysOrUndated(trx, Math.min(...days), Math.max(...days))}`;
+  await keepFigures(trx, entries);
+  await trx.deleteFrom('request_log').where(entries).execute();
   return gone.length;
 };
 
@@ -42,45 +47,56 @@ const looks = 5;
 
 /**
  * Deletes so many of the oldest entries of the log that are booked by themselves and were written before a time, and says how
- * many, as above.
+ * many, as above. On PostgreSQL only those that lie in no partition of a day: such a one is dropped as a whole.
  */
 export const sweepBookedCalls: Command<{ closedBefore: number; limit: number }, number> = async (
   trx,
-  { closedBefore, limit },
+  args,
 ) => {
+  if (!isPostgres(trx)) return sweepEntries(trx, { ...args, log: 'request_log', looked: args.limit * looks });
+  const undatedOnes = await sweepEntries(trx, { ...args, log: undated, looked: args.limit * looks });
+  const limit = args.limit - undatedOnes;
+  if (limit === 0) return undatedOnes;
+  // Of any time, but few.
+  return undatedOnes + (await sweepEntries(trx, { ...args, limit, log: otherDays, looked: mostOther }));
+};
+
+const mostOther = 1_000_000;
+
+/** Of the first ones in the log, or in a partition of it, as many as are `looked` at. */
+async function sweepEntries(
+  trx: Kysely<Database>,
+  {
+    log,
+    closedBefore,
+    limit,
+    looked,
+  }: {
+    log: 'request_log' | typeof undated | typeof otherDays;
+    closedBefore: number;
+    limit: number;
+    looked: number;
+  },
+): Promise<number> {
+  const table = sql.table(log);
   const { rows: old } = await sql<{ id: number }>`
-    select id from (select id, created_at, held from request_log order by id limit ${limit * looks}) as first
+    select id from (select id, created_at, held from ${table} order by id limit ${looked}) as first
     where held is not null and created_at < ${Math.floor(closedBefore / 1000)} order by id limit ${limit}`.execute(
     trx,
   );
   if (old.length === 0) return 0;
-  const found = await trx
-    .selectFrom('request_log')
-    .select(['id', 'request_id', 'token_id', 'quota as charged', 'unlimited'])
-    .where(
-      'id',
-      'in',
-      old.map(({ id }) => id),
-    )
-    // Several gateways sweep at once, each its own part.
-    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked())
-    .execute();
+  // Several gateways sweep at once, each its own part.
+  const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
+  const { rows: found } = await sql<Swept & { id: number }>`
+    select id, token_id, quota as charged, unlimited from ${table}
+    where id in (${sql.join(old.map(({ id }) => id))}) ${locking}`.execute(trx);
   if (found.length === 0) return 0;
+  const entries = sql<SqlBool>`id in (${sql.join(found.map(({ id }) => id))})`;
   await addSwept(trx, found);
-  await keepFigures(
-    trx,
-    found.map(({ request_id: id }) => id),
-  );
-  await trx
-    .deleteFrom('request_log')
-    .where(
-      'id',
-      'in',
-      found.map(({ id }) => id),
-    )
-    .execute();
+  await keepFigures(trx, entries, log);
+  await sql`delete from ${table} where ${entries}`.execute(trx);
   return found.length;
-};
+}
 
 interface Swept {
   token_id: number;
@@ -114,12 +130,16 @@ async function addSwept(trx: Kysely<Database>, gone: readonly Swept[]): Promise<
 }
 
 /** Adds those of the entries to the figures that are to go before they were. */
-async function keepFigures(trx: Kysely<Database>, requestIds: readonly string[]): Promise<void> {
+async function keepFigures(
+  trx: Kysely<Database>,
+  entries: RawBuilder<SqlBool>,
+  log = 'request_log',
+): Promise<void> {
   const { rolled_to: mark } = await trx
     .selectFrom('log_figures_mark')
     .select('rolled_to')
     // It must not move over them until they are gone.
     .$if(isPostgres(trx), (query) => query.forShare())
     .executeTakeFirstOrThrow();
-  await addToFigures(trx, sql`id > ${mark} and request_id in (${sql.join(requestIds)})`);
+  await addToFigures(trx, sql`id > ${mark} and ${entries}`, log);
 }

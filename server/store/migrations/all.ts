@@ -25,10 +25,16 @@ import { migration as verificationRetention } from './0025-verification-retentio
 import { migration as quotaLeases } from './0026-quota-leases.ts';
 import { migration as logCounts } from './0027-log-counts.ts';
 import { migration as tasksFromLeases } from './0028-tasks-from-leases.ts';
+import { migration as logDay } from './0030-log-day.ts';
+import { migration as logUndated } from './0031-log-undated.ts';
+import { migration as logByDay } from './0032-log-by-day.ts';
 import type { Migration } from './migration.ts';
 
-/** Every migration in order. Append only: a name that has run somewhere is never changed or removed. */
-export const migrations: readonly { name: string; run: Migration }[] = [
+/**
+ * Every migration in order. Append only: a name that has run somewhere is never changed or removed. One that is `alone`
+ * has a transaction of its own, since what it locks, or how long it takes, must not go together with others.
+ */
+export const migrations: readonly { name: string; run: Migration; alone?: true }[] = [
   { name: '0001-accounts-and-ledger', run: accountsAndLedger },
   { name: '0002-voices', run: voices },
   { name: '0003-tasks', run: tasks },
@@ -56,4 +62,7 @@ export const migrations: readonly { name: string; run: Migration }[] = [
   { name: '0026-quota-leases', run: quotaLeases },
   { name: '0027-log-counts', run: logCounts },
   { name: '0028-tasks-from-leases', run: tasksFromLeases },
+  { name: '0030-log-day', run: logDay, alone: true },
+  { name: '0031-log-undated', run: logUndated, alone: true },
+  { name: '0032-log-by-day', run: logByDay, alone: true },
 ];

@@ -24,6 +24,8 @@ const sharingLimit = 2_000;
 const reportConnections = 3;
 /** One statement of an audit reads all books, and may take so long, in milliseconds. */
 const auditTimeoutMs = 300_000;
+/** What reads as much and is in no hurry waits for its turn with them. */
+const patient: ReadonlySet<CommandName> = new Set(['dropLogDay']);
 /** Doing these twice is the same as doing them once. They come all the time, so they must not write without need. */
 const repeatable: ReadonlySet<CommandName> = new Set([
   'beat',
@@ -120,6 +122,12 @@ export async function openPostgresStore(
 
   doubt = () => probe.doubt();
 
+  const connectionsFor = (name: CommandName) => {
+    if (polling.has(name)) return pollingDb;
+    if (sharing.has(name)) return sharingDb;
+    return patient.has(name) ? auditDb : db;
+  };
+
   const commits = new Commits();
   await commits.forget(db);
 
@@ -133,7 +141,7 @@ export async function openPostgresStore(
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
       const command = commandNamed(name);
       const result = inTransaction(
-        polling.has(name) ? pollingDb : sharing.has(name) ? sharingDb : db,
+        connectionsFor(name),
         repeatable.has(name) ? undefined : commits,
         over.signal,
         (trx) => command(trx, args),

@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { dayOf, onDaysOrUndated } from '../log-days.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 
 /** Which entries of the log are told. */
@@ -82,7 +83,7 @@ export async function exportPage(
     .select(columns)
     .where('id', '>', after)
     .where('id', '<=', end)
-    .where(sql<SqlBool>`${sql.join(conditions(filter), sql` and `)}`)
+    .where(sql<SqlBool>`${sql.join(conditions(db, filter), sql` and `)}`)
     .orderBy('id')
     .limit(pageSize)
     .execute();
@@ -93,8 +94,11 @@ export async function exportPage(
   };
 }
 
-function conditions(filter: ExportFilter): RawBuilder<SqlBool>[] {
-  const all: RawBuilder<SqlBool>[] = [sql`true`];
+function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlBool>[] {
+  const { since, until } = filter;
+  const all = [
+    onDaysOrUndated(db, dayOf((since ?? -Infinity) * 1000), dayOf((until ?? Infinity) * 1000 - 1)),
+  ];
   const equal = (column: string, value: string | number | undefined) => {
     if (value !== undefined) all.push(sql`${sql.ref(column)} = ${value}`);
   };
@@ -106,8 +110,8 @@ function conditions(filter: ExportFilter): RawBuilder<SqlBool>[] {
   equal('status', filter.status);
   equal('request_id', filter.requestId);
   if (filter.errors === true) all.push(sql`status >= 400`);
-  if (filter.since !== undefined) all.push(sql`created_at >= ${filter.since}`);
-  if (filter.until !== undefined) all.push(sql`created_at < ${filter.until}`);
+  if (since !== undefined) all.push(sql`created_at >= ${since}`);
+  if (until !== undefined) all.push(sql`created_at < ${until}`);
   return all;
 }
 

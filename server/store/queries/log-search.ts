@@ -34,7 +34,7 @@ export interface LogPage {
 }
 
 /** Numbers of entries that are counted together, as the migration has it. */
-const bucketSize = 2 ** 14;
+export const bucketSize = 2 ** 14;
 
 /**
  * A page of a user's entries, the newest first. A keyword is found anywhere in the key's name and the model's id, in

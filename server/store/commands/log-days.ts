@@ -1,0 +1,171 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { StoreUnavailable } from '../availability.ts';
+import { isLockTimeout } from '../lock-timeout.ts';
+import { dayMs, dayOf, otherDays, partitionOf } from '../log-days.ts';
+import { addToFigures } from '../log-figures.ts';
+import { readLogDays } from '../queries/log-days.ts';
+import { bucketSize } from '../queries/log-search.ts';
+import type { Database } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
+import type { Command } from './command.ts';
+
+/** `elsewhere`: another gateway is at it; `busy`: something long reads the log. In both cases it may be tried again later. */
+export type Postponed = 'elsewhere' | 'busy';
+
+/** So long writers may have to wait for a change of the partitions, in milliseconds. */
+const lockTimeoutMs = 500;
+/** Entries of a day that are moved into its partition at the most, since everybody waits meanwhile. */
+const mostMoved = 10_000;
+
+/** Adds the partitions that are missing of the days from the first to the last, and says how many; on SQLite there are none. */
+export const addLogDays: Command<{ first: number; last: number }, number | Postponed> = async (
+  trx,
+  { first, last },
+) => {
+  if (!isPostgres(trx)) return 0;
+  if (!(await lockDays(trx))) return 'elsewhere';
+  const there = new Set(await readLogDays(trx));
+  const missing = Array.from({ length: last - first + 1 }, (_, index) => first + index).filter(
+    (day) => !there.has(day),
+  );
+  if (missing.length === 0) return 0;
+  if (!(await locked(trx, sql`lock table only request_log in share update exclusive mode`))) return 'busy';
+  if (!(await locked(trx, sql`lock table ${sql.table(otherDays)} in access exclusive mode`))) return 'busy';
+  let added = 0;
+  for (const day of missing) if (await addDay(trx, day)) added += 1;
+  return added;
+};
+
+/** False when too much of it lies elsewhere: there it stays. */
+async function addDay(trx: Kysely<Database>, day: number): Promise<boolean> {
+  const [other, partition] = [sql.table(otherDays), sql.table(partitionOf(day))];
+  const { rows } = await sql<{ entries: number }>`
+    select count(*) as entries from (select 1 from ${other} where day = ${day} limit ${mostMoved + 1}) as e`.execute(
+    trx,
+  );
+  const { entries = 0 } = rows[0] ?? {};
+  if (entries > mostMoved) return false;
+  const begin = (day * dayMs) / 1000;
+  await sql`
+    create table ${partition} (like ${other} including defaults including indexes including storage,
+      check (created_at >= ${sql.lit(begin)} and created_at < ${sql.lit(begin + dayMs / 1000)}))`.execute(
+    trx,
+  );
+  // Where the log counts its entries, they go and come again.
+  if (entries > 0) {
+    await sql`create temporary table moved on commit drop as select * from ${other} where day = ${day}`.execute(
+      trx,
+    );
+    await sql`delete from ${other} where day = ${day}`.execute(trx);
+  }
+  const bounds = sql`from (${sql.lit(day)}) to (${sql.lit(day + 1)})`;
+  await sql`alter table request_log attach partition ${partition} for values ${bounds}`.execute(trx);
+  if (entries > 0) {
+    await sql`insert into request_log select * from moved order by id`.execute(trx);
+    await sql`drop table moved`.execute(trx);
+  }
+  return true;
+}
+
+/** Tries for the moment in which nobody uses the log, and the pause between two, in seconds. */
+const tries = 10;
+const pauseSeconds = 0.2;
+
+/**
+ * Drops the partition of a day that is over and older than books are kept, and says how many calls went with it. What its entries cost
+ * is added up by key and by hour before, and the log's counts are lowered, all in one transaction. The entries that have
+ * reservations are to be swept before; `early`: they are not.
+ */
+export const dropLogDay: Command<
+  { day: number; closedBefore: number },
+  number | Postponed | 'early'
+> = async (trx, { day, closedBefore }) => {
+  if (!isPostgres(trx)) return 0;
+  if (day >= dayOf(closedBefore)) throw new RangeError(`day ${day} is not older than books are kept`);
+  if (!(await lockDays(trx))) return 'elsewhere';
+  if (!(await readLogDays(trx)).includes(day)) return 0;
+  const name = partitionOf(day);
+  const partition = sql.table(name);
+  // Nothing is written to it any more; everybody else goes on.
+  if (!(await locked(trx, sql`lock table ${partition} in share row exclusive mode`))) return 'busy';
+  const { rows: unswept } = await sql`
+    select 1 from ${partition} as p join ledger l on l.request_id = p.request_id where p.held is null limit 1`.execute(
+    trx,
+  );
+  if (unswept.length > 0) return 'early';
+  const { rows } = await sql<{ calls: number }>`select count(*) as calls from ${partition}`.execute(trx);
+  await sql`
+    insert into swept_totals (token_id, charged, spent)
+    select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end) from ${partition}
+    where held is not null group by token_id having sum(quota) > 0 order by token_id
+    on conflict (token_id) do update
+    set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent`.execute(
+    trx,
+  );
+  // While writers may still be counting in the same rows, these are written last: they wait for each other in a circle otherwise.
+  const { rows: newest } = await sql<{ bucket: number }>`
+    select coalesce(max(id), 0) / ${sql.lit(bucketSize)} as bucket from request_log`.execute(trx);
+  const live = ((newest[0]?.bucket ?? 0) - 1) * bucketSize;
+  await lowerCounts(trx, name, 0, live);
+  // Late, since the figures cannot be added up meanwhile.
+  const { rolled_to: mark } = await trx
+    .selectFrom('log_figures_mark')
+    .select('rolled_to')
+    .forShare()
+    .executeTakeFirstOrThrow();
+  await addToFigures(trx, sql`id > ${mark}`, name);
+  await lockLog(trx);
+  await lowerCounts(trx, name, live, 2 ** 53);
+  await sql`alter table request_log detach partition ${partition}`.execute(trx);
+  await sql`drop table ${partition}`.execute(trx);
+  return rows[0]?.calls ?? 0;
+};
+
+/** Takes the entries of a partition that have these numbers out of the counts. */
+async function lowerCounts(trx: Kysely<Database>, name: string, from: number, below: number): Promise<void> {
+  await sql`
+    update log_counts c set entries = c.entries - p.entries
+    from (
+      select user_id, id / ${sql.lit(bucketSize)} as bucket, token_id, model_name, count(*) as entries
+      from ${sql.table(name)} where id >= ${from} and id < ${below} group by 1, 2, 3, 4
+    ) p
+    where c.user_id = p.user_id and c.bucket = p.bucket and c.token_id = p.token_id and c.model_name = p.model_name`.execute(
+    trx,
+  );
+  await sql`
+    delete from log_counts
+    where entries = 0 and bucket >= ${from / bucketSize} and bucket < ${below / bucketSize}`.execute(trx);
+}
+
+/** @throws when it is in use all the time; nothing is done then. */
+async function lockLog(trx: Kysely<Database>): Promise<void> {
+  for (let left = tries; left > 0; left -= 1) {
+    if (await locked(trx, sql`lock table only request_log in access exclusive mode`)) return;
+    await sql`select pg_sleep(${pauseSeconds})`.execute(trx);
+  }
+  throw new StoreUnavailable(new Error('the log is in use all the time'));
+}
+
+/** Takes a lock, or does nothing when that takes too long. */
+async function locked(trx: Kysely<Database>, lock: RawBuilder<unknown>): Promise<boolean> {
+  await sql`savepoint unlocked`.execute(trx);
+  try {
+    await lock.execute(trx);
+    return true;
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    await sql`rollback to savepoint unlocked`.execute(trx);
+    return false;
+  }
+}
+
+/** False when another gateway changes the partitions of this schema. To the end of the transaction. */
+async function lockDays(trx: Kysely<Database>): Promise<boolean> {
+  const { rows } = await sql<{ locked: boolean }>`
+    select pg_try_advisory_xact_lock(hashtext('request_log days'), hashtext(current_schema())) as locked`.execute(
+    trx,
+  );
+  if (rows[0]?.locked !== true) return false;
+  await sql.raw(`set local lock_timeout = ${lockTimeoutMs}`).execute(trx);
+  return true;
+}

@@ -1,0 +1,84 @@
+import { type Kysely, sql } from 'kysely';
+import { type ColumnType, rowsOf } from '../rows.ts';
+import type { Database } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
+
+/** What the caller knows about a finished request; who, which model and how much come from what was held for it. */
+export interface LogEntry {
+  operation: string;
+  channel: string;
+  /** HTTP status given to the client. */
+  status: number;
+  errorCode?: string | null;
+  /** In the model's own unit. */
+  units: number;
+  promptTokens?: number;
+  completionTokens?: number;
+  durationMs: number;
+}
+
+/** An entry of the log as it is written. */
+export interface WholeEntry {
+  requestId: string;
+  userId: number;
+  tokenId: number;
+  model: string;
+  unit: string;
+  quota: number;
+  /** Set where the entry is its whole record; otherwise the ledger has its reservation. */
+  booked?: { held: number; unlimited: 0 | 1 };
+  log: LogEntry;
+  /** When it was closed, in epoch milliseconds. */
+  now: number;
+}
+
+const columns = {
+  request_id: 'text',
+  user_id: 'bigint',
+  token_id: 'bigint',
+  model_name: 'text',
+  operation: 'text',
+  channel: 'text',
+  status: 'integer',
+  error_code: 'text',
+  unit: 'text',
+  units: 'double precision',
+  prompt_tokens: 'bigint',
+  completion_tokens: 'bigint',
+  quota: 'bigint',
+  duration_ms: 'bigint',
+  created_at: 'bigint',
+  held: 'bigint',
+  unlimited: 'integer',
+} as const satisfies Record<string, ColumnType>;
+
+const columnList = sql.raw(Object.keys(columns).join(', '));
+const tokenName = sql`coalesce((select name from tokens where id = token_id), '')`;
+
+/** Writes entries of the log, on PostgreSQL into the partitions of their days. */
+export async function writeEntries(trx: Kysely<Database>, entries: readonly WholeEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const rows = entries.map(({ log, booked, ...entry }) => ({
+    request_id: entry.requestId,
+    user_id: entry.userId,
+    token_id: entry.tokenId,
+    model_name: entry.model,
+    operation: log.operation,
+    channel: log.channel,
+    status: log.status,
+    error_code: log.errorCode ?? null,
+    unit: entry.unit,
+    units: log.units,
+    prompt_tokens: log.promptTokens ?? 0,
+    completion_tokens: log.completionTokens ?? 0,
+    quota: entry.quota,
+    duration_ms: log.durationMs,
+    created_at: Math.floor(entry.now / 1000),
+    held: booked?.held ?? null,
+    unlimited: booked?.unlimited ?? null,
+  }));
+  const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
+  await sql`
+    insert into request_log (${columnList}, token_name${day})
+    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e`.execute(trx);
+}

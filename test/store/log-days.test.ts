@@ -1,0 +1,287 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Ledger } from '../../server/ledger/ledger.ts';
+import { LogDays } from '../../server/ledger/log-days.ts';
+import { Retention } from '../../server/ledger/retention.ts';
+import { RollUp } from '../../server/ledger/roll-up.ts';
+import { createLogger } from '../../server/runtime/logger.ts';
+import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
+import { dayMs, dayOf, dayOfPartition, partitionOf } from '../../server/store/log-days.ts';
+import { readBooks } from '../../server/store/open-books.ts';
+import { auditBooks } from '../../server/store/queries/audit.ts';
+import { showFigures } from '../../server/store/queries/figures.ts';
+import { readLogDays } from '../../server/store/queries/log-days.ts';
+import { exportPage } from '../../server/store/queries/log-export.ts';
+import { searchLog } from '../../server/store/queries/log-search.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Database } from '../../server/store/schema.ts';
+import type { Store } from '../../server/store/store.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+import { logEntry, logRows, makeToken } from './books.ts';
+import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { runStatement } from './raw-rows.ts';
+
+/** Noon of some day. */
+const start = Date.UTC(2026, 10, 18, 12);
+const today = dayOf(start);
+const logger = createLogger('silent');
+
+test('a partition is named by its date', () => {
+  expect(partitionOf(today)).toBe('request_log_20261118');
+  expect(dayOfPartition('request_log_20261118')).toBe(today);
+  expect(['request_log_before', 'request_log_other', 'request_log'].map(dayOfPartition)).toEqual(
+    Array(3).fill(undefined),
+  );
+});
+
+describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () => {
+  let testStore: TestStore;
+  let store: Store;
+  let token: TokenRecord;
+  let now: number;
+  beforeEach(async () => {
+    now = start;
+    testStore = await TestStore.make('postgres');
+    store = await testStore.open();
+    await store.run('beat', { id: 'here', beat: 0 });
+    token = await makeToken(store, { unlimitedQuota: true });
+  });
+  afterEach(() => testStore.remove());
+
+  const logDays = (of = store) =>
+    new LogDays({ store: of, logger, clock: () => now, timers: new ManualTimers() });
+  const call = (requestId: string, charged: number, endedAt = now): BookedCall => ({
+    requestId,
+    tokenId: token.id,
+    userId: token.userId,
+    model: 'm',
+    unit: 'characters',
+    lease: null,
+    held: 10,
+    charged,
+    returned: 0,
+    endedAt,
+    log: logEntry,
+  });
+  const book = (...calls: BookedCall[]) => store.run('bookCalls', { calls });
+  const settle = async (requestId: string, charged: number) => {
+    const ledger = new Ledger(store, 'here', () => now);
+    await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
+    await ledger.settle({ requestId, charged, log: logEntry });
+  };
+  const onSchema = <T>(use: (client: pg.Client) => Promise<T>) =>
+    onServer(async (client) => {
+      await client.query(`set search_path = ${testStore.options.schema}`);
+      return use(client);
+    });
+  /** Where the entries lie. */
+  const places = async () => {
+    const { rows } = await onSchema((client) =>
+      client.query('select request_id, tableoid::regclass::text as name from request_log order by id'),
+    );
+    return Object.fromEntries(rows.map(({ request_id: id, name }) => [id, name]));
+  };
+  const problems = async () => (await readBooks(testStore.options, auditBooks)).problems;
+  const sweep = (keepDays: number) => {
+    const timers = new ManualTimers();
+    timers.now = now;
+    return new Retention({ store, logger, clock: () => now, timers, keepMs: keepDays * dayMs }).run();
+  };
+  /** Until somebody waits for a lock of this schema's. */
+  const someoneWaits = () =>
+    vi.waitFor(
+      async () => {
+        const { rows } = await onSchema((client) =>
+          client.query(`select 1 from pg_locks l join pg_class c on c.oid = l.relation
+            where not l.granted and c.relnamespace = current_schema()::regnamespace`),
+        );
+        expect(rows).not.toEqual([]);
+      },
+      { timeout: 15_000, interval: 20 },
+    );
+
+  test('has partitions from yesterday to a week ahead, made by several gateways at once, each once', async () => {
+    const other = await testStore.open();
+    await vi.waitFor(async () => {
+      await Promise.all([logDays().run(), logDays(other).run()]);
+      expect(await readLogDays(store.read)).toEqual(
+        Array.from({ length: 9 }, (_, index) => today - 1 + index),
+      );
+    }, 15_000);
+    expect(await store.run('addLogDays', { first: today, last: today + 7 })).toBe(0);
+    now += dayMs;
+    await logDays().run();
+    expect((await readLogDays(store.read)).at(-1)).toBe(today + 8);
+  });
+
+  test('takes each entry into the partition of its day, and refuses none of any other day', async () => {
+    await logDays().run();
+    await book(call('today', 3), call('yesterday', 2, now - dayMs), call('long ago', 1, now - 400 * dayMs));
+    await settle('with a reservation', 4);
+    now += 30 * dayMs;
+    await settle('in a month', 5);
+    expect(await places()).toEqual({
+      today: partitionOf(today),
+      yesterday: partitionOf(today - 1),
+      'long ago': 'request_log_other',
+      'with a reservation': partitionOf(today),
+      'in a month': 'request_log_other',
+    });
+    expect(await problems()).toEqual([]);
+    // The day gets its partition, and what lay elsewhere comes into it.
+    await logDays().run();
+    expect(await places()).toMatchObject({
+      'long ago': 'request_log_other',
+      'in a month': partitionOf(today + 30),
+    });
+    expect(await problems()).toEqual([]);
+  });
+
+  test('books a call once, however often it is tried, whatever the clock says meanwhile', async () => {
+    await logDays().run();
+    const calls = [call('one', 3), call('two', 4, now - dayMs), call('far', 1, now + 300 * dayMs)];
+    expect((await book(...calls)).charged).toEqual([3, 4, 1]);
+    now += 300 * dayMs;
+    await logDays().run();
+    expect((await book(...calls, call('three', 5))).charged).toEqual([null, null, null, 5]);
+    expect(await logRows(store)).toHaveLength(4);
+    expect(await places()).toMatchObject({ far: partitionOf(today + 300) });
+    // And the database would not take it twice, even of a gateway that did not look.
+    for (const id of ['one', 'far'])
+      await expect(
+        runStatement(
+          testStore,
+          `insert into request_log select (r).* from (select r from request_log r where request_id = '${id}') as s`,
+        ),
+      ).rejects.toThrow(/unique/);
+    expect(await problems()).toEqual([]);
+  });
+
+  test('is searched by time on the days that are asked for only, and by id through indexes', async () => {
+    await logDays().run();
+    await book(...Array.from({ length: 9 }, (_, index) => call(`r${index}`, 1, now + (index - 1) * dayMs)));
+    const queries: { sql: string; parameters: readonly unknown[] }[] = [];
+    const pool = new pg.Pool({
+      connectionString: databaseUrl,
+      options: `-c search_path=${testStore.options.schema}`,
+    });
+    const db = new Kysely<Database>({
+      dialect: new PostgresDialect({ pool }),
+      log: ({ query }) => {
+        queries.push(query);
+      },
+    });
+    /** The plans of what is asked, and the parts of the log in them. */
+    const explain = async (ask: () => Promise<unknown>) => {
+      queries.length = 0;
+      await ask();
+      const plans = await Promise.all(
+        queries.map(async ({ sql: text, parameters }) => {
+          const { rows } = await pool.query(`explain ${text}`, [...parameters]);
+          return rows.map((row) => Object.values(row)[0]).join('\n');
+        }),
+      );
+      const plan = plans.join('\n');
+      return { plan, parts: [...new Set(plan.match(/request_log_(before|other|\d{8})(?!_)\b/g))].toSorted() };
+    };
+    const [since, until] = [today * 86_400, (today + 2) * 86_400];
+    const asked = [partitionOf(today), partitionOf(today + 1), 'request_log_before'];
+    const exported = await explain(() =>
+      exportPage(db, { after: 0, upTo: 1_000, format: 'csv', filter: { since, until } }),
+    );
+    expect(exported.parts).toEqual(asked);
+    const figures = await explain(() => showFigures(db, { by: ['hour'], since, until }));
+    expect(figures.parts).toEqual(asked);
+    await pool.query('set enable_seqscan = off');
+    const byId = await explain(() =>
+      searchLog(db, { userId: token.userId, keyword: 'req_019a00000000', offset: 0, limit: 20 }),
+    );
+    expect(byId.plan).toContain('request_log_20261118_request_id_idx');
+    expect(byId.parts).toHaveLength(11);
+    await db.destroy();
+  });
+
+  test('loses old days as a whole, with their sums kept, and what still counts as it was', async () => {
+    await logDays().run();
+    await book(call('old', 3), call('failed', 0), call('young', 4, now + dayMs));
+    await settle('reserved', 5);
+    const figures = () => store.report('showFigures', { by: [], since: 0, until: (today + 90) * 86_400 });
+    const before = await figures();
+    now = (today + 31) * dayMs - 1;
+    expect(await sweep(30)).toBe(1);
+    expect(Object.keys(await places())).toEqual(['old', 'failed', 'young']);
+    expect(await problems()).toEqual([]);
+    now += 1;
+    expect(await sweep(30)).toBe(2);
+    expect(await places()).toEqual({ young: partitionOf(today + 1) });
+    expect((await readLogDays(store.read))[0]).toBe(today + 1);
+    expect(await problems()).toEqual([]);
+    expect(await figures()).toEqual(before);
+    const search = { userId: token.userId, keyword: '', offset: 0, limit: 9 };
+    expect(await store.report('searchLog', search)).toMatchObject({ total: 1 });
+    await vi.waitFor(async () => {
+      await new RollUp({ store, logger, timers: new ManualTimers() }).run();
+      expect(await figures()).toEqual(before);
+    });
+    // What comes for such a day after all is kept as long, and swept by itself.
+    await book(call('late', 2, start));
+    expect(await places()).toMatchObject({ late: 'request_log_other' });
+    expect(await sweep(30)).toBe(1);
+    expect(await problems()).toEqual([]);
+    await expect(store.run('dropLogDay', { day: today + 1, closedBefore: now - 30 * dayMs })).rejects.toThrow(
+      RangeError,
+    );
+  });
+
+  test('keeps a day whose reservations are not swept', async () => {
+    await logDays().run();
+    await settle('reserved', 5);
+    now += 31 * dayMs;
+    expect(await store.run('dropLogDay', { day: today, closedBefore: now })).toBe('early');
+    expect(await sweep(30)).toBe(1);
+    expect(await readLogDays(store.read)).toEqual(Array.from({ length: 7 }, (_, index) => today + 1 + index));
+  });
+
+  test('is written while a day that is to go is still being read', { timeout: 30_000 }, async () => {
+    await logDays().run();
+    await book(call('old', 3));
+    now += 31 * dayMs;
+    await onSchema(async (reader) => {
+      await reader.query('begin; select count(*) from request_log');
+      const dropped = store.run('dropLogDay', { day: today, closedBefore: now - 30 * dayMs });
+      await someoneWaits();
+      expect((await book(call('young', 4))).charged).toEqual([4]);
+      await reader.query('commit');
+      expect(await dropped).toBe(1);
+    });
+    expect(await places()).toEqual({ young: 'request_log_other' });
+    expect(await problems()).toEqual([]);
+  });
+
+  test('gets its partitions later where something reads it for long', { timeout: 30_000 }, async () => {
+    await book(call('early', 3));
+    await onSchema(async (reader) => {
+      await reader.query('begin; select count(*) from request_log');
+      expect(await store.run('addLogDays', { first: today, last: today })).toBe('busy');
+      await reader.query('commit');
+    });
+    expect(await store.run('addLogDays', { first: today, last: today })).toBe(1);
+    expect(await places()).toEqual({ early: partitionOf(today) });
+    expect(await problems()).toEqual([]);
+  });
+
+  test('keeps very many entries of a day where they are, since everybody would wait for them', async () => {
+    const series = 'generate_series(1, 10001) as i';
+    await runStatement(
+      testStore,
+      `insert into request_log (request_id, user_id, token_id, token_name, model_name, operation, channel, status, unit, units,
+        prompt_tokens, completion_tokens, quota, duration_ms, created_at, held, unlimited, day)
+        select 'r' || i, 1, ${token.id}, '', 'm', 'o', 'c', 200, 'u', 1, 0, 0, 0, 1, ${today * 86_400}, 0, 1, ${today} from ${series}`,
+    );
+    expect(await store.run('addLogDays', { first: today, last: today + 1 })).toBe(1);
+    expect(await readLogDays(store.read)).toEqual([today + 1]);
+    expect(new Set(Object.values(await places()))).toEqual(new Set(['request_log_other']));
+    expect(await problems()).toEqual([]);
+  });
+});
