@@ -1,6 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { makeKyselyFile } from './test/support/kysely-file.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
+
+process.env.KYSELY_FILE = await makeKyselyFile();
 
 /** Tests that speak to the two shared targets: the mock and a running gateway. */
 const contract = [
@@ -27,6 +30,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: 'test/support/patience.ts',
+    execArgv: [`--import=${import.meta.resolve('./test/support/one-kysely.ts')}`],
     expect: { poll: { timeout: 15_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
