@@ -235,6 +235,10 @@ describe("a provider's refusal", () => {
       retryAfter: 7,
     });
     expect(dumped).toBe(false);
+    expect(await readRejection(answer(400, 'no JSON'), words)).toMatchObject({
+      status: 400,
+      code: undefined,
+    });
   });
 
   test.each([

@@ -28,7 +28,7 @@ const text = 'First one here. Then the second. And at last the third one.';
 
 describe('a model that reports the sum since the start', () => {
   beforeEach(() => start(flash));
-  const used = (characters: number) => books.note({ usage: { characters } });
+  const used = (characters: number) => books.note({ status: 'completed', usage: { characters } });
 
   test('holds in steps on top of what was reported', async () => {
     expect([await books.cover('ten chars.'), paper.look()]).toEqual([true, ['r1 holds 500']]);
@@ -38,6 +38,12 @@ describe('a model that reports the sum since the start', () => {
     used(9_999);
     await books.cover('xx');
     expect(paper.look()).toEqual(['holds 1000', 'holds 1500']);
+  });
+
+  test('counts wide characters twice', async () => {
+    await books.cover('好'.repeat(250));
+    await books.cover('好'.repeat(251));
+    expect(paper.look()).toEqual(['r1 holds 500', 'holds 1000']);
   });
 
   test('is paid its largest figure, in whatever order they come', async () => {
@@ -66,11 +72,12 @@ describe('a model that reports the sum since the start', () => {
     for (const [settings, paid] of [
       [{}, 33],
       [{ response_format: 'pcm', sample_rate: 48_000 }, 16],
+      [{ response_format: 'pcm', sample_rate: 36_000 }, 16],
     ] as const) {
       start(flash);
       await say(text);
       books.begun();
-      // 1.5 s at 24 kHz are 18 characters, 0.75 s at 48 kHz are 9.
+      // 1.5 s at 24 kHz are 18 characters, 1 s at 36 kHz 12, 0.75 s at 48 kHz 9.
       books.heard(seconds(1.5), settings);
       expect(await leave()).toEqual([`paid ${paid}`]);
     }
@@ -135,6 +142,15 @@ describe('a model that reports the sum since the start', () => {
     books.note({ id: 'r1', status: 'completed' });
     expect(await leave()).toEqual(['paid 16']);
   });
+
+  test('is not paid cleared text either, however much it spoke', async () => {
+    await say('First one here. ');
+    books.begun();
+    await say('Then the second. ');
+    books.cleared();
+    books.heard(seconds(60), pcm);
+    expect(await leave()).toEqual(['paid 16']);
+  });
 });
 
 describe('a model that reports each response', () => {
@@ -159,6 +175,16 @@ describe('a model that reports each response', () => {
     used(7, 1, 2);
     used(7, 1, 2);
     expect(await leave()).toEqual(['paid 12']);
+  });
+
+  test('is paid its own figure where what was heard was counted before', async () => {
+    await say(text);
+    books.begun();
+    books.heard(seconds(1), pcm);
+    books.note({ id: 'a', status: 'cancelled' });
+    used('a', 40, 50);
+    used('b', 1, 2);
+    expect(await leave()).toEqual(['paid 93']);
   });
 
   test('without a figure is paid once for each response what was heard, by its text and its audio', async () => {

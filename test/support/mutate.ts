@@ -18,7 +18,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** Which tests are to notice a change in a room; others would, too, but later. A room without a line: `test/<room>/`. */
 const testsOf: Readonly<Record<string, readonly string[]>> = {
   accounts: ['test/server/{client-address,exchange,key-*,keys,rate-limit,limits-nodes,shared-*}.test.ts'],
-  inference: ['test/realtime/{duplex*,task-*,hang-up,shutdown}.test.ts'],
+  inference: ['test/realtime/{duplex*,inference-*,task-*,hang-up,shutdown}.test.ts'],
   ledger: [
     'test/ledger/*.test.ts',
     'test/realtime/{duplex-books,session-books}.test.ts',
@@ -32,7 +32,9 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
     'test/server/{provider-*,speech-*}.test.ts',
   ],
   realtime: ['test/realtime/*.test.ts'],
-  tasks: ['test/tasks/{absent-store,by-hand,clips,clock,lifecycle,polling,states,submission}.test.ts'],
+  tasks: [
+    'test/tasks/{absent-store,by-hand,clips,claims,clock,lifecycle,poll-slots,polling,states,submission}.test.ts',
+  ],
 };
 
 class Unusable extends Error {}

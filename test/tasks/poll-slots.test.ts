@@ -1,0 +1,166 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { TaskPoll } from '../../server/store/commands/task-polls.ts';
+import type { Store } from '../../server/store/store.ts';
+import type { TaskEnvironment } from '../../server/tasks/environment.ts';
+import { PollRecorder } from '../../server/tasks/poll-recorder.ts';
+import { PollSlots } from '../../server/tasks/poll-slots.ts';
+import { jittered, longer, retryPause, standardTiming } from '../../server/tasks/timing.ts';
+
+describe('the places for polls of a channel', () => {
+  let now: number;
+  let slots: PollSlots;
+  beforeEach(() => {
+    now = 100_000;
+    const env = { channels: { names: ['one', 'two'] }, timers: { monotonic: () => now }, pollsPerChannel: 4 };
+    slots = new PollSlots(env as unknown as TaskEnvironment);
+  });
+  const one = () => slots.open().shares.find(({ channel }) => channel === 'one');
+  const never = Number.POSITIVE_INFINITY;
+
+  test('are free until they are taken, each user’s counted', () => {
+    const none = { free: 4, users: [] };
+    expect(slots.open()).toEqual({
+      shares: [
+        { channel: 'one', ...none },
+        { channel: 'two', ...none },
+      ],
+      nextFreeAt: never,
+    });
+    const leave = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 8)];
+    expect(one()).toEqual({
+      channel: 'one',
+      free: 1,
+      users: [
+        { userId: 7, running: 2 },
+        { userId: 8, running: 1 },
+      ],
+    });
+    leave[0]?.();
+    // Once, however often.
+    leave[0]?.();
+    expect(one()?.users).toEqual([
+      { userId: 7, running: 1 },
+      { userId: 8, running: 1 },
+    ]);
+    leave[1]?.();
+    expect(one()).toEqual({ channel: 'one', free: 3, users: [{ userId: 8, running: 1 }] });
+    for (let count = 0; count < 4; count += 1) slots.enter('one', 9);
+    // One more than there are: somebody has asked about a task ahead of its time.
+    expect(slots.open().shares.map(({ channel }) => channel)).toEqual(['two']);
+  });
+
+  test('a user has no more than are left free', () => {
+    slots.enter('one', 7);
+    expect([slots.hasFree('one', 7), slots.hasFree('one', 8)]).toEqual([true, true]);
+    slots.enter('one', 7);
+    expect([slots.hasFree('one', 7), slots.hasFree('one', 8)]).toEqual([false, true]);
+    slots.enter('one', 8);
+    slots.enter('one', 8);
+    expect([slots.hasFree('one', 9), slots.hasFree('two', 7)]).toEqual([false, true]);
+  });
+
+  test('one that is left is worth a look while more may be due', () => {
+    const leave = [slots.enter('one', 7), slots.enter('one', 7), slots.enter('one', 7)];
+    expect(leave[0]?.()).toBe(false);
+    slots.open();
+    expect(leave[1]?.()).toBe(true);
+    slots.emptied('one');
+    expect(leave[2]?.()).toBe(false);
+    expect(leave[1]?.()).toBe(false);
+  });
+
+  test('pause when three tasks within ten seconds are told to wait, for the shortest time', () => {
+    slots.throttled('one', 'a', 9_000);
+    slots.throttled('one', 'a', 9_000);
+    slots.throttled('one', 'b', 3_000);
+    expect(one()).toBeDefined();
+    slots.throttled('one', 'c', 5_000);
+    expect(slots.open()).toEqual({
+      shares: [{ channel: 'two', free: 4, users: [] }],
+      nextFreeAt: now + 3_000,
+    });
+    expect(slots.hasFree('one', 7)).toBe(false);
+    now += 2_999;
+    expect(one()).toBeUndefined();
+    now += 1;
+    expect([one()?.free, slots.open().nextFreeAt]).toEqual([4, never]);
+    // Those three are spent.
+    slots.throttled('one', 'd', 60_000);
+    slots.throttled('one', 'e', 60_000);
+    expect(one()).toBeDefined();
+  });
+
+  test('do not pause for tasks that were told long ago, or before the channel answered', () => {
+    slots.throttled('one', 'a', 60_000);
+    slots.throttled('one', 'b', 60_000);
+    now += 10_001;
+    slots.throttled('one', 'c', 60_000);
+    slots.throttled('one', 'd', 60_000);
+    expect(one()).toBeDefined();
+    slots.answered('one');
+    slots.throttled('one', 'e', 60_000);
+    slots.throttled('one', 'f', 60_000);
+    expect(one()).toBeDefined();
+    now += 10_000;
+    slots.throttled('one', 'g', 60_000);
+    expect(slots.open().nextFreeAt).toBe(now + 50_000);
+  });
+
+  test('a pause is never shortened', () => {
+    for (const id of ['a', 'b', 'c']) slots.throttled('one', id, 9_000);
+    for (const id of ['a', 'b', 'c']) slots.throttled('one', id, 1_000);
+    expect(slots.open().nextFreeAt).toBe(now + 9_000);
+  });
+});
+
+test('pauses grow, and have a longest', () => {
+  const timing = { ...standardTiming, firstPollMs: 1_000, maxPollMs: 4_000, growth: 1.5, maxRetryMs: 7_000 };
+  expect([1_000, 1_333, 3_000].map((ms) => longer(ms, timing))).toEqual([1_500, 2_000, 4_000]);
+  expect([1, 2, 3, 4, 2_000].map((failures) => retryPause(failures, timing))).toEqual([
+    1_000, 2_000, 4_000, 7_000, 7_000,
+  ]);
+  expect([0, 0.5, 1].map((part) => jittered(1_000, () => part))).toEqual([1_000, 900, 800]);
+});
+
+describe('what polls found', () => {
+  const poll = (id: string) => ({ id }) as TaskPoll;
+  let batches: string[][];
+  let answer: (ids: string[]) => Promise<boolean[]>;
+  let recorder: PollRecorder;
+  beforeEach(() => {
+    batches = [];
+    answer = async (ids) => ids.map((id) => id !== 'late');
+    const run = (_: string, polls: readonly TaskPoll[]) => {
+      const ids = polls.map(({ id }) => id);
+      batches.push(ids);
+      return answer(ids);
+    };
+    recorder = new PollRecorder({ run, over: new AbortController().signal } as unknown as Store);
+  });
+
+  test('is written at once, and all that comes meanwhile with the next', async () => {
+    const first = recorder.add(poll('a'));
+    const more = [recorder.add(poll('late')), recorder.add(poll('c'))];
+    expect([await first, ...(await Promise.all(more))]).toEqual([true, false, true]);
+    expect(batches).toEqual([['a'], ['late', 'c']]);
+    expect(await recorder.add(poll('d'))).toBe(true);
+  });
+
+  test('is written two hundred at a time', async () => {
+    const all = Array.from({ length: 202 }, (_, index) => recorder.add(poll(`${index}`)));
+    await Promise.all(all);
+    expect(batches.map(({ length }) => length)).toEqual([1, 200, 1]);
+  });
+
+  test('that is refused is told to all of its batch, and the next goes on', async () => {
+    answer = async (ids) => {
+      if (ids.includes('bad')) throw new RangeError('not this one');
+      return [];
+    };
+    const bad = recorder.add(poll('bad'));
+    const next = recorder.add(poll('next'));
+    await expect(bad).rejects.toThrow('not this one');
+    // Of which nothing is told, is not written.
+    expect(await next).toBe(false);
+  });
+});
