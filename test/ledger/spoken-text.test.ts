@@ -188,3 +188,95 @@ describe('the most that all comes to with one more text', () => {
     expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
   });
 });
+
+describe('between reports', () => {
+  const first = 'First one here. ';
+  const second = 'Then the second. ';
+  const third = 'And at last the third one.';
+  const usage = (units: number) => ({ units, inputTokens: units, outputTokens: 0 });
+  const given = (...texts: string[]) => {
+    const text = new SpokenText('characters');
+    for (const one of texts) text.add(one);
+    text.keep();
+    return text;
+  };
+
+  test('a report of several sentences covers them all', () => {
+    const text = given(first, second, third);
+    text.report(usage(33));
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(26);
+  });
+
+  test('a report in the middle of a sentence covers none of it', () => {
+    const text = given(first, second, third);
+    text.report(usage(8));
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(16);
+  });
+
+  test('a sentence is over when its last character is heard', () => {
+    const text = given(first, second, third);
+    text.hear(16 / 12);
+    expect(text.unreported.units).toBe(16);
+    text.hear(0.1);
+    expect(text.unreported.units).toBe(33);
+  });
+
+  test('signs before a sentence are one part', () => {
+    const text = given('!!! Hi.');
+    text.hear(0.05);
+    expect(text.unreported.units).toBe(4);
+  });
+
+  test('what is complete is all that was asked for since the report, and nothing later', () => {
+    const text = given(first);
+    text.report(usage(16));
+    text.add(second);
+    text.keep();
+    text.add(third);
+    text.complete();
+    expect(text.unreported.units).toBe(17);
+  });
+
+  test('what a report covers is not thrown away, though nobody asked for it', () => {
+    const text = given(first);
+    text.add(second);
+    text.report(usage(33));
+    text.clear();
+    text.hear(60);
+    expect(text.unreported.units).toBe(0);
+  });
+
+  describe('in tokens', () => {
+    const tokens = (...texts: string[]) => {
+      const text = new SpokenText('tokens');
+      for (const one of texts) text.add(one);
+      text.keep();
+      return text;
+    };
+
+    test('a second speaks three of the text', () => {
+      const text = tokens(first, second, third);
+      text.hear(1);
+      expect(text.unreported.inputTokens).toBe(4);
+    });
+
+    test('what was thrown away is not spoken', () => {
+      const text = tokens(first);
+      text.add(second);
+      text.clear();
+      text.hear(3);
+      expect(text.unreported.inputTokens).toBe(4);
+    });
+
+    test('audio after all text was reported costs its own tokens', () => {
+      const text = tokens(first);
+      text.report({ units: 4, inputTokens: 4, outputTokens: 0 });
+      expect(text.unreported).toEqual({ units: 0, inputTokens: 0, outputTokens: 0 });
+      text.hear(1);
+      const { inputTokens, outputTokens, units } = text.unreported;
+      expect([inputTokens, outputTokens > 0, units]).toEqual([0, true, outputTokens]);
+    });
+  });
+});

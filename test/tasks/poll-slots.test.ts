@@ -88,6 +88,8 @@ describe('the places for polls of a channel', () => {
     slots.throttled('one', 'd', 60_000);
     slots.throttled('one', 'e', 60_000);
     expect(one()).toBeDefined();
+    slots.throttled('one', 'f', 60_000);
+    expect(slots.open().nextFreeAt).toBe(now + 60_000);
   });
 
   test('do not pause for tasks that were told long ago, or before the channel answered', () => {
@@ -130,7 +132,8 @@ describe('what polls found', () => {
   beforeEach(() => {
     batches = [];
     answer = async (ids) => ids.map((id) => id !== 'late');
-    const run = (_: string, polls: readonly TaskPoll[]) => {
+    const run = (name: string, polls: readonly TaskPoll[]) => {
+      expect(name).toBe('recordPolls');
       const ids = polls.map(({ id }) => id);
       batches.push(ids);
       return answer(ids);

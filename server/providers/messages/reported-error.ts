@@ -1,14 +1,12 @@
 import { type Failure, ProviderFailure } from '../../failure.ts';
 import { field, textField } from '../json.ts';
 import type { ProviderWords } from '../provider-words.ts';
-import { aboutOurAccount, providerFailure, throttled } from '../rejection.ts';
+import { providerFailure, throttled } from '../rejection.ts';
 
 /** What an error in a stream means for the client, by the class that the provider gives it. */
 export function reportedError(data: unknown, words: ProviderWords): Failure {
   const error = field(data, 'error');
-  const type = textField(error, 'type') ?? '';
-  if (aboutOurAccount(type)) return providerFailure(502);
-  switch (type) {
+  switch (textField(error, 'type')) {
     case 'overloaded_error':
       return providerFailure(503);
     case 'timeout_error':
@@ -24,6 +22,7 @@ export function reportedError(data: unknown, words: ProviderWords): Failure {
         words.text(textField(error, 'message') ?? 'The provider refused the request.'),
       );
     default:
+      // What is about our account, too.
       return providerFailure(502);
   }
 }
