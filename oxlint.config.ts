@@ -26,7 +26,17 @@ const floors: readonly (readonly string[])[] = [
 ];
 
 /** What puts the rooms together; nothing imports it. */
-const roof = ['main.ts', 'start.ts', 'admin.ts', 'docs.ts', 'serve.ts', 'app.ts', 'operator.ts'];
+const roof = [
+  'main.ts',
+  'start.ts',
+  'admin.ts',
+  'docs.ts',
+  'workers',
+  'serve.ts',
+  'app.ts',
+  'operator.ts',
+  'embedded-sandbox.ts',
+];
 
 type Override = NonNullable<OxlintConfig['overrides']>[number];
 

@@ -1511,7 +1511,7 @@ export interface paths {
         put?: never;
         /**
          * Have a changed configuration file take effect.
-         * @description The gateway that is asked reads its own configuration file, the key files and the certificate again, as SIGHUP has it do; of several gateways each is asked. Nothing that runs is dropped: a channel whose settings are the same keeps its connections and health, requests, streams and sockets on one that was changed or removed end as they began, and calls keep the price at which they began. Settings that only a start reads are named in `needs_restart`, and stay as they are. When anything is wrong, nothing changes, and the message names file, line and what it is. Reloads that are asked for at once run one after the other. Tasks of a channel that is removed wait; they go on when another reload brings a channel of its name back, and when their time is over before that they fail and cost nothing.
+         * @description The gateway that is asked, with all its workers, reads its own configuration file, the key files and the certificate again, as SIGHUP has it do; of several gateways each is asked. Nothing that runs is dropped: a channel whose settings are the same keeps its connections and health, requests, streams and sockets on one that was changed or removed end as they began, and calls keep the price at which they began. Settings that only a start reads are named in `needs_restart`, and stay as they are. When anything is wrong, nothing changes, and the message names file, line and what it is. Reloads that are asked for at once run one after the other. Tasks of a channel that is removed wait; they go on when another reload brings a channel of its name back, and when their time is over before that they fail and cost nothing.
          */
         post: operations["reloadConfiguration"];
         delete?: never;
@@ -1529,7 +1529,7 @@ export interface paths {
         };
         /**
          * List the channels with their health and figures.
-         * @description In the order of the configuration. Health and figures are those of the gateway that answers, since its start; whether a channel is disabled is the same on all. Keys and whole addresses are never shown.
+         * @description In the order of the configuration. Health and figures are those of the gateway that answers, with all its workers, since its start; whether a channel is disabled is the same on all. Keys and whole addresses are never shown.
          */
         get: operations["listChannels"];
         put?: never;
@@ -1872,7 +1872,7 @@ export interface paths {
         };
         /**
          * Tell whether the gateway can take traffic.
-         * @description Needs no key. Not ready while the store is out of reach or the process drains.
+         * @description Needs no key. Not ready while the store is out of reach, the process is about to stop, or one of its workers is not ready.
          */
         get: operations["getReadiness"];
         put?: never;

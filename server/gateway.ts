@@ -5,6 +5,8 @@ import type { RateLimit } from './accounts/rate-limit.ts';
 import type { SocketLimit } from './accounts/socket-limit.ts';
 import type { ChannelStates } from './channels/channel-states.ts';
 import type { Channels } from './channels/channels.ts';
+import type { ChannelFigures } from './channels/figures.ts';
+import type { Health } from './channels/health.ts';
 import type { FileRelay } from './files/file-relay.ts';
 import type { CallHolds } from './ledger/call-holds.ts';
 import type { Prices } from './ledger/prices.ts';
@@ -19,6 +21,38 @@ import type { ReportLane } from './store/reports.ts';
 import type { AssetsTable, VerificationSessionsTable } from './store/schema.ts';
 import type { Store } from './store/store.ts';
 import type { Tasks } from './tasks/tasks.ts';
+
+/** How a channel does on one worker. Times are of the monotonic clock, which workers of a machine share. */
+export interface ChannelStanding {
+  name: string;
+  state: Health['state'];
+  restsUntil: number | undefined;
+  waiting: number;
+  figures: Pick<ChannelFigures, 'since' | 'requests' | 'inFlight' | 'failures' | 'lastFailure' | 'latencies'>;
+}
+
+/** The other workers that share this one's port. */
+export interface Siblings {
+  /** @throws Failure 503 while one of them is not ready */
+  requireReady(): Promise<void>;
+  /** Resolves when each has read its settings again, or could not: what came of it stands in the log. */
+  reload(): Promise<void>;
+  /** How the channels do on each of them. */
+  channels(): Promise<readonly (readonly ChannelStanding[])[]>;
+}
+
+/** What a worker is given by the process that started it. */
+export interface WorkerPlace {
+  /** Names the gateway. */
+  id: string;
+  /** The port that all of them listen on. */
+  port: number;
+  /** Whether the system shares it among them. */
+  reusePort: boolean;
+  /** The embedded upstream, if there is one. */
+  sandbox: Readonly<Record<'url' | 'wsUrl' | 'key', string>> | undefined;
+  siblings: Siblings;
+}
 
 /** Everything an operation works with. */
 export interface Gateway {
@@ -54,6 +88,10 @@ export interface Gateway {
   /** Epoch milliseconds, for what clients see and what ends on a date. It may step: durations are of `timers`. */
   readonly clock: () => number;
   readonly timers: Timers;
-  /** True from the moment the process begins to stop. */
+  /** Undefined: this process is alone. */
+  readonly siblings: Siblings | undefined;
+  /** True from the moment the process is told to stop: it takes calls as ever, and says that it is not ready. */
+  leaving: boolean;
+  /** True from the moment it takes nothing new any more. */
   draining: boolean;
 }

@@ -4,36 +4,61 @@ import type { Logger } from './runtime/logger.ts';
 import type { Settings } from './settings/settings.ts';
 import type { TraceSettings } from './settings/traces.ts';
 import type { OpenWork } from './store/queries/open-work.ts';
+import type { Metric } from './telemetry/exposition.ts';
 import { Latest } from './telemetry/latest.ts';
 import { channelHealthy, deliveryBacklog, deliveryLag, pollLag, tasksOpen } from './telemetry/metrics.ts';
-import { openOperatorPort } from './telemetry/operator-port.ts';
+import { type OperatorPort, openOperatorPort } from './telemetry/operator-port.ts';
 import { watchProcess } from './telemetry/process-figures.ts';
 
 /** What tells the operator how the gateway does. */
 export interface Operator {
   /** Address of `/metrics`, without a slash at the end; undefined: there is none. */
   url: string | undefined;
+  /** What has been measured; empty where nothing is. */
+  metrics(): Promise<readonly Metric[]>;
   /** From now on the gateway itself says whether it is ready, and what it has to do. */
   started(gateway: Gateway): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens the operator's port and sends spans away, if it is to. What is loaded for that is loaded here.
+ * Opens the operator's port and sends spans away, if it is to. What is loaded for that is loaded here. A worker has no port
+ * of its own: it is asked by who has.
  *
  * @throws SettingsError when the port cannot be opened.
  */
 export async function startOperator(
   { metrics, traces }: Pick<Settings, 'metrics' | 'traces'>,
   logger: Logger,
+  isWorker: boolean,
 ): Promise<Operator> {
-  const told = metrics === undefined ? undefined : await tellMetrics(metrics);
+  const measured = metrics === undefined ? undefined : await measure();
+  const collect = async () => measured?.collect() ?? [];
+  let gateway: Gateway | undefined;
+  const watched: (() => void)[] = [];
+  const ready = async () => {
+    if (gateway === undefined) throw new Error('The gateway starts.');
+    await requireReady(gateway);
+  };
+  const port =
+    metrics === undefined || isWorker
+      ? undefined
+      : await openPort(metrics, { collect, ready }).catch(async (error: unknown) => {
+          await measured?.stop();
+          throw error;
+        });
   const stopSpans = traces === undefined ? async () => {} : await sendSpans(traces, logger);
   return {
-    url: told?.url,
-    started: (gateway) => told?.started(gateway),
+    url: port?.url,
+    metrics: collect,
+    started(running) {
+      gateway = running;
+      if (measured !== undefined) watched.push(watchChannels(running), watchOpenWork(running));
+    },
     async close() {
-      await told?.close();
+      await port?.close();
+      for (const unwatch of watched) unwatch();
+      await measured?.stop();
       await stopSpans();
     },
   };
@@ -44,38 +69,31 @@ async function sendSpans(traces: TraceSettings, logger: Logger): Promise<() => P
   return exportSpans(traces, (message) => logger.warn({ reason: message }, 'spans could not be sent'));
 }
 
-async function tellMetrics(place: { host: string; port: number }): Promise<Operator> {
+/** Has everything measured that happens in this process. */
+export async function measure(): Promise<{
+  collect(): Promise<readonly Metric[]>;
+  stop(): Promise<void>;
+}> {
   const { Metrics } = await import('./telemetry/meter.ts');
-  const metrics = new Metrics({ 'service.name': 'unigate' });
-  const watched = [watchProcess()];
-  let gateway: Gateway | undefined;
-  const stop = async () => {
-    for (const unwatch of watched) unwatch();
-    await metrics.stop();
+  const metrics = new Metrics();
+  const unwatch = watchProcess();
+  return {
+    collect: () => metrics.collect(),
+    async stop() {
+      unwatch();
+      await metrics.stop();
+    },
   };
-  try {
-    const port = await openOperatorPort(place, {
-      metrics: () => metrics.text(),
-      ready: async () => {
-        if (gateway === undefined) throw new Error('The gateway starts.');
-        await requireReady(gateway);
-      },
-    });
-    return {
-      url: port.url,
-      started(running) {
-        gateway = running;
-        watched.push(watchChannels(running), watchOpenWork(running));
-      },
-      async close() {
-        await port.close();
-        await stop();
-      },
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+}
+
+/** @throws SettingsError when the port cannot be opened. */
+export async function openPort(
+  place: { host: string; port: number },
+  { collect, ready }: { collect: () => Promise<readonly Metric[]>; ready: () => Promise<void> },
+): Promise<OperatorPort> {
+  const { openMetrics } = await import('./telemetry/exposition.ts');
+  const metrics = async () => openMetrics({ 'service.name': 'unigate' }, await collect());
+  return openOperatorPort(place, { metrics, ready });
 }
 
 function watchChannels({ channels }: Gateway): () => void {

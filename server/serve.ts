@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as SecureServer } from 'node:https';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { join } from 'node:path';
-import type { Sandbox, SandboxOptions } from '@unigate/sandbox';
 import { clientAddress } from './accounts/addresses.ts';
+import { ensureKey } from './accounts/bootstrap-key.ts';
 import { KeyRing } from './accounts/key-ring.ts';
 import { KeyWatch } from './accounts/key-watch.ts';
 import { RateLimit } from './accounts/rate-limit.ts';
@@ -16,9 +15,10 @@ import { createApp } from './app.ts';
 import { ChannelStates } from './channels/channel-states.ts';
 import { Channels } from './channels/channels.ts';
 import { Deliveries } from './deliveries/deliveries.ts';
+import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { FileRelay } from './files/file-relay.ts';
 import { renderCallback } from './formats/task-callback.ts';
-import type { Gateway } from './gateway.ts';
+import type { Gateway, WorkerPlace } from './gateway.ts';
 import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { CallHolds } from './ledger/call-holds.ts';
@@ -38,22 +38,23 @@ import { LiveSettings } from './runtime/live-settings.ts';
 import type { Logger } from './runtime/logger.ts';
 import { systemTimers, type Timers } from './runtime/timers.ts';
 import { addressTest } from './settings/address-ranges.ts';
-import { SettingsError } from './settings/configuration.ts';
 import { sandboxChannels } from './settings/sandbox-channels.ts';
 import type { Settings } from './settings/settings.ts';
 import { acceptSockets, type OpenSockets } from './sockets/accept.ts';
 import { opensSocket } from './sockets/handshake.ts';
-import { generateKey, hashKey, keyHint } from './store/keys.ts';
 import { openStore } from './store/open-store.ts';
 import type { ReportLane } from './store/reports.ts';
 import { Tasks } from './tasks/tasks.ts';
 import type { TaskTiming } from './tasks/timing.ts';
+import type { Metric } from './telemetry/exposition.ts';
 
 export interface RunningGateway {
   /** Address it listens on, without a slash at the end. */
   url: string;
   /** Address of the operator's port, without a slash at the end; undefined: it has none. */
   operatorUrl: string | undefined;
+  /** What has been measured, if anything is. */
+  metrics(): Promise<readonly Metric[]>;
   /** A key made on this start because there was none; shown once, kept nowhere. */
   newKey: string | undefined;
   gateway: Gateway;
@@ -62,7 +63,7 @@ export interface RunningGateway {
   /** Resolves with the reason if the process has to end, since its store failed for good. */
   failed: Promise<Error>;
   /**
-   * Takes no more requests and sockets, lets running ones finish for up to `graceMs` milliseconds, and closes the
+   * Says that it is not ready for as long as is configured, takes no more requests and sockets then, lets running ones finish for up to `graceMs` milliseconds, and closes the
    * books.
    */
   close(graceMs?: number): Promise<void>;
@@ -82,12 +83,11 @@ const reportTurns: Readonly<Record<ReportLane, { count: number; waitMs: number }
   exports: { count: 2, waitMs: 60_000 },
   audits: { count: 1, waitMs: 5_000 },
 };
-/** SQLite's SQLITE_BUSY: another process has the database open. */
-const sqliteBusy = 5;
 
 /**
  * Starts everything in the order in which it depends on each other. `read`: reads the settings again, for a reload;
- * `timing`: how often tasks are looked at, where a test does not want to wait.
+ * `timing`: how often tasks are looked at, where a test does not want to wait; `place`: that of one worker among several, which
+ * have their first key and their sandbox already.
  */
 export async function serve(
   settings: Settings,
@@ -96,6 +96,7 @@ export async function serve(
   timers: Timers = systemTimers,
   read: () => Settings = () => settings,
   timing: Partial<TaskTiming> = {},
+  place?: WorkerPlace,
 ): Promise<RunningGateway> {
   const store = await openStore({
     dataDir: settings.dataDir,
@@ -108,10 +109,10 @@ export async function serve(
   });
   const opened: (() => Promise<void>)[] = [() => store.close()];
   try {
-    const operator = await startOperator(settings, logger);
+    const operator = await startOperator(settings, logger, place !== undefined);
     // The last to leave: how the gateway stops can be seen to the end.
     opened.push(() => operator.close());
-    const id = `gateway_${randomUUID()}`;
+    const id = place?.id ?? `gateway_${randomUUID()}`;
     const heartbeat = new Heartbeat({ store, id, logger, timers, clock });
     opened.unshift(() => heartbeat.stop());
     const freed = await heartbeat.start();
@@ -123,20 +124,11 @@ export async function serve(
     const ledger = new CallHolds({ ...books, logger, timers, clock });
     opened.unshift(() => ledger.stop());
     ledger.start();
-    const newKey = await ensureKey(settings, store, logger, clock());
-    const sandbox = settings.sandbox
-      ? await startEmbeddedSandbox({
-          folder: join(settings.dataDir, 'sandbox'),
-          key: generateKey(),
-          logger,
-          allowPrivateUrls: settings.callbacks.allowPrivate,
-          draft: settings.sandboxDraft,
-          ...(settings.sandboxTaskMs === undefined ? {} : { taskTime: settings.sandboxTaskMs }),
-          ...(settings.sandboxSongSeconds === undefined ? {} : { songSeconds: settings.sandboxSongSeconds }),
-        })
-      : undefined;
+    const newKey = place === undefined ? await ensureKey(settings, store, logger, clock()) : undefined;
+    const sandbox = place === undefined ? await startEmbeddedSandbox(settings, logger) : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
-    const embedded = sandbox === undefined ? [] : sandboxChannels(sandbox);
+    const upstream = sandbox ?? place?.sandbox;
+    const embedded = upstream === undefined ? [] : sandboxChannels(upstream);
     const accounts = [...settings.channels, ...embedded];
     let home = settings.publicUrl ?? '';
     const files = new FileRelay({
@@ -229,6 +221,8 @@ export async function serve(
       logger,
       clock,
       timers,
+      siblings: place?.siblings,
+      leaving: false,
       draining: false,
     };
     const logDays = new LogDays({ store, logger, clock, timers });
@@ -251,7 +245,10 @@ export async function serve(
       inference: (connection, socket) => new InferenceSession(connection, socket),
     });
     server.timeout = silence;
-    server.listen(settings.port, settings.host);
+    const { host, port } = settings;
+    server.listen(
+      place === undefined ? { host, port } : { host, port: place.port, reusePort: place.reusePort },
+    );
     await once(server, 'listening');
     const url = addressOf(server, settings);
     home ||= url;
@@ -261,11 +258,16 @@ export async function serve(
     return {
       url,
       operatorUrl: operator.url,
+      metrics: () => operator.metrics(),
       newKey,
       gateway,
       sockets,
       failed: store.failed,
       async close(graceMs = 30_000) {
+        gateway.leaving = true;
+        const { stopDelayMs } = liveSettings.current;
+        // Who looks only now and then whether it is ready sends something until then.
+        if (stopDelayMs > 0) await new Promise<void>((resolve) => timers.alarm(stopDelayMs, resolve));
         gateway.draining = true;
         // What waits for a store that is away must not keep the process for ever.
         const impatient = setTimeout(() => store.giveUp(), graceMs + storeGraceMs);
@@ -298,42 +300,6 @@ export async function serve(
     for (const close of opened) await close();
     throw error;
   }
-}
-
-/** Loaded only where it is used: an installation without the sandbox lacks its engines. */
-async function startEmbeddedSandbox(options: SandboxOptions): Promise<Sandbox> {
-  try {
-    const { startSandbox } = await import('@unigate/sandbox');
-    return await startSandbox(options);
-  } catch (cause) {
-    const { code, errcode, syscall, message } = cause as NodeJS.ErrnoException & { errcode?: number };
-    if (errcode === sqliteBusy)
-      throw new SettingsError(`DATA_DIR: ${options.folder} is in use by another gateway.`, { cause });
-    if (syscall === 'mkdir') throw new SettingsError(`DATA_DIR cannot be made: ${message}.`, { cause });
-    if (code !== 'ERR_MODULE_NOT_FOUND') throw cause;
-    throw new SettingsError(
-      'the sandbox is not installed: run "npm ci" with its workspace, or name your channels in CONFIG and leave sandbox out',
-      { cause },
-    );
-  }
-}
-
-async function ensureKey(
-  settings: Settings,
-  store: Gateway['store'],
-  logger: Logger,
-  now: number,
-): Promise<string | undefined> {
-  const key = settings.bootstrapKey ?? generateKey();
-  const onlyFirst = settings.bootstrapKey === undefined;
-  const { created, deleted } = await store.run('ensureBootstrap', {
-    keyHash: hashKey(key),
-    keyHint: keyHint(key),
-    onlyFirst,
-    now,
-  });
-  if (deleted) logger.warn('BOOTSTRAP_KEY was deleted and is not made again: set another one');
-  return created && onlyFirst ? key : undefined;
 }
 
 /** A connection without a request is kept for so long while the gateway stops: one may be on its way. */

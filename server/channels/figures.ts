@@ -74,9 +74,14 @@ export class ChannelFigures {
     this.#lastFailure = { kind, at: this.#clock() };
   }
 
-  /** Milliseconds to the beginning of the answer that so many percent take at the most; undefined without answers. */
-  latency(percent: number): number | undefined {
-    const sorted = this.#latencies.toSorted((left, right) => left - right);
-    return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)];
+  /** Milliseconds to the beginning of each of the last answers, in no order. */
+  get latencies(): readonly number[] {
+    return this.#latencies;
   }
+}
+
+/** The latency that so many percent have at the most; undefined without answers. */
+export function percentile(latencies: readonly number[], percent: number): number | undefined {
+  const sorted = latencies.toSorted((left, right) => left - right);
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)];
 }

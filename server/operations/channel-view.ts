@@ -1,17 +1,43 @@
 import type { components } from '../../generated/http.ts';
 import type { Channel } from '../channels/channel.ts';
+import { failureKinds, percentile } from '../channels/figures.ts';
 import { Failure } from '../failure.ts';
 import { unixTime } from '../formats/generic.ts';
-import type { Gateway } from '../gateway.ts';
+import type { ChannelStanding, Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
 
 type ShownChannel = components['schemas']['Channel'];
 
+/** How a channel does here. */
+export function standingOf({ settings: { name }, health, waiting }: Channel): ChannelStanding {
+  const { state, restsUntil } = health;
+  const { since, requests, inFlight, failures, lastFailure, latencies } = health.figures;
+  const figures = { since, requests, inFlight, failures, lastFailure, latencies };
+  return { name, state, restsUntil, waiting, figures };
+}
+
+/** Channels as an admin sees them: what is measured, over all workers of this gateway. */
+export async function shownChannels(gateway: Gateway, channels: readonly Channel[]): Promise<ShownChannel[]> {
+  const others = (await gateway.siblings?.channels()) ?? [];
+  return channels.map((channel) => {
+    const elsewhere = others.flatMap((one) => one.filter(({ name }) => name === channel.settings.name));
+    return shown(gateway, channel, elsewhere.reduce(together, standingOf(channel)));
+  });
+}
+
 /** The channel as an admin sees it. */
-export function shownChannel({ channels, clock, timers }: Gateway, channel: Channel): ShownChannel {
-  const { settings, health, waiting } = channel;
-  const { figures, restsUntil } = health;
-  const disabled = channels.disabled(channel.name);
+export async function shownChannel(gateway: Gateway, channel: Channel): Promise<ShownChannel> {
+  const [only] = await shownChannels(gateway, [channel]);
+  if (only === undefined) throw new Error('a channel was lost on the way to its view');
+  return only;
+}
+
+function shown(
+  { channels, clock, timers }: Gateway,
+  { settings }: Channel,
+  { state, restsUntil, waiting, figures }: ChannelStanding,
+): ShownChannel {
+  const disabled = channels.disabled(settings.name);
   // What is measured by the monotonic clock, told by the one that people read.
   const told = (at: number) => unixTime(clock() + at - timers.monotonic());
   return {
@@ -22,7 +48,7 @@ export function shownChannel({ channels, clock, timers }: Gateway, channel: Chan
     groups: settings.groups === undefined ? null : [...settings.groups],
     priority: settings.priority,
     weight: settings.weight,
-    state: disabled === undefined ? health.state : 'disabled',
+    state: disabled === undefined ? state : 'disabled',
     resting_until: restsUntil === undefined ? null : told(restsUntil),
     disabled:
       disabled === undefined
@@ -39,14 +65,48 @@ export function shownChannel({ channels, clock, timers }: Gateway, channel: Chan
       in_flight: figures.inFlight,
       waiting,
       failures: { ...figures.failures },
-      latency_p50_ms: figures.latency(50) ?? null,
-      latency_p95_ms: figures.latency(95) ?? null,
+      latency_p50_ms: percentile(figures.latencies, 50) ?? null,
+      latency_p95_ms: percentile(figures.latencies, 95) ?? null,
       last_failure:
         figures.lastFailure === undefined
           ? null
           : { kind: figures.lastFailure.kind, at: told(figures.lastFailure.at) },
     },
   };
+}
+
+/** From the best to the worst. */
+const states: readonly ChannelStanding['state'][] = ['healthy', 'probing', 'resting'];
+
+/** Two workers' standing as one: what was counted is added up, and the state is the worse one. */
+function together(left: ChannelStanding, right: ChannelStanding): ChannelStanding {
+  const worse = states.indexOf(left.state) >= states.indexOf(right.state) ? left : right;
+  const { figures: one } = left;
+  const { figures: other } = right;
+  const failures = Object.fromEntries(
+    failureKinds.map((kind) => [kind, one.failures[kind] + other.failures[kind]]),
+  ) as ChannelStanding['figures']['failures'];
+  const [lastFailure] = [one.lastFailure, other.lastFailure]
+    .filter((failure) => failure !== undefined)
+    .toSorted((earlier, later) => later.at - earlier.at);
+  return {
+    name: left.name,
+    state: worse.state,
+    restsUntil: latest(left.restsUntil, right.restsUntil),
+    waiting: left.waiting + right.waiting,
+    figures: {
+      since: Math.min(one.since, other.since),
+      requests: one.requests + other.requests,
+      inFlight: one.inFlight + other.inFlight,
+      failures,
+      lastFailure,
+      latencies: [...one.latencies, ...other.latencies],
+    },
+  };
+}
+
+function latest(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : Math.max(left, right);
 }
 
 /** @throws Failure 404 when the configuration has no such channel */

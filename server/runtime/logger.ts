@@ -31,18 +31,20 @@ export class Secrets {
 
 /**
  * JSON lines on standard error, so that standard output carries only what the operator is to read. No line holds one of
- * the `secrets`, however it came there; each has the request and the trace that it belongs to.
+ * the `secrets`, however it came there; each has the request and the trace that it belongs to, and of several workers the number
+ * of the one that wrote it.
  */
 export function createLogger(
   level: string,
   secrets: readonly string[] | Secrets = [],
   destination: DestinationStream = pino.destination({ dest: 2, sync: false }),
+  worker?: number,
 ): Logger {
   const hiding = secrets instanceof Secrets ? secrets : new Secrets(secrets);
   return pino(
     {
       level,
-      base: null,
+      base: worker === undefined ? null : { worker },
       mixin: () => ({ ...logFields() }),
       redact: { paths: ['authorization', '*.authorization', 'key', '*.key'], censor: '***' },
       hooks: {

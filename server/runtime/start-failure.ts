@@ -1,10 +1,15 @@
 import { SettingsError } from '../settings/configuration.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 
+/** Why something does not run, in words for the operator that need no more. */
+export class PlainFailure extends Error {
+  override readonly name = 'PlainFailure';
+}
+
 /** Why the gateway does not start: a line that names the variable to mend; what only a programmer can mend, whole. */
 export function startFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error instanceof SettingsError) return error.message;
+  if (error instanceof SettingsError || error instanceof PlainFailure) return error.message;
   if (error instanceof StoreUnavailable)
     return `DATABASE_URL or DATA_DIR: the database does not answer: ${reasonOf(error.cause)}.`;
   const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;

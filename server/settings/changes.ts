@@ -31,6 +31,7 @@ const live = [
   'trustedProxies',
   'keepBooksMs',
   'speechMs',
+  'stopDelayMs',
 ] as const;
 
 /** What the operator calls those that only a start reads: a new field of the settings stands here or above. */
@@ -38,6 +39,7 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   file: 'CONFIG',
   host: 'HOST',
   port: 'PORT',
+  workers: 'WORKERS',
   dataDir: 'DATA_DIR',
   databaseUrl: 'DATABASE_URL',
   publicUrl: 'PUBLIC_URL',
@@ -72,7 +74,15 @@ export function inForce(before: Settings, after: Settings): Settings {
 }
 
 /** What takes effect at once, beside channels, groups and prices. */
-function otherSettings({ callbacks, limits, trustedProxies, keepBooksMs, speechMs, tls }: Settings): Named {
+function otherSettings({
+  callbacks,
+  limits,
+  trustedProxies,
+  keepBooksMs,
+  speechMs,
+  stopDelayMs,
+  tls,
+}: Settings): Named {
   return {
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,
@@ -81,6 +91,7 @@ function otherSettings({ callbacks, limits, trustedProxies, keepBooksMs, speechM
     'limits.sockets_per_key': limits.socketsPerKey,
     'limits.speech_seconds': speechMs,
     'books.keep_days': keepBooksMs,
+    'stop.delay_seconds': stopDelayMs,
     trusted_proxies: trustedProxies,
     ...(tls !== undefined && { TLS_CERT: tls.certificate, TLS_KEY: tls.key }),
   };

@@ -50,6 +50,7 @@ export interface ConfigurationFile {
     idle_in_transaction_timeout_ms?: number;
   };
   callbacks?: { allow_private?: boolean; secret?: string };
+  stop?: { delay_seconds?: number };
   books?: { keep_days?: number };
   trusted_proxies?: string[];
   limits?: {

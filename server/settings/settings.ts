@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import {
   type ChannelProtocol,
@@ -41,6 +42,8 @@ export interface Settings {
   file: string | undefined;
   host: string;
   port: number;
+  /** How many processes share the port. */
+  workers: number;
   dataDir: string;
   databaseUrl: string | undefined;
   /** How a PostgreSQL database is used. */
@@ -74,6 +77,8 @@ export interface Settings {
   keepBooksMs: number;
   /** Milliseconds that a speech call may take in all. */
   speechMs: number;
+  /** Milliseconds for which a gateway that is told to stop says that it is not ready, before it takes no more connections. */
+  stopDelayMs: number;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -99,6 +104,7 @@ export function readSettings(environment: Environment): Settings {
     file: path,
     host: set('HOST') ?? '127.0.0.1',
     port: port('PORT', set('PORT') ?? '8080'),
+    workers: workers(set('WORKERS') ?? '1', set('DATABASE_URL') !== undefined),
     databaseUrl: undefined,
     ...storeLocation(environment),
     database: databaseLimits(file.database),
@@ -150,6 +156,7 @@ export function readSettings(environment: Environment): Settings {
     keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,
     trustedProxies: file.trusted_proxies ?? [],
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
+    stopDelayMs: (file.stop?.delay_seconds ?? 0) * 1_000,
   };
 }
 
@@ -200,6 +207,21 @@ function port(name: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value >= 0 && value <= 65535) return value;
   throw new SettingsError(`${name} must be a whole number from 0 to 65535, not ${text}.`);
+}
+
+/** More than any machine has cores for. */
+const mostWorkers = 256;
+
+function workers(text: string, shared: boolean): number {
+  if (text === 'auto') return shared ? Math.min(mostWorkers, availableParallelism()) : 1;
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > mostWorkers)
+    throw new SettingsError(`WORKERS must be auto or a whole number from 1 to ${mostWorkers}, not ${text}.`);
+  if (value > 1 && !shared)
+    throw new SettingsError(
+      `WORKERS: ${value} workers need DATABASE_URL, since the embedded database in DATA_DIR belongs to one process.`,
+    );
+  return value;
 }
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];

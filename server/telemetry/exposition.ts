@@ -2,12 +2,29 @@ import type { Attributes } from '@opentelemetry/api';
 import {
   type DataPoint,
   DataPointType,
-  type Histogram,
+  type Histogram as HistogramValue,
   type MetricData,
-  type ResourceMetrics,
 } from '@opentelemetry/sdk-metrics';
 
-type Kind = 'histogram' | 'counter' | 'gauge';
+/** One set of attributes of a metric, and what was measured of it. */
+interface Point<Value> {
+  attributes: Attributes;
+  value: Value;
+}
+
+/** What was measured of a histogram: the counts are one more than the boundaries, which are their upper ends. */
+export interface HistogramPoint {
+  boundaries: readonly number[];
+  counts: readonly number[];
+  count: number;
+  sum: number;
+}
+
+/** A metric as it stands, as plain data. */
+export type Metric = { name: string; unit: string; text: string } & (
+  | { kind: 'histogram'; points: readonly Point<HistogramPoint>[] }
+  | { kind: 'counter' | 'gauge'; points: readonly Point<number>[] }
+);
 
 const unitWords: Readonly<Record<string, string>> = { s: 'seconds', By: 'bytes', '1': 'ratio' };
 
@@ -18,46 +35,55 @@ export function familyName({ name, unit }: { name: string; unit: string }): stri
   return word === undefined || plain.endsWith(`_${word}`) ? plain : `${plain}_${word}`;
 }
 
-/** Writes metrics as OpenMetrics 1.0. The SDK's own exporter writes the older form, without units. */
-export function openMetrics({ resource, scopeMetrics }: ResourceMetrics): string {
+/** Without what only the SDK needs. */
+export function plainMetric(metric: MetricData): Metric | undefined {
+  const { name, unit, description: text } = metric.descriptor;
+  const described = { name, unit, text };
+  if (metric.dataPointType === DataPointType.EXPONENTIAL_HISTOGRAM) return undefined;
+  if (metric.dataPointType === DataPointType.HISTOGRAM)
+    return { ...described, kind: 'histogram', points: metric.dataPoints.map(plainHistogram) };
+  const kind = metric.dataPointType === DataPointType.SUM && metric.isMonotonic ? 'counter' : 'gauge';
+  const points = metric.dataPoints.map(({ attributes, value }) => ({ attributes, value }));
+  return { ...described, kind, points };
+}
+
+function plainHistogram({ attributes, value }: DataPoint<HistogramValue>): Point<HistogramPoint> {
+  const { buckets, count, sum = 0 } = value;
+  return { attributes, value: { boundaries: buckets.boundaries, counts: buckets.counts, count, sum } };
+}
+
+/** Writes metrics as OpenMetrics 1.0. The SDK's own exporter writes the older form, without units. `resource`: what is measured. */
+export function openMetrics(resource: Attributes, metrics: readonly Metric[]): string {
   const lines = ['# TYPE target info', '# HELP target What is measured.'];
-  lines.push(sample('target_info', resource.attributes, 1));
-  for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) writeFamily(lines, metric);
+  lines.push(sample('target_info', resource, 1));
+  for (const metric of metrics) writeFamily(lines, metric);
   return `${lines.join('\n')}\n# EOF\n`;
 }
 
-function writeFamily(lines: string[], metric: MetricData): void {
-  const { descriptor } = metric;
-  const name = familyName(descriptor);
-  const kind = kindOf(metric);
-  lines.push(`# TYPE ${name} ${kind}`);
-  const word = unitWords[descriptor.unit];
+function writeFamily(lines: string[], metric: Metric): void {
+  const name = familyName(metric);
+  lines.push(`# TYPE ${name} ${metric.kind}`);
+  const word = unitWords[metric.unit];
   if (word !== undefined) lines.push(`# UNIT ${name} ${word}`);
-  lines.push(`# HELP ${name} ${escape(descriptor.description)}`);
-  if (metric.dataPointType === DataPointType.HISTOGRAM) {
-    for (const point of metric.dataPoints) writeHistogram(lines, name, point);
-  } else if (metric.dataPointType !== DataPointType.EXPONENTIAL_HISTOGRAM) {
-    const valueName = kind === 'counter' ? `${name}_total` : name;
-    for (const { attributes, value } of metric.dataPoints) lines.push(sample(valueName, attributes, value));
+  lines.push(`# HELP ${name} ${escape(metric.text)}`);
+  if (metric.kind === 'histogram') {
+    for (const point of metric.points) writeHistogram(lines, name, point);
+    return;
   }
+  const valueName = metric.kind === 'counter' ? `${name}_total` : name;
+  for (const { attributes, value } of metric.points) lines.push(sample(valueName, attributes, value));
 }
 
-function kindOf(metric: MetricData): Kind {
-  if (metric.dataPointType === DataPointType.HISTOGRAM) return 'histogram';
-  return metric.dataPointType === DataPointType.SUM && metric.isMonotonic ? 'counter' : 'gauge';
-}
-
-function writeHistogram(lines: string[], name: string, { attributes, value }: DataPoint<Histogram>): void {
-  const { boundaries, counts } = value.buckets;
+function writeHistogram(lines: string[], name: string, { attributes, value }: Point<HistogramPoint>): void {
   let below = 0;
-  for (const [index, count] of counts.entries()) {
+  for (const [index, count] of value.counts.entries()) {
     below += count;
-    const end = boundaries[index];
+    const end = value.boundaries[index];
     const le = end === undefined ? '+Inf' : Number.isInteger(end) ? `${end}.0` : String(end);
     lines.push(sample(`${name}_bucket`, { ...attributes, le }, below));
   }
   lines.push(sample(`${name}_count`, attributes, value.count));
-  lines.push(sample(`${name}_sum`, attributes, value.sum ?? 0));
+  lines.push(sample(`${name}_sum`, attributes, value.sum));
 }
 
 function sample(name: string, attributes: Attributes, value: number): string {

@@ -9,6 +9,8 @@ export interface Described {
   text: string;
   /** Names of all attributes that a value may have. */
   attributes?: readonly string[];
+  /** What several workers of one gateway tell as one, where that is not their sum. */
+  together?: 'most' | 'least';
 }
 
 /** One that values are told to where something happens. Before anybody reads it, that costs next to nothing. */

@@ -1,11 +1,10 @@
-import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
   InstrumentType,
   MeterProvider,
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { openMetrics } from './exposition.ts';
+import { type Metric, plainMetric } from './exposition.ts';
 import { allMetrics } from './metrics.ts';
 
 /** Longest that a scrape waits for one figure that has to be asked for, in milliseconds. */
@@ -22,27 +21,25 @@ export class Metrics {
   });
   readonly #provider: MeterProvider;
   readonly #detach: readonly (() => void)[];
-  #scrape: Promise<string> | undefined;
+  #collecting: Promise<readonly Metric[]> | undefined;
 
-  /** `resource`: what is measured, as attributes by the semantic conventions. */
-  constructor(resource: Readonly<Record<string, string>>) {
-    this.#provider = new MeterProvider({
-      resource: resourceFromAttributes({ ...resource }),
-      readers: [this.#reader],
-    });
+  constructor() {
+    this.#provider = new MeterProvider({ readers: [this.#reader] });
     const meter = this.#provider.getMeter('unigate');
     this.#detach = allMetrics.map((metric) => metric.attach(meter));
   }
 
-  /** As OpenMetrics text; who asks while it is being made gets the same. A figure that cannot be had is left out. */
-  text(): Promise<string> {
-    this.#scrape ??= this.#reader
+  /** As they stand; who asks while they are being collected gets the same. A figure that cannot be had is left out. */
+  collect(): Promise<readonly Metric[]> {
+    this.#collecting ??= this.#reader
       .collect({ timeoutMillis: patience })
-      .then(({ resourceMetrics }) => openMetrics(resourceMetrics))
+      .then(({ resourceMetrics: { scopeMetrics } }) =>
+        scopeMetrics.flatMap(({ metrics }) => metrics.flatMap((metric) => plainMetric(metric) ?? [])),
+      )
       .finally(() => {
-        this.#scrape = undefined;
+        this.#collecting = undefined;
       });
-    return this.#scrape;
+    return this.#collecting;
   }
 
   async stop(): Promise<void> {

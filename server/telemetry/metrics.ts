@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Instrument, Level } from './instruments.ts';
 
 /**
- * All that the gateway measures, as one process. openapi/guides/14-watching.md has the same list. Attributes take their
+ * All that the gateway measures. openapi/guides/14-watching.md has the same list. Attributes take their
  * values from the contract, the catalogue, the configuration and fixed lists: never from what a client wrote.
  */
 
@@ -69,6 +69,7 @@ export const channelHealthy = new Gauge({
   name: 'unigate.channel.healthy',
   unit: '{channel}',
   text: 'Whether a channel is asked like any other (1) or rests (0).',
+  together: 'least',
   attributes: ['unigate.channel'],
 });
 
@@ -86,6 +87,7 @@ export const tasksOpen = new Gauge({
   name: 'unigate.task.open',
   unit: '{task}',
   text: 'Tasks in the store that are not over, by state; every gateway of a database tells all of them.',
+  together: 'most',
   attributes: ['unigate.task.state'],
 });
 
@@ -93,6 +95,7 @@ export const pollLag = new Gauge({
   name: 'unigate.task.poll.lag',
   unit: 's',
   text: 'How long the longest due task has waited for somebody to ask about it; every gateway of a database tells the same.',
+  together: 'most',
 });
 
 export const deliveryDuration = new Histogram({
@@ -113,12 +116,14 @@ export const deliveryBacklog = new Gauge({
   name: 'unigate.delivery.backlog',
   unit: '{delivery}',
   text: 'Callbacks in the store that wait for a try; every gateway of a database tells all of them.',
+  together: 'most',
 });
 
 export const deliveryLag = new Gauge({
   name: 'unigate.delivery.lag',
   unit: 's',
   text: 'How long the longest due callback has waited for its try; every gateway of a database tells the same.',
+  together: 'most',
 });
 
 export const quotaReserved = quota('reserved', 'Quota that was held before the work.');
@@ -170,6 +175,7 @@ export const eventLoopUtilization = new Gauge({
   name: 'nodejs.eventloop.utilization',
   unit: '1',
   text: 'Share of the time since the last scrape that the event loop was busy.',
+  together: 'most',
 });
 
 export const memoryUsage = new Gauge({
@@ -198,6 +204,7 @@ export const uptime = new Gauge({
   name: 'process.uptime',
   unit: 's',
   text: 'Time since the process began.',
+  together: 'most',
 });
 
 function quota(end: string, text: string): Counter {
@@ -215,7 +222,7 @@ function pool(name: string, unit: string, text: string, attributes: readonly str
 }
 
 function delay(figure: string, text: string): Gauge {
-  return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text });
+  return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text, together: 'most' });
 }
 
 /** In the order of the list. */

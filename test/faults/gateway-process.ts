@@ -22,6 +22,8 @@ export interface GatewayOptions {
   dieAt?: string;
   /** A module that it loads before anything else. */
   preload?: string;
+  /** Variables beside those. */
+  environment?: Readonly<Record<string, string>>;
 }
 
 /** How it ended, and what it said on standard error. */
@@ -34,12 +36,21 @@ export interface Ended {
 /** The gateway as an operator starts it, in a process of its own that can be killed. */
 export class GatewayProcess {
   readonly url: string;
+  /** What it has printed so far, and said on standard error. */
+  readonly output: Readonly<{ printed: string; said: string }>;
   readonly #process: ChildProcess;
   readonly #exited: Promise<Ended>;
   readonly #session: string | undefined;
 
-  private constructor(url: string, child: ChildProcess, exited: Promise<Ended>, session?: string) {
+  private constructor(
+    url: string,
+    child: ChildProcess,
+    output: GatewayProcess['output'],
+    exited: Promise<Ended>,
+    session?: string,
+  ) {
     this.url = url;
+    this.output = output;
     this.#process = child;
     this.#exited = exited;
     this.#session = session;
@@ -52,6 +63,7 @@ export class GatewayProcess {
     databaseUrl,
     dieAt,
     preload,
+    environment,
   }: GatewayOptions): Promise<GatewayProcess> {
     const session = databaseUrl === undefined ? undefined : `gateway_${randomUUID()}`;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
@@ -70,23 +82,34 @@ export class GatewayProcess {
         CONFIG: config,
         DATABASE_URL: database?.href ?? '',
         FAULT_POINT: dieAt ?? '',
+        ...environment,
         ...(preload === undefined ? {} : { NODE_OPTIONS: `--import=${preload}` }),
       },
     });
     running.add(child);
     child.once('exit', () => running.delete(child));
-    let said = '';
+    const output = { printed: '', said: '' };
     child.stderr.on('data', (piece: Buffer) => {
-      said += piece.toString('utf8');
+      output.said += piece.toString('utf8');
     });
     const exited = new Promise<Ended>((resolve) => {
-      child.once('close', (code, signal) => resolve({ code, signal, said }));
+      child.once('close', (code, signal) => resolve({ code, signal, said: output.said }));
     });
     for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^listening on (http:\S+)$/.exec(line)?.[1];
-      if (url !== undefined) return new GatewayProcess(url, child, exited, session);
+      output.printed += `${line}\n`;
+      const url = /^listening on (https?:\S+)$/.exec(line)?.[1];
+      if (url === undefined) continue;
+      child.stdout.on('data', (piece: Buffer) => {
+        output.printed += piece.toString('utf8');
+      });
+      child.stdout.resume();
+      return new GatewayProcess(url, child, output, exited, session);
     }
     throw new Error(`the gateway ended before it listened: ${JSON.stringify(await exited)}`);
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
   }
 
   /** Resolves when it has ended, whatever the reason. */

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readSettings } from '../../server/settings/settings.ts';
@@ -36,6 +36,25 @@ test('without any configuration the sandbox serves every model to the group defa
       idleInTransactionTimeoutMs: 15_000,
     },
   });
+});
+
+test('WORKERS are a number or as many as there are cores, and share nothing but a PostgreSQL database', () => {
+  const workers = (text: string, DATABASE_URL = 'postgres://db/x') =>
+    readSettings({ WORKERS: text, DATABASE_URL }).workers;
+  expect([workers(''), workers('1'), workers('16'), workers('256')]).toEqual([1, 1, 16, 256]);
+  expect(workers('auto')).toBe(availableParallelism());
+  expect([workers('auto', ''), workers('1', '')]).toEqual([1, 1]);
+  expect(() => workers('2', '')).toThrow(
+    'WORKERS: 2 workers need DATABASE_URL, since the embedded database in DATA_DIR belongs to one process.',
+  );
+  for (const text of ['0', '-1', '1.5', '257', 'many', '1e2', ' 2'])
+    expect(() => workers(text)).toThrow(`WORKERS must be auto or a whole number from 1 to 256, not ${text}.`);
+});
+
+test('a gateway that is told to stop does so at once, unless the file says otherwise', () => {
+  expect(readSettings({}).stopDelayMs).toBe(0);
+  expect(withFile('stop: { delay_seconds: 2.5 }\n').read().stopDelayMs).toBe(2_500);
+  expect(withFile('stop: { delay_seconds: 61 }\n').read).toThrow('stop.delay_seconds must be <= 60.');
 });
 
 test('the file says how the database is used', () => {

@@ -3,6 +3,7 @@ import { connect as openConnection } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
 import { connect } from '../support/socket-client.ts';
 
 let target: TestGateway;
@@ -53,6 +54,26 @@ test('a gateway that begins to stop during a handshake takes no socket either', 
     gateway.access.require = require;
     gateway.draining = false;
   }
+});
+
+test('a gateway that is to say so first takes all that comes until its time is over, and is not ready', async () => {
+  const timers = new ManualTimers();
+  const stopping = await startTestGateway({ stopDelayMs: 3_000 }, 'sqlite', Date.now, undefined, timers);
+  const ready = async () => {
+    const { status, headers } = await fetch(`${stopping.url}/readyz`);
+    return [status, headers.get('retry-after')];
+  };
+  expect(await ready()).toEqual([200, null]);
+  const closing = stopping.close();
+  expect(await ready()).toEqual([503, '1']);
+  timers.advance(2_999);
+  expect(await ready()).toEqual([503, '1']);
+  const socket = await connect(`${stopping.url}/api-ws/v1/inference?model=voxa-v2`, { key: stopping.key });
+  socket.socket.terminate();
+  await socket.closed;
+  timers.advance(1);
+  await closing;
+  await expect(ready()).rejects.toThrow('fetch failed');
 });
 
 test('a request that is on its way when a gateway stops is answered, and its connection ended', async () => {

@@ -16,6 +16,6 @@ export const disableChannel: Handler<'disableChannel'> = async ({ gateway, calle
   reply.json(200, {
     success: true,
     message: '',
-    data: shownChannel(gateway, channelNamed(gateway, name)),
+    data: await shownChannel(gateway, channelNamed(gateway, name)),
   });
 };

@@ -14,5 +14,5 @@ export const enableChannel: Handler<'enableChannel'> = async ({ gateway, caller,
   await gateway.channelStates.look();
   const channel = channelNamed(gateway, name);
   channel.health.restore();
-  reply.json(200, { success: true, message: '', data: shownChannel(gateway, channel) });
+  reply.json(200, { success: true, message: '', data: await shownChannel(gateway, channel) });
 };

@@ -1,5 +1,5 @@
 import type { Handler } from '../../http/handler.ts';
-import { shownChannel } from '../channel-view.ts';
+import { shownChannels } from '../channel-view.ts';
 import { readPage } from '../read-page.ts';
 
 /** The channels in the order of the configuration. */
@@ -8,6 +8,6 @@ export const listChannels: Handler<'listChannels'> = async ({ gateway, query }, 
   await gateway.channelStates.look();
   const { offset, limit } = readPage(query);
   const all = gateway.channels.all;
-  const items = all.slice(offset, offset + limit).map((channel) => shownChannel(gateway, channel));
+  const items = await shownChannels(gateway, all.slice(offset, offset + limit));
   reply.json(200, { success: true, message: '', data: { items, total: all.length } });
 };

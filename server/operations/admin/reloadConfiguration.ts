@@ -4,7 +4,7 @@ import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
 import { SettingsError } from '../../settings/configuration.ts';
 import { changeBy } from '../admin-change.ts';
 
-/** Has this gateway read its configuration again: what differs, and takes effect, before anything is told. */
+/** Has this gateway, with all its workers, read its configuration again: what differs, and takes effect, before anything is told. */
 export const reloadConfiguration: Handler<'reloadConfiguration'> = async (request, reply) => {
   const { gateway, query } = request;
   const { liveSettings, store } = gateway;
@@ -19,6 +19,7 @@ export const reloadConfiguration: Handler<'reloadConfiguration'> = async (reques
   const { needsRestart, ...changes } = await reading.catch((error: unknown) => {
     throw error instanceof SettingsError ? wrong(error) : error;
   });
+  if (!dryRun) await gateway.siblings?.reload();
   const data = {
     file: gateway.settings.file ?? null,
     applied: !dryRun,

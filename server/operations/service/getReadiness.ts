@@ -4,6 +4,7 @@ import type { Handler } from '../../http/handler.ts';
 
 export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) => {
   await requireReady(gateway);
+  await gateway.siblings?.requireReady();
   reply.json(200, { status: 'ok' });
 };
 
@@ -12,7 +13,12 @@ export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) 
  *
  * @throws Failure 503
  */
-export async function requireReady({ draining, store }: Pick<Gateway, 'draining' | 'store'>): Promise<void> {
-  if (draining) throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
+export async function requireReady({
+  leaving,
+  draining,
+  store,
+}: Pick<Gateway, 'leaving' | 'draining' | 'store'>): Promise<void> {
+  if (leaving || draining)
+    throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
   await store.check();
 }

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import type { Metric } from '../../server/telemetry/exposition.ts';
+import { MetricSums } from '../../server/telemetry/metric-sums.ts';
+import {
+  channelHealthy,
+  connectionCount,
+  eventLoopUtilization,
+  quotaCharged,
+  storeDuration,
+} from '../../server/telemetry/metrics.ts';
+
+const named = (
+  name: string,
+  value: number,
+  attributes = {},
+  kind: 'counter' | 'gauge' = 'gauge',
+): Metric => ({
+  name,
+  unit: '1',
+  text: 'a text',
+  kind,
+  points: [{ attributes, value }],
+});
+const charged = (value: number, attributes = {}) =>
+  named(quotaCharged.described.name, value, attributes, 'counter');
+const spread = (counts: number[], sum: number): Metric => {
+  const count = counts.reduce((all, one) => all + one, 0);
+  const value = { boundaries: [1, 2], counts, count, sum };
+  const { name, unit, text } = storeDuration.described;
+  return { name, unit, text, kind: 'histogram', points: [{ attributes: { a: 1 }, value }] };
+};
+const valuesOf = (metrics: readonly Metric[]) =>
+  Object.fromEntries(metrics.map(({ name, points }) => [name, points.map(({ value }) => value)]));
+
+test('counters and histograms are added up by their attributes, in whatever order those stand', () => {
+  const sums = new MetricSums<string>();
+  const told = sums.add([
+    ['a', [charged(1, { x: 1, y: 2 }), spread([1, 0, 2], 7)]],
+    ['b', [charged(10, { y: 2, x: 1 }), spread([0, 3, 1], 9)]],
+    ['c', [charged(100, { x: 2, y: 2 })]],
+  ]);
+  expect(valuesOf(told)).toEqual({
+    [quotaCharged.described.name]: [11, 100],
+    [storeDuration.described.name]: [{ boundaries: [1, 2], counts: [1, 3, 3], count: 7, sum: 16 }],
+  });
+});
+
+test('of gauges the sum is told, the most, or the least, whichever makes sense', () => {
+  const of = (healthy: number, connections: number, busy: number) => [
+    named(channelHealthy.described.name, healthy, { channel: 'a' }),
+    named(connectionCount.described.name, connections),
+    named(eventLoopUtilization.described.name, busy),
+  ];
+  const told = new MetricSums<string>().add([
+    ['a', of(1, 3, 0.25)],
+    ['b', of(0, 4, 0.5)],
+  ]);
+  expect(valuesOf(told)).toEqual({
+    [channelHealthy.described.name]: [0],
+    [connectionCount.described.name]: [7],
+    [eventLoopUtilization.described.name]: [0.5],
+  });
+});
+
+test('what one counted that has ended, or does not answer, stays counted; its gauges do not', () => {
+  const sums = new MetricSums<string>();
+  const worker = (value: number) => [
+    charged(value),
+    named(connectionCount.described.name, 5),
+    spread([value, 0, 0], 1),
+  ];
+  const count = (told: readonly Metric[]) => {
+    const values = valuesOf(told);
+    const spreadOut = values[storeDuration.described.name]?.[0] as { count: number } | undefined;
+    return [
+      values[quotaCharged.described.name]?.[0],
+      spreadOut?.count,
+      values[connectionCount.described.name]?.[0],
+    ];
+  };
+  expect(
+    count(
+      sums.add([
+        ['a', worker(7)],
+        ['b', worker(1)],
+      ]),
+    ),
+  ).toEqual([8, 8, 10]);
+  expect(
+    count(
+      sums.add([
+        ['a', undefined],
+        ['b', worker(2)],
+      ]),
+    ),
+  ).toEqual([9, 9, 5]);
+  sums.end('a');
+  sums.end('never collected');
+  expect(count(sums.add([['b', worker(3)]]))).toEqual([10, 10, 5]);
+  expect(
+    count(
+      sums.add([
+        ['b', worker(3)],
+        ['c', worker(4)],
+      ]),
+    ),
+  ).toEqual([14, 14, 10]);
+});

@@ -1,0 +1,328 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { Agent, get } from 'node:https';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { openStore } from '../../server/store/open-store.ts';
+import type { Store } from '../../server/store/store.ts';
+import { GatewayProcess } from '../faults/gateway-process.ts';
+import { makeSite, type Site } from '../faults/site.ts';
+import { documentedEvents } from '../mock/events.ts';
+import { exampleOf } from '../mock/examples.ts';
+import { expectBalanced } from '../store/books.ts';
+import { engines } from '../store/engines.ts';
+import { freePort } from '../support/free-port.ts';
+import { connect } from '../support/socket-client.ts';
+import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { scrape } from '../telemetry/scrape.ts';
+
+const message = { model: 'iota-chat-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] };
+const bootstrap = 'sk-bootstrap-of-the-workers';
+const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
+const within = { timeout: 30_000, interval: 50 };
+
+let site: Site;
+let upstream: RecordingUpstream;
+let store: Store;
+/** Streams of which the first half was sent. */
+const held: ServerResponse[] = [];
+const events = documentedEvents('createMessage', 'answer', message.model);
+const half = Math.floor(events.length / 2);
+const gateways: GatewayProcess[] = [];
+
+const channel = (priority: number) => ({
+  name: 'scripted',
+  protocol: 'messages',
+  base_url: upstream.url,
+  key: 'k',
+  models: ['iota-*'],
+  // Before the sandbox's channel, which has them too.
+  priority,
+  private_files: true,
+});
+
+beforeAll(async () => {
+  if (!engines.includes('postgres')) return;
+  upstream = await startUpstream(({ body }, response) => {
+    if (!(body as { stream?: boolean }).stream) {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(exampleOf('createMessage', 'answer')));
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(events.slice(0, half).join(''));
+    held.push(response);
+  });
+  site = await makeSite('postgres');
+  await configure((channels) => [channel(10), ...channels]);
+  store = await openStore(site.options);
+});
+afterAll(async () => {
+  for (const gateway of gateways) gateway.kill();
+  await Promise.all(gateways.map((gateway) => gateway.ended));
+  await store?.close();
+  await upstream?.close();
+  await site?.remove();
+});
+
+async function configure(change: (channels: { name: string }[]) => object[]): Promise<void> {
+  const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: { name: string }[] };
+  await writeFile(site.options.config, JSON.stringify({ ...config, channels: change(config.channels) }));
+}
+
+async function start(environment: Record<string, string> = {}): Promise<GatewayProcess> {
+  const ours = { WORKERS: '2', LOG_LEVEL: 'debug', BOOTSTRAP_KEY: bootstrap, ...environment };
+  const gateway = await GatewayProcess.start({ ...site.options, environment: ours });
+  gateways.push(gateway);
+  return gateway;
+}
+
+interface Line {
+  msg: string;
+  worker?: number;
+  pid?: number;
+  gateway?: string;
+  request_id?: string;
+}
+
+/** What was logged with these words. */
+function logged({ output }: GatewayProcess, words: string): Line[] {
+  const lines = output.said.split('\n').filter((line) => line.startsWith('{') && line.endsWith('}'));
+  return lines.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === words);
+}
+
+/** Over a connection of its own, so that either worker may answer. */
+const ask = (url: string, path: string, init: RequestInit = {}, key = site.key) =>
+  fetch(url + path, {
+    ...init,
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'compat-version': '2023-06-01',
+      connection: 'close',
+    },
+  });
+const call = (url: string, more: object = {}) =>
+  ask(url, '/v1/messages', { method: 'POST', body: JSON.stringify({ ...message, ...more }) });
+const reload = (url: string) => ask(url, '/api/admin/reload', { method: 'POST' }, bootstrap);
+
+const gatewayRows = () => store.read.selectFrom('gateways').select('id').execute();
+
+/** Starts a stream, and gives what it will have been once it has begun. */
+async function heldStream(url: string): Promise<{ text: Promise<string> }> {
+  const before = held.length;
+  const answer = await call(url, { stream: true });
+  const text = answer.text();
+  // Told by who waits for it.
+  text.catch(() => {});
+  await vi.waitFor(() => expect(held.length).toBe(before + 1), within);
+  return { text };
+}
+
+describe.skipIf(!engines.includes('postgres'))('two workers on one port', { timeout: 240_000 }, () => {
+  let gateway: GatewayProcess;
+  let operatorUrl: string;
+  const workersThat = (words: string) => new Set(logged(gateway, words).map(({ worker }) => worker));
+
+  beforeAll(async () => {
+    const port = await freePort();
+    operatorUrl = `http://127.0.0.1:${port}`;
+    gateway = await start({ METRICS_PORT: String(port) });
+  }, 120_000);
+
+  test('are each a gateway of its own, tell once that they listen, and share the calls', async () => {
+    expect(gateway.output.printed).toBe(`listening on ${gateway.url}\n`);
+    await vi.waitFor(() => expect(logged(gateway, 'a worker serves')).toHaveLength(2), within);
+    expect(new Set((await gatewayRows()).map(({ id }) => id))).toEqual(
+      new Set(logged(gateway, 'a worker serves').map(({ gateway: id }) => id)),
+    );
+    for (const url of [gateway.url, operatorUrl]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    const answered = async () => {
+      expect((await call(gateway.url)).status).toBe(200);
+      expect(new Set(logged(gateway, 'answered').map(({ worker }) => worker))).toEqual(new Set([1, 2]));
+    };
+    await vi.waitFor(answered, within);
+  });
+
+  test('are told as one: by their metrics, the view of their channels, and a reload', async () => {
+    const asked = { unigate_operation: 'listModels' };
+    const counted = async () =>
+      (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count', asked);
+    const before = await counted();
+    const rounds = 30;
+    for (let round = 0; round < rounds; round += 1)
+      expect((await ask(gateway.url, '/v1/models')).status).toBe(200);
+    expect((await counted()) - before).toBe(rounds);
+    const told = await scrape(operatorUrl);
+    expect(told.values('unigate_channel_healthy', { unigate_channel: 'scripted' })).toMatchObject([
+      { value: 1 },
+    ]);
+
+    const made = upstream.seen.length;
+    const shown = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
+    const { data } = (await shown.json()) as {
+      data: { items: { name: string; figures: { requests: number; latency_p50_ms: number } }[] };
+    };
+    const figures = data.items.find(({ name }) => name === 'scripted')?.figures;
+    expect(figures?.requests).toBe(made);
+    expect(figures?.latency_p50_ms).toBeGreaterThanOrEqual(0);
+
+    const again = 'the configuration was read again';
+    await configure((channels) => channels.map((one) => (one.name === 'scripted' ? channel(11) : one)));
+    expect((await reload(gateway.url)).status).toBe(200);
+    // The answer says that all have done it.
+    const priorities = new Set<number>();
+    for (let round = 0; round < 20; round += 1) {
+      const answer = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
+      const { items } = ((await answer.json()) as { data: { items: { name: string; priority: number }[] } })
+        .data;
+      priorities.add(items.find(({ name }) => name === 'scripted')?.priority ?? Number.NaN);
+    }
+    expect(priorities).toEqual(new Set([11]));
+    gateway.kill('SIGHUP');
+    await vi.waitFor(() => expect(logged(gateway, again)).toHaveLength(4), within);
+    expect(workersThat(again)).toEqual(new Set([1, 2]));
+  });
+
+  test('lose one without the other, which goes on; what it held goes back, and it is replaced', async () => {
+    const countedBefore = (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count');
+    const streams = [await heldStream(gateway.url), await heldStream(gateway.url)];
+    const log = logged(gateway, 'a worker serves');
+    const holding = async () => {
+      const leases = await store.read.selectFrom('quota_leases').select('gateway').execute();
+      const open = await store.read
+        .selectFrom('ledger')
+        .select('gateway')
+        .where('state', '=', 'open')
+        .execute();
+      return [...leases, ...open].map((row) => row.gateway);
+    };
+    const [holder] = await holding();
+    const victim = log.find(({ gateway: id }) => id === holder);
+    if (victim?.pid === undefined) throw new Error('no worker holds quota');
+
+    let going = true;
+    const statuses: number[] = [];
+    const callers = Array.from({ length: 3 }, async () => {
+      while (going) {
+        // What the killed one was answering is lost; all that is answered is right.
+        const answer = await call(gateway.url).catch(() => undefined);
+        if (answer !== undefined) statuses.push(answer.status);
+        await answer?.arrayBuffer().catch(() => {});
+      }
+    });
+    const more = (count: number) => vi.waitFor(() => expect(statuses.length).toBeGreaterThan(count), within);
+    await more(5);
+    process.kill(victim.pid, 'SIGKILL');
+    await more(statuses.length + 10);
+    await vi.waitFor(() => expect(logged(gateway, 'gave back what a worker held')).toHaveLength(1), within);
+    expect(logged(gateway, 'gave back what a worker held')).toMatchObject([{ worker: victim.worker }]);
+    // It was not its heart that told.
+    expect(logged(gateway, 'a gateway is gone')).toEqual([]);
+    expect(await holding()).not.toContain(holder);
+    going = false;
+    await Promise.all(callers);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    await vi.waitFor(() => expect(logged(gateway, 'a worker was replaced')).toHaveLength(1), {
+      timeout: 120_000,
+    });
+    const before = logged(gateway, 'answered').length;
+    const answers = async () => {
+      expect((await call(gateway.url)).status).toBe(200);
+      const since = logged(gateway, 'answered').slice(before);
+      expect(since.some(({ worker }) => worker === victim.worker)).toBe(true);
+    };
+    await vi.waitFor(answers, within);
+    for (const response of held.splice(0)) response.end(events.slice(half).join(''));
+    const ended = await Promise.allSettled(streams.map(({ text }) => text));
+    // Those of the killed one are broken off, and nobody is told that they are whole.
+    for (const one of ended)
+      if (one.status === 'fulfilled') expect(one.value.match(/^event: \w+$/gm)).toHaveLength(events.length);
+    expect(logged(gateway, 'a worker serves').at(-1)).toMatchObject({ worker: victim.worker });
+    const countedAfter = (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count');
+    expect(countedAfter).toBeGreaterThan(countedBefore);
+    for (const url of [gateway.url, operatorUrl]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await vi.waitFor(() => expectBalanced(store, site.token), within);
+  });
+
+  test('finish calls, streams and sockets when they are told to stop, and exit with 0', async () => {
+    const streams: { text: Promise<string> }[] = [];
+    for (let count = 0; count < 6; count += 1) streams.push(await heldStream(gateway.url));
+    const sockets = await Promise.all(
+      Array.from({ length: 6 }, () => connect(gateway.url + speech, { key: site.key })),
+    );
+    for (const socket of sockets) {
+      await socket.next(({ type }) => type === 'session.created');
+      const session = { voice: 'Aria', mode: 'commit' };
+      socket.send({ event_id: 'update', type: 'session.update', session });
+      await socket.next(({ type }) => type === 'session.updated');
+      socket.send({ event_id: 'text', type: 'input_text_buffer.append', text: 'To the end.' });
+      socket.send({ event_id: 'commit', type: 'input_text_buffer.commit' });
+    }
+    gateway.kill('SIGTERM');
+    await vi.waitFor(() => expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow(), within);
+    for (const response of held.splice(0)) response.end(events.slice(half).join(''));
+    for (const { text } of streams) expect((await text).match(/^event: \w+$/gm)).toHaveLength(events.length);
+    for (const socket of sockets) {
+      await socket.next(({ type }) => type === 'response.done');
+      socket.send({ event_id: 'finish', type: 'session.finish' });
+      expect((await socket.closed).code).toBe(1000);
+    }
+    expect(await gateway.ended).toMatchObject({ code: 0 });
+    expect(await gatewayRows()).toEqual([]);
+    await expectBalanced(store, site.token);
+    expect(logged(gateway, 'not closed in good order')).toEqual([]);
+  });
+});
+
+describe.skipIf(!engines.includes('postgres'))('workers', { timeout: 240_000 }, () => {
+  test('serve TLS, sockets too, and finish what runs when the process that started them is killed', async () => {
+    const [certificate, key] = ['certificate.pem', 'key.pem'].map((name) => join(site.options.dataDir, name));
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+        .concat(['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'])
+        .concat(['-keyout', key ?? '', '-out', certificate ?? '']),
+      { stdio: 'pipe' },
+    );
+    const gateway = await start({ TLS_CERT: certificate ?? '', TLS_KEY: key ?? '' });
+    expect(gateway.url).toMatch(/^https:/);
+    const ca = readFileSync(certificate ?? '', 'utf8');
+    const status = (agent: Agent) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        get(`${gateway.url}/readyz`, { agent, ca }, (answer) => resolve(answer.resume().statusCode)).once(
+          'error',
+          reject,
+        );
+      });
+    expect(await status(new Agent({ keepAlive: false }))).toBe(200);
+    const client = await connect(gateway.url + speech, { ca, key: site.key });
+    await client.next(({ type }) => type === 'session.created');
+    const pids = logged(gateway, 'a worker serves').map(({ pid }) => pid);
+    gateway.kill();
+    const gone = (pid: number | undefined) => expect(() => process.kill(pid ?? 0, 0)).toThrow('ESRCH');
+    await vi.waitFor(() => gone(gateway.pid), within);
+    client.send({ event_id: 'finish', type: 'session.finish' });
+    expect((await client.closed).code).toBe(1000);
+    const ends = async () => {
+      for (const pid of pids) gone(pid);
+      // They have said goodbye, so nobody misses them.
+      expect(await gatewayRows()).toEqual([]);
+    };
+    await vi.waitFor(ends, { timeout: 60_000, interval: 100 });
+  });
+
+  test('that cannot start say why in a line, once', async () => {
+    const taken = await startUpstream(() => {});
+    try {
+      const port = new URL(taken.url).port;
+      await expect(start({ PORT: port })).rejects.toThrow(
+        /"code":1.*"said":"PORT: the address is in use; stop the other program or set another PORT.\\n"/,
+      );
+    } finally {
+      await taken.close();
+    }
+  });
+});

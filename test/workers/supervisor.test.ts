@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { createLogger } from '../../server/runtime/logger.ts';
+import { type Supervised, Supervisor } from '../../server/workers/supervisor.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+
+/** A process that does as it is told. */
+class Fake implements Supervised {
+  readonly pid = 1;
+  readonly number: number;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #ended = Promise.withResolvers<number | string>();
+  readonly ready = this.#ready.promise;
+  readonly ended = this.#ended.promise;
+  told = '';
+
+  constructor(number: number) {
+    this.number = number;
+    this.ready.catch(() => {});
+  }
+
+  serve(): void {
+    this.#ready.resolve();
+  }
+
+  /** `reason`: why it could not serve. */
+  end(how: number | string, reason = 'it ended'): void {
+    this.#ready.reject(new Error(reason));
+    this.#ended.resolve(how);
+  }
+
+  stop(): void {
+    this.told = 'stop';
+  }
+
+  kill(): void {
+    this.told = 'kill';
+    this.end('SIGKILL');
+  }
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+function watched(count: number) {
+  const timers = new ManualTimers();
+  const begun: Fake[] = [];
+  const supervisor = new Supervisor<Fake>({
+    count,
+    begin: (number) => {
+      const worker = new Fake(number);
+      begun.push(worker);
+      return worker;
+    },
+    timers,
+    logger: createLogger('silent'),
+  });
+  const last = () => begun.at(-1) as Fake;
+  const numbers = () => supervisor.serving.map(({ number }) => number);
+  return { timers, begun, supervisor, last, numbers };
+}
+
+async function serving(count: number) {
+  const all = watched(count);
+  const started = all.supervisor.start();
+  for (const worker of all.begun) worker.serve();
+  await started;
+  return all;
+}
+
+test('all are there when it has started, and stop together', async () => {
+  const { supervisor, begun, numbers } = watched(3);
+  const started = supervisor.start();
+  begun[0]?.serve();
+  begun[2]?.serve();
+  await settled();
+  expect([supervisor.complete, numbers()]).toEqual([false, [1, 3]]);
+  begun[1]?.serve();
+  await started;
+  expect([supervisor.complete, numbers()]).toEqual([true, [1, 2, 3]]);
+  const stopped = supervisor.stop(1_000);
+  expect(begun.map(({ told }) => told)).toEqual(['stop', 'stop', 'stop']);
+  for (const [index, worker] of begun.entries()) worker.end(index);
+  expect(await stopped).toEqual([0, 1, 2]);
+  expect(begun).toHaveLength(3);
+});
+
+test('one that cannot start ends the others, and its reason is told', async () => {
+  const { supervisor, begun } = watched(2);
+  const started = supervisor.start();
+  begun[0]?.serve();
+  begun[1]?.end(1, 'PORT: the address is in use.');
+  await expect(started).rejects.toThrow('PORT: the address is in use.');
+  expect(begun[0]?.told).toBe('kill');
+});
+
+test('one that ends is replaced at once, and with longer pauses the more often it ends soon', async () => {
+  const { supervisor, timers, begun, last, numbers } = await serving(2);
+  const pauses: number[] = [];
+  for (let round = 0; round < 9; round += 1) {
+    const before = begun.length;
+    begun.findLast(({ number }) => number === 2)?.end('SIGSEGV');
+    await settled();
+    expect(numbers()).toEqual([1]);
+    let pause = 0;
+    while (begun.length === before) {
+      timers.advance(500);
+      pause += 500;
+      await settled();
+    }
+    pauses.push(pause);
+    expect(last().number).toBe(2);
+    last().serve();
+    await settled();
+    expect(numbers()).toEqual([1, 2]);
+  }
+  expect(pauses).toEqual([0, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  // One that has served for a while ended for another reason.
+  timers.advance(10_000);
+  const before = begun.length;
+  last().end(1);
+  await settled();
+  expect(begun).toHaveLength(before + 1);
+  expect(await Promise.race([supervisor.failed, Promise.resolve('goes on')])).toBe('goes on');
+});
+
+test('when none comes up any more, that is told with the last reason', async () => {
+  const { supervisor, timers, begun, last } = await serving(1);
+  last().end('SIGKILL');
+  for (let round = 1; round < 5; round += 1) {
+    await settled();
+    timers.advance(30_000);
+    await settled();
+    expect(begun).toHaveLength(1 + round);
+    expect(await Promise.race([supervisor.failed, Promise.resolve('goes on')])).toBe('goes on');
+    last().end(1, 'the database does not answer.');
+  }
+  expect((await supervisor.failed).message).toBe(
+    'worker 1 ended 5 times in a row, the last time with 1: the database does not answer.',
+  );
+  expect(begun).toHaveLength(5);
+});
+
+test('a stop waits for no pause, replaces nobody, and kills who does not heed it', async () => {
+  const { supervisor, timers, begun } = await serving(2);
+  begun[0]?.end(1);
+  await settled();
+  // The one that took its place ends, too, and a pause begins.
+  begun[2]?.end(1);
+  await settled();
+  const stopped = supervisor.stop(1_000);
+  await settled();
+  expect(begun[1]?.told).toBe('stop');
+  timers.advance(999);
+  expect(begun[1]?.told).toBe('stop');
+  timers.advance(1);
+  expect(await stopped).toEqual([1, 'SIGKILL']);
+  timers.advance(60_000);
+  await settled();
+  expect(begun).toHaveLength(3);
+});
