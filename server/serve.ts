@@ -102,6 +102,17 @@ export async function serve(
     dataDir: settings.dataDir,
     ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
     postgres: settings.database,
+    hear: {
+      databaseUrl: settings.databaseListenUrl,
+      onHearing: (hears, reason) => {
+        if (hears) logger.info('changes by other gateways are heard of at once');
+        else
+          logger.warn(
+            { err: reason },
+            'changes by other gateways are looked for, since they are not heard of',
+          );
+      },
+    },
     onAvailability: (away, cause) => {
       if (away) logger.error({ err: cause }, 'the store is away');
       else logger.warn('the store is back');

@@ -9,7 +9,7 @@ import type { Caller } from './caller.ts';
 
 /** What keys are checked with. */
 export interface KeyRingParts {
-  store: Pick<Store, 'read'>;
+  store: Pick<Store, 'read'> & Partial<Pick<Store, 'hearing'>>;
   /** Epoch milliseconds. */
   clock: () => number;
   timers: Timers;
@@ -17,6 +17,8 @@ export interface KeyRingParts {
 
 /** How long a key's record is believed, in milliseconds: a revoked key dies within this time on every node. */
 const cacheTtlMs = 1_000;
+/** The same where changes by other gateways are heard of. */
+const heardTtlMs = 30_000;
 /** So many keys are kept at hand. */
 const maxCached = 10_000;
 
@@ -26,6 +28,8 @@ interface Known {
   /** Undefined: it may be used from everywhere. */
   allows: AddressTest | undefined;
   until: number;
+  /** Until then it is believed in this era; undefined: a change may have been missed since it was asked for. */
+  heard: { era: number; until: number } | undefined;
   expires: number;
 }
 
@@ -41,19 +45,31 @@ export class KeyRing {
   readonly #known: LRUCache<string, Known>;
   /** Those under way, and until when they may be joined. */
   readonly #lookUps = new Map<string, { known: Promise<Known>; until: number }>();
+  /** Grows with each change: what was asked before it is not believed for long. */
+  #changes = 0;
 
   constructor(parts: KeyRingParts, max: number = maxCached) {
     this.#parts = parts;
     this.#known = new LRUCache({ max });
+    parts.store.hearing?.subscribe(({ tokens, users, flood }) => {
+      if (flood) this.#forget(() => true);
+      else if (tokens.size > 0 || users.size > 0)
+        this.#forget((caller) => users.has(caller.userId) || drawsOn(caller, (id) => tokens.has(id)));
+    });
   }
 
   /** The caller of a key that was checked a moment ago and may be used from the address. */
   recall(key: string, address: string): Caller | undefined {
     const known = this.#known.get(hashKey(key));
-    const { clock, timers } = this.#parts;
-    if (known === undefined || known.until <= timers.monotonic() || known.expires <= clock())
-      return undefined;
+    if (known === undefined || !this.#isBelieved(known)) return undefined;
     return known.allows?.(address) === false ? undefined : known.caller;
+  }
+
+  #isBelieved({ until, heard, expires }: Known): boolean {
+    const { clock, timers, store } = this.#parts;
+    if (expires <= clock()) return false;
+    const now = timers.monotonic();
+    return now < until || (heard !== undefined && now < heard.until && heard.era === store.hearing?.era);
   }
 
   /** @throws Failure 401 when the key is unknown, disabled or expired, or not for use from the address. */
@@ -78,6 +94,8 @@ export class KeyRing {
 
   async #find(hash: string, until: number): Promise<Known> {
     const { store, clock } = this.#parts;
+    const era = store.hearing?.era;
+    const changes = this.#changes;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
       this.#known.delete(hash);
@@ -95,26 +113,40 @@ export class KeyRing {
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    const known = { caller, allows, until, expires };
+    const heard =
+      era !== undefined && changes === this.#changes
+        ? { era, until: until - cacheTtlMs + heardTtlMs }
+        : undefined;
+    const known = { caller, allows, until, heard, expires };
     this.#known.set(hash, known);
     return known;
   }
 
   /** Believes nothing of a key any more that it knew before, by its hash. */
   drop(hash: string): void {
+    this.#changes += 1;
     this.#known.delete(hash);
     this.#lookUps.delete(hash);
   }
 
-  /** Believes nothing any more that it knew of a token, or of all tokens of a user. */
+  /** Believes nothing any more that it knew of a token and those that share its allowance, or of all tokens of a user. */
   forget(gone: { tokenId: number } | { userId: number }): void {
+    this.#forget((caller) =>
+      'tokenId' in gone ? drawsOn(caller, (id) => id === gone.tokenId) : caller.userId === gone.userId,
+    );
+  }
+
+  #forget(isIt: (caller: Caller) => boolean): void {
+    this.#changes += 1;
     // Whose they are is not known yet.
     this.#lookUps.clear();
-    for (const [hash, { caller }] of this.#known.entries()) {
-      const isIt = 'tokenId' in gone ? caller.tokenId === gone.tokenId : caller.userId === gone.userId;
-      if (isIt) this.#known.delete(hash);
-    }
+    for (const [hash, { caller }] of this.#known.entries()) if (isIt(caller)) this.#known.delete(hash);
   }
+}
+
+/** Whether a key is a token, or shares its allowance. */
+function drawsOn({ tokenId, allowances = [] }: Caller, isIt: (tokenId: number) => boolean): boolean {
+  return isIt(tokenId) || allowances.some((allowance) => isIt(allowance.tokenId));
 }
 
 /** Whether a key works at a time, in epoch milliseconds. */

@@ -16,7 +16,7 @@ export interface Standing {
 }
 
 export interface LeasesParts {
-  store: Pick<Store, 'run' | 'read' | 'over'>;
+  store: Pick<Store, 'run' | 'read' | 'over'> & Partial<Pick<Store, 'hearing'>>;
   /** The gateway whose leases these are. */
   gateway: string;
   standing: Standing;
@@ -59,6 +59,8 @@ interface Key {
 }
 
 const standardLookMs = 250;
+/** So long a look is good for where recalls by other gateways are heard of, in milliseconds. */
+const heardForMs = 2_000;
 /** A lease that has not been used for so long goes back, in milliseconds. */
 const idleMs = spendingWindow;
 /** So many calls like the one that needs it a lease is large at least. */
@@ -76,18 +78,27 @@ export class Leases {
   readonly #keys = new Map<number, Key>();
   readonly #live = new Map<string, Lease>();
   #number = 0;
+  /** What the last look is good for; undefined: the next one is due. */
+  #good: { era: number; until: number } | undefined;
   #failing = false;
   #stopped = false;
 
   constructor(parts: LeasesParts) {
     this.#parts = parts;
     this.#rounds = new Rounds(parts.timers);
+    parts.store.hearing?.subscribe(({ tokens, users, leases, flood }) => {
+      const mine = [...tokens, ...leases].some((tokenId) => this.#keys.has(tokenId));
+      if (!flood && users.size === 0 && !mine) return;
+      this.#good = undefined;
+      // One that fails is repeated with the next round.
+      this.look().catch(() => {});
+    });
   }
 
   start(): void {
     this.#rounds.start(
       this.#parts.lookMs ?? standardLookMs,
-      () => this.look(),
+      () => this.#lookIfDue(),
       (error) => {
         // An absent store is logged once, by itself.
         if (!this.#failing && !(error instanceof StoreUnavailable))
@@ -206,12 +217,29 @@ export class Leases {
     const now = timers.monotonic();
     for (const [id, key] of this.#keys) this.#tidy(id, key, now);
     if (this.#live.size === 0) return;
-    for (const id of await findRecalledLeases(store.read, gateway)) {
-      const lease = this.#live.get(id);
+    const era = store.hearing?.era;
+    // Whoever hears of a recall meanwhile takes it away again.
+    const good = era === undefined ? undefined : { era, until: now + heardForMs };
+    this.#good = good;
+    let allKnown = false;
+    try {
+      const recalled = await findRecalledLeases(store.read, gateway);
+      const known = recalled.flatMap((id) => this.#live.get(id) ?? []);
       // One that is not known yet is being granted: the next look finds it.
-      if (lease !== undefined) this.#drain(lease);
+      allKnown = known.length === recalled.length;
+      for (const lease of known) this.#drain(lease);
+    } finally {
+      if (!allKnown && this.#good === good) this.#good = undefined;
     }
     this.#failing = false;
+  }
+
+  async #lookIfDue(): Promise<void> {
+    const { store, timers } = this.#parts;
+    const now = timers.monotonic();
+    const good = this.#good;
+    if (good === undefined || good.era !== store.hearing?.era || good.until <= now) return this.look();
+    for (const [id, key] of this.#keys) this.#tidy(id, key, now);
   }
 
   #keyOf(tokenId: number): Key {

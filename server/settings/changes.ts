@@ -42,6 +42,7 @@ const atStart: Readonly<Record<Exclude<keyof Settings, (typeof live)[number] | '
   workers: 'WORKERS',
   dataDir: 'DATA_DIR',
   databaseUrl: 'DATABASE_URL',
+  databaseListenUrl: 'DATABASE_LISTEN_URL',
   publicUrl: 'PUBLIC_URL',
   bootstrapKey: 'BOOTSTRAP_KEY',
   logLevel: 'LOG_LEVEL',

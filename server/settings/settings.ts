@@ -46,6 +46,8 @@ export interface Settings {
   workers: number;
   dataDir: string;
   databaseUrl: string | undefined;
+  /** Where its changes are listened to, if not there. */
+  databaseListenUrl: string | undefined;
   /** How a PostgreSQL database is used. */
   database: PostgresLimits;
   /** Address under which clients reach the gateway, without a slash at the end; undefined: the listening one. */
@@ -107,6 +109,7 @@ export function readSettings(environment: Environment): Settings {
     workers: workers(set('WORKERS') ?? '1', set('DATABASE_URL') !== undefined),
     databaseUrl: undefined,
     ...storeLocation(environment),
+    databaseListenUrl: set('DATABASE_LISTEN_URL'),
     database: databaseLimits(file.database),
     publicUrl: set('PUBLIC_URL')?.replace(/\/+$/, ''),
     bootstrapKey: bootstrapKey(set('BOOTSTRAP_KEY')),

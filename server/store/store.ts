@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely';
 import type { PostgresLimits } from '../settings/database.ts';
 import { type OnAvailability, untilTaken } from './availability.ts';
 import type { Args, CommandName, Result } from './commands/registry.ts';
+import type { Hearing } from './news.ts';
 import type { ReportArgs, ReportName, ReportResult } from './reports.ts';
 import type { Database } from './schema.ts';
 
@@ -18,6 +19,8 @@ export interface Store {
   report<Name extends ReportName>(name: Name, args: ReportArgs<Name>): Promise<ReportResult<Name>>;
   /** Finds out in a short time whether commands can be run now. @throws StoreUnavailable when not. */
   check(): Promise<void>;
+  /** How changes by other gateways are heard of; undefined: nobody listens, or there are no others. */
+  readonly hearing: Hearing | undefined;
   /** Resolves with the reason if the store fails for good, so that the process has to end. */
   readonly failed: Promise<Error>;
   /** Aborted when nobody shall wait any more for a store that is away. */
@@ -37,6 +40,8 @@ export interface StoreOptions {
   schema?: string;
   /** How a PostgreSQL database is used. */
   postgres?: PostgresLimits;
+  /** Has what other gateways announce heard, where they can be told; `databaseUrl`: over a connection there. */
+  hear?: { databaseUrl: string | undefined; onHearing: (hears: boolean, reason?: Error) => void };
   /** Called when the database, or the space on the disk, is gone, and when it is back. */
   onAvailability?: OnAvailability;
 }

@@ -28,6 +28,7 @@ import { migration as tasksFromLeases } from './0028-tasks-from-leases.ts';
 import { migration as logDay } from './0030-log-day.ts';
 import { migration as logUndated } from './0031-log-undated.ts';
 import { migration as logByDay } from './0032-log-by-day.ts';
+import { migration as announcements } from './0033-announcements.ts';
 import type { Migration } from './migration.ts';
 
 /**
@@ -65,4 +66,5 @@ export const migrations: readonly { name: string; run: Migration; alone?: true }
   { name: '0030-log-day', run: logDay, alone: true },
   { name: '0031-log-undated', run: logUndated, alone: true },
   { name: '0032-log-by-day', run: logByDay, alone: true },
+  { name: '0033-announcements', run: announcements, alone: true },
 ];

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import type pg from 'pg';
+import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
 import { Availability, Probe, probeLimit } from '../availability.ts';
 import { type Args, type CommandName, commandNamed, type Result } from '../commands/registry.ts';
@@ -8,6 +8,7 @@ import { laneOf, type ReportResult, reportNamed } from '../reports.ts';
 import type { Database } from '../schema.ts';
 import type { Store, StoreOptions } from '../store.ts';
 import { Commits } from './commits.ts';
+import { Listener } from './listener.ts';
 import { type Connections, openConnections, SessionPool } from './session-pool.ts';
 import { inTransaction } from './transaction.ts';
 import { numbersAsNumbers } from './types.ts';
@@ -19,6 +20,9 @@ const pollingConnections = 3;
 /** Requests wait for these at times, so they wait for nothing else, and not for long. In milliseconds. */
 const sharing: ReadonlySet<CommandName> = new Set(['drawRequests', 'claimSockets', 'sweepAllowances']);
 const sharingLimit = 2_000;
+
+/** Longest time for a query of the listening connection, in milliseconds. */
+const listeningLimit = 5_000;
 
 /** Reports must not take the connections of requests. */
 const reportConnections = 3;
@@ -50,23 +54,24 @@ export async function openPostgresStore(
     schema,
     postgres = standardLimits,
     onAvailability = () => {},
-  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onAvailability'>,
+    hear,
+  }: Pick<StoreOptions, 'schema' | 'postgres' | 'onAvailability' | 'hear'>,
 ): Promise<Store> {
   if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
     throw new Error(`the PostgreSQL schema name "${schema}" must be lower-case letters, digits and _`);
   }
+  const common: pg.ClientConfig = {
+    connectionString: databaseUrl,
+    ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: postgres.connectTimeoutMs,
+    types: numbersAsNumbers,
+  };
   const opened: Connections[] = [];
   let doubt = () => {};
   const connect = (name: string, config: pg.PoolConfig) => {
-    const connections = openConnections(name, {
-      connectionString: databaseUrl,
-      ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      connectionTimeoutMillis: postgres.connectTimeoutMs,
-      types: numbersAsNumbers,
-      ...config,
-    });
+    const connections = openConnections(name, { ...common, ...config });
     connections.pool.on('error', () => doubt());
     opened.push(connections);
     return connections;
@@ -131,11 +136,28 @@ export async function openPostgresStore(
   const commits = new Commits();
   await commits.forget(db);
 
+  const listener =
+    hear === undefined
+      ? undefined
+      : new Listener({
+          open: () =>
+            new pg.Client({
+              ...common,
+              connectionString: hear.databaseUrl ?? databaseUrl,
+              query_timeout: listeningLimit,
+            }),
+          notify: async (channel, payload) => {
+            await sql`select pg_notify(${channel}, ${payload})`.execute(sharingDb);
+          },
+          onHearing: hear.onHearing,
+        });
+
   const over = new AbortController();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
   return {
     engine: 'postgres',
+    hearing: listener,
     read: kyselyOver(connections, true),
     run<Name extends CommandName>(name: Name, args: Args<Name>) {
       if (closed !== undefined) return Promise.reject(new Error('the store is closed'));
@@ -164,6 +186,7 @@ export async function openPostgresStore(
     close() {
       closed ??= Promise.allSettled(running).then(async () => {
         over.abort();
+        await listener?.stop();
         // One that cannot be asked keeps them for a while.
         await commits.forget(db).catch(() => {});
         await end();

@@ -1,0 +1,57 @@
+/** What has changed lately, wherever it was done. */
+export interface News {
+  /** Keys that may do something else now, by the number of their token; their leases may be recalled. */
+  tokens: ReadonlySet<number>;
+  /** Users whose keys may do something else now. */
+  users: ReadonlySet<number>;
+  /** Keys of which leases of quota are recalled. */
+  leases: ReadonlySet<number>;
+  /** So much that nobody has kept count: any key may have changed. */
+  flood: boolean;
+}
+
+/** How changes are heard of that other gateways make. */
+export interface Hearing {
+  /**
+   * Undefined: news may be missed now. What was looked up in one era can be believed in it as long as no news says
+   * otherwise: none was missed in between.
+   */
+  readonly era: number | undefined;
+  /** Calls `hear` with what is new, until the function that it gives is called. */
+  subscribe(hear: (news: News) => void): () => void;
+}
+
+/** So many of a kind are told one by one. */
+const mostTold = 1_000;
+
+/** Gathers what is announced, so that a flood of changes is told as little. */
+export class NewsGathering {
+  #news = { tokens: new Set<number>(), users: new Set<number>(), leases: new Set<number>(), flood: false };
+
+  /** Takes an announcement, as the database's triggers write it; false: it is none. */
+  add(payload: string): boolean {
+    const [kind = '', number = ''] = payload.split(' ');
+    const id = Number(number);
+    const news = this.#news;
+    const sets: Readonly<Record<string, Set<number>>> = {
+      token: news.tokens,
+      user: news.users,
+      lease: news.leases,
+    };
+    const set = sets[kind];
+    if (set === undefined || !Number.isSafeInteger(id)) return false;
+    if (!news.flood) set.add(id);
+    if (set.size > mostTold) {
+      news.flood = true;
+      for (const one of Object.values(sets)) one.clear();
+    }
+    return true;
+  }
+
+  /** What has been gathered since the last time. */
+  take(): News {
+    const news = this.#news;
+    this.#news = { tokens: new Set(), users: new Set(), leases: new Set(), flood: false };
+    return news;
+  }
+}
