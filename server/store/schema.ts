@@ -235,7 +235,10 @@ export interface RequestLogTable {
   unlimited: Generated<0 | 1 | null>;
 }
 
-/** How many entries the log has of each key and model in each bucket of 2^14 numbers. The database keeps it itself. */
+/**
+ * How many entries the log has of each key and model in each bucket of 2^14 numbers. The database keeps it itself. On PostgreSQL
+ * `first_day` and `last_day` say besides from which day to which one they are; null: none has a day.
+ */
 export interface LogCountsTable {
   user_id: number;
   /** `id >> 14` of the entries. */

@@ -193,6 +193,24 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     expect(exported.parts).toEqual(asked);
     const figures = await explain(() => showFigures(db, { by: ['hour'], since, until }));
     expect(figures.parts).toEqual(asked);
+    const page = await explain(() =>
+      searchLog(db, { userId: token.userId, keyword: '', offset: 0, limit: 5 }),
+    );
+    // All of them are in one bucket; the partitions of other days are not looked at.
+    expect(page.parts).toEqual([
+      ...Array.from({ length: 9 }, (_, index) => partitionOf(today - 1 + index)),
+      'request_log_before',
+    ]);
+    const other = await makeToken(store, { unlimitedQuota: true });
+    await book({ ...call('other', 1), tokenId: other.id, userId: other.userId });
+    const own = await explain(() =>
+      searchLog(db, { userId: other.userId, keyword: '', offset: 0, limit: 5 }),
+    );
+    expect(own.parts).toEqual([partitionOf(today), 'request_log_before']);
+    const named = await explain(() =>
+      searchLog(db, { userId: other.userId, keyword: 'a key', offset: 0, limit: 5 }),
+    );
+    expect(named.parts).toEqual([partitionOf(today), 'request_log_before']);
     await pool.query('set enable_seqscan = off');
     const byId = await explain(() =>
       searchLog(db, { userId: token.userId, keyword: 'req_019a00000000', offset: 0, limit: 20 }),

@@ -1,4 +1,5 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { onDays, onDaysOrUndated } from '../log-days.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 
@@ -80,19 +81,24 @@ async function namesLike(db: Kysely<Database>, userId: number, keyword: string):
 /** At least the time within a request id, so that few have the same beginning. */
 const beginningOfId = /^req_[0-9a-f]{12,32}(\.\d{0,9})?$/;
 
-/** The numbers of the entries whose request id begins with the keyword, the newest first. */
-async function idsLike(db: Kysely<Database>, userId: number, keyword: string): Promise<number[]> {
+interface Found {
+  id: number;
+  /** 0 on SQLite. */
+  day: number;
+}
+
+/** The entries whose request id begins with the keyword, the newest first. */
+async function idsLike(db: Kysely<Database>, userId: number, keyword: string): Promise<Found[]> {
   if (!beginningOfId.test(keyword)) return [];
   const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
   const id = sql.ref('request_id');
   const rows = await db
     .selectFrom('request_log')
-    .select(['id', 'user_id'])
+    .select(['id', 'user_id', (isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day')])
     // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
     .where(sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`)
     .execute();
-  const own = rows.filter((row) => row.user_id === userId).map(({ id: number }) => number);
-  return own.sort((left, right) => right - left);
+  return rows.filter((row) => row.user_id === userId).sort((left, right) => right.id - left.id);
 }
 
 /** A page of what the names find; of everything without. */
@@ -104,7 +110,7 @@ async function pageOf(
   if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
   const buckets = await db
     .selectFrom('log_counts as c')
-    .select(['bucket', sql<number>`sum(entries)`.as('entries')])
+    .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...daysOfBucket(db)])
     .where('user_id', '=', userId)
     .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
     .groupBy('bucket')
@@ -114,19 +120,46 @@ async function pageOf(
   const window = windowOf(buckets, offset, limit);
   if (window === undefined) return { entries: [], total };
   const { first, last, skip } = window;
+  const days = daysOf(
+    db,
+    buckets.filter(({ bucket }) => bucket >= last && bucket <= first),
+  );
   const page =
     names === undefined
       ? entries(db)
           .where('user_id', '=', userId)
           .where('id', '>=', last * bucketSize)
           .where('id', '<', (first + 1) * bucketSize)
+          .where(days)
           .orderBy('id', 'desc')
           .limit(limit)
           .offset(skip)
       : entries(db)
-          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, limit }))
+          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, limit, days }))
+          .where(days)
           .orderBy('id', 'desc');
   return told(await page.execute(), offset, total);
+}
+
+interface BucketDays {
+  first_day: number | null;
+  last_day: number | null;
+}
+
+/** On PostgreSQL the counts know from which day to which one their entries are; null: of none. */
+function daysOfBucket(db: Kysely<Database>) {
+  const [first, last] = isPostgres(db)
+    ? [sql<number | null>`min(first_day)`, sql<number | null>`max(last_day)`]
+    : [sql<null>`null`, sql<null>`null`];
+  return [first.as('first_day'), last.as('last_day')] as const;
+}
+
+/** That an entry is of one of the days that some buckets have. */
+function daysOf(db: Kysely<Database>, buckets: readonly BucketDays[]): RawBuilder<SqlBool> {
+  const known = (days: readonly (number | null)[]) => days.filter((day) => day !== null);
+  const first = known(buckets.map(({ first_day: day }) => day));
+  const last = known(buckets.map(({ last_day: day }) => day));
+  return onDaysOrUndated(db, Math.min(...first), Math.max(...last));
 }
 
 /** Meanwhile more may have come: a total is never less than what is shown. */
@@ -161,7 +194,16 @@ function idsInBuckets(
     last,
     skip,
     limit,
-  }: { userId: number; names: Names; first: number; last: number; skip: number; limit: number },
+    days,
+  }: {
+    userId: number;
+    names: Names;
+    first: number;
+    last: number;
+    skip: number;
+    limit: number;
+    days: RawBuilder<SqlBool>;
+  },
 ) {
   // SQLite keeps to the order of a cross join.
   return db
@@ -176,6 +218,7 @@ function idsInBuckets(
     .whereRef('l.model_name', '=', 'c.model_name')
     .where(sql<SqlBool>`l.id >= c.bucket * ${sql.lit(bucketSize)}`)
     .where(sql<SqlBool>`l.id < (c.bucket + 1) * ${sql.lit(bucketSize)}`)
+    .where(days)
     .orderBy('l.id', 'desc')
     .limit(limit)
     .offset(skip);
@@ -185,13 +228,16 @@ function idsInBuckets(
 async function pageOfIds(
   db: Kysely<Database>,
   { offset, limit }: LogSearch,
-  ids: readonly number[],
+  found: readonly Found[],
 ): Promise<LogPage> {
-  const shown = ids.slice(offset, offset + limit);
+  const shown = found.slice(offset, offset + limit);
+  const ids = shown.map(({ id }) => id);
+  const days = shown.map(({ day }) => day);
   const page = entries(db)
-    .where(oneOf(db, sql.ref('id'), shown))
+    .where(oneOf(db, sql.ref('id'), ids))
+    .where(onDays(db, Math.min(...days), Math.max(...days)))
     .orderBy('id', 'desc');
-  return { entries: await page.execute(), total: ids.length };
+  return { entries: await page.execute(), total: found.length };
 }
 
 /** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
@@ -199,8 +245,9 @@ async function pageOfBoth(
   db: Kysely<Database>,
   { userId, offset, limit }: LogSearch,
   names: Names,
-  ids: readonly number[],
+  begun: readonly Found[],
 ): Promise<LogPage> {
+  const ids = begun.map(({ id }) => id);
   const found = db
     .selectFrom('request_log as c')
     .where('user_id', '=', userId)
