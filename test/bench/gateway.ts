@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import manifest from '../../package.json' with { type: 'json' };
 import { openStore } from '../../server/store/open-store.ts';
+import type { StoreOptions } from '../../server/store/store.ts';
 import { ServerProcess } from './processes.ts';
 
 export const gatewayKey = 'sk-benchmark-0123456789abcdef';
@@ -31,6 +32,7 @@ export async function startGateway(
   profileFolder: string | undefined,
   protocols: readonly string[] = ['native'],
   environment: Readonly<Record<string, string>> = {},
+  core: 'measured' | 'all' = 'measured',
 ): Promise<RunningGateway> {
   const folder = await mkdtemp(join(tmpdir(), 'unigate-bench-'));
   const dataDir = join(folder, 'data');
@@ -49,7 +51,7 @@ export async function startGateway(
   try {
     const server = await ServerProcess.start({
       module: main,
-      core: 'measured',
+      core,
       nodeOptions:
         profileFolder === undefined
           ? startOptions
@@ -72,7 +74,8 @@ export async function startGateway(
     });
     const stop: RunningGateway['stop'] = async (expected) => {
       await server.stop();
-      await checkBooks(dataDir, expected);
+      const databaseUrl = environment.DATABASE_URL;
+      await checkBooks({ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) }, expected);
       await remove();
     };
     return { server, stop, remove };
@@ -82,8 +85,11 @@ export async function startGateway(
   }
 }
 
-async function checkBooks(dataDir: string, expected: { answers: number; charged: number }): Promise<void> {
-  const store = await openStore({ dataDir });
+async function checkBooks(
+  options: StoreOptions,
+  expected: { answers: number; charged: number },
+): Promise<void> {
+  const store = await openStore(options);
   try {
     const { rows: states } = await sql<{ state: string; count: number; charged: number }>`
       select state, count(*) as count, sum(charged) as charged from (

@@ -10,17 +10,27 @@ import { measureRelay } from './relay/relay.ts';
 import { relayMarkdown } from './relay/report.ts';
 import { machine, markdown } from './report.ts';
 import { disturbances, loadPerCore, startTargets, verdict } from './verdict.ts';
+import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
 const bodiesCase = 'bodies';
 const logsCase = 'logs';
 const observeCase = 'observe';
-const caseNames = [...cases.map(({ name }) => name), relayCase, bodiesCase, logsCase, observeCase];
+const workersCase = 'workers';
+const caseNames = [
+  ...cases.map(({ name }) => name),
+  relayCase,
+  bodiesCase,
+  logsCase,
+  observeCase,
+  workersCase,
+];
 
 const usage = `npm run bench -- [options]
-Measures the gateway against a proxy that checks nothing, and both against the upstream itself. Two cases run only when they
-are named: logs searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names one;
-observe measures what metrics and traces cost a small call.
+Measures the gateway against a proxy that checks nothing, and both against the upstream itself. Three cases run only when
+they are named: logs searches, adds up and exports a log of a million entries, on PostgreSQL too when DATABASE_URL names one;
+observe measures what metrics and traces cost a small call; workers measures a small call on two workers against one, on the
+PostgreSQL that DATABASE_URL names, with nothing pinned to a core.
 
   --case NAME          only this case (repeatable): ${caseNames.join(', ')}
   --rounds N           interleaved rounds, default 6
@@ -54,6 +64,12 @@ function positive(name: 'rounds' | 'seconds' | 'connections' | 'processes'): num
   throw new Error(`--${name} must be a positive number, not ${values[name]}`);
 }
 
+function database(): string {
+  const url = process.env.DATABASE_URL;
+  if (url) return url;
+  throw new Error('--case workers needs DATABASE_URL');
+}
+
 async function run(): Promise<string> {
   const sizes = {
     rounds: positive('rounds'),
@@ -76,6 +92,9 @@ async function run(): Promise<string> {
   // It fills a database of a million entries, so it is run when it is asked for only.
   const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : undefined;
   const observed = values.case?.includes(observeCase) ? await measureObserve(options) : [];
+  const workers = values.case?.includes(workersCase)
+    ? await measureWorkers({ ...options, databaseUrl: database() })
+    : [];
   const targets = [
     ...http.flatMap((one) => one.targets),
     ...(starts.length > 0 ? startTargets(starts) : []),
@@ -99,6 +118,7 @@ async function run(): Promise<string> {
         bodies,
         logs,
         observed,
+        workers,
       },
       null,
       2,
@@ -112,6 +132,7 @@ async function run(): Promise<string> {
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
     ...(logs === undefined ? [] : [logSearchMarkdown(logs)]),
     ...(observed.length > 0 ? [observeMarkdown(observed)] : []),
+    ...(workers.length > 0 ? [workersMarkdown(workers)] : []),
   ].join('\n\n');
 }
 

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Preloaded into every measured process: answers what it used so far, and how long its event loop stood still. */
@@ -35,26 +36,29 @@ function watch(): void {
   }, resolution).unref();
 }
 
-process.on('message', (question: Question) => {
-  if (question === 'cpu') {
-    const { user, system } = process.cpuUsage();
-    const main = process.threadCpuUsage();
-    const used: CpuUsed = { cpuMicroseconds: user + system, mainMicroseconds: main.user + main.system };
-    process.send?.(used);
-    return;
-  }
-  if (question === 'memory') {
-    // There only where the process was started with --expose-gc.
-    globalThis.gc?.();
-    process.send?.({ residentBytes: process.memoryUsage.rss() });
-    return;
-  }
-  if (!watching) watch();
-  const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: maxCpu / 1000 };
-  delays.reset();
-  maxCpu = 0;
-  process.send?.(turn);
-});
-process.on('disconnect', () => process.exit(1));
-// It must not keep the process alive.
-process.channel?.unref();
+// A worker has a channel of its own, which is not the benchmark's.
+if (cluster.isPrimary) {
+  process.on('message', (question: Question) => {
+    if (question === 'cpu') {
+      const { user, system } = process.cpuUsage();
+      const main = process.threadCpuUsage();
+      const used: CpuUsed = { cpuMicroseconds: user + system, mainMicroseconds: main.user + main.system };
+      process.send?.(used);
+      return;
+    }
+    if (question === 'memory') {
+      // There only where the process was started with --expose-gc.
+      globalThis.gc?.();
+      process.send?.({ residentBytes: process.memoryUsage.rss() });
+      return;
+    }
+    if (!watching) watch();
+    const turn: LongestTurn = { delayMs: Math.max(0, delays.max / 1e6 - resolution), cpuMs: maxCpu / 1000 };
+    delays.reset();
+    maxCpu = 0;
+    process.send?.(turn);
+  });
+  process.on('disconnect', () => process.exit(1));
+  // It must not keep the process alive.
+  process.channel?.unref();
+}

@@ -35,7 +35,8 @@ export function killAll(): void {
 interface StartOptions {
   /** Module in this folder, or a path. */
   module: string;
-  core: 'measured' | 'others';
+  /** `all`: wherever the system puts it. */
+  core: 'measured' | 'others' | 'all';
   arguments?: readonly string[];
   nodeOptions?: readonly string[];
   environment?: Readonly<Record<string, string>>;
@@ -52,7 +53,7 @@ function start({
 }: StartOptions): ChildProcess {
   const node = [...nodeOptions, module, ...more];
   const [command, ...rest] =
-    cores === undefined
+    cores === undefined || core === 'all'
       ? [process.execPath, ...node]
       : ['taskset', '-c', cores[core], process.execPath, ...node];
   const child = spawn(command ?? '', rest, {
@@ -172,8 +173,8 @@ export class LoadProcess<Request extends object, Result> {
   readonly #child: ChildProcess;
 
   /** @param module in this folder */
-  constructor(module: string) {
-    this.#child = start({ module: here(module), core: 'others' });
+  constructor(module: string, core: StartOptions['core'] = 'others') {
+    this.#child = start({ module: here(module), core });
   }
 
   /** @throws Error when an answer was not as it must be. */

@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import pg from 'pg';
+import { cases, characters } from './cases.ts';
+import { type RunningGateway, startGateway } from './gateway.ts';
+import type { LoadRequest, LoadResult } from './load.ts';
+import { here, LoadProcess, ServerProcess } from './processes.ts';
+import { table } from './report.ts';
+import { checkOne, requestText } from './rounds.ts';
+import { median } from './verdict.ts';
+
+const counts = [1, 2] as const;
+
+export interface WorkersOptions {
+  rounds: number;
+  seconds: number;
+  connections: number;
+  /** The gateway's main module. */
+  server: string;
+  /** The PostgreSQL database to make schemas in. */
+  databaseUrl: string;
+}
+
+/** A small call on so many workers, which share all cores with the upstream, the load tool and the database. */
+export interface WorkersResult {
+  workers: number;
+  /** Median over rounds. */
+  requestsPerSecond: number;
+  /** Median ratio to one worker in the same round. */
+  requestsRatio: number;
+  /** Of all processes of the gateway, for one call, in microseconds. */
+  cpuMicroseconds: number;
+  p99Ms: number;
+  /** Resident memory of all processes of the gateway after the rounds. */
+  residentMb: number;
+}
+
+const warmUpSeconds = 5;
+/** Ticks of Linux's CPU times, in microseconds. */
+const tick = 10_000;
+
+/** Measures a small call with one worker and with two, interleaved. Nothing is pinned to a core. */
+export async function measureWorkers(options: WorkersOptions): Promise<WorkersResult[]> {
+  const [bench] = cases;
+  if (bench === undefined) throw new Error('there is no small call');
+  const database = new pg.Client({ connectionString: options.databaseUrl });
+  await database.connect();
+  const upstream = await ServerProcess.start({ module: here('upstream.ts'), core: 'all' });
+  const load = new LoadProcess<LoadRequest, LoadResult>('load.ts', 'all');
+  const request = requestText(bench);
+  const gateways: { workers: number; schema: string; running: RunningGateway; answers: number }[] = [];
+  const measured = counts.map(() => [] as (LoadResult & { cpu: number })[]);
+  try {
+    let bodyBytes = 0;
+    const round = async (gateway: (typeof gateways)[number], seconds: number) => {
+      const { server } = gateway.running;
+      const before = used(server).cpuMicroseconds;
+      const { port } = server;
+      const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
+      gateway.answers += result.answers;
+      return { ...result, cpu: (used(server).cpuMicroseconds - before) / result.answers };
+    };
+    for (const workers of counts) {
+      const schema = `bench_${randomUUID().replaceAll('-', '')}`;
+      await database.query(`create schema ${schema}`);
+      const url = new URL(options.databaseUrl);
+      url.searchParams.set('options', `-csearch_path=${schema}`);
+      const environment = { DATABASE_URL: url.href, WORKERS: String(workers) };
+      const running = await startGateway(
+        options.server,
+        upstream.origin,
+        undefined,
+        ['native'],
+        environment,
+        'all',
+      );
+      const gateway = { workers, schema, running, answers: 1 };
+      gateways.push(gateway);
+      bodyBytes = await checkOne(`${workers} workers`, running.server, bench);
+      await round(gateway, warmUpSeconds);
+    }
+    for (let index = 0; index < options.rounds; index += 1)
+      for (const [place, gateway] of gateways.entries())
+        measured[place]?.push(await round(gateway, options.seconds));
+    const residents = gateways.map(({ running }) => used(running.server).residentMb);
+    for (const { running, answers } of gateways)
+      await running.stop({ answers, charged: answers * characters });
+    await Promise.all([upstream.stop(), load.stop()]);
+    const rate = ({ answers, seconds }: LoadResult) => answers / seconds;
+    return counts.map((workers, place) => {
+      const rounds = measured[place] ?? [];
+      const one = measured[0] ?? [];
+      return {
+        workers,
+        requestsPerSecond: median(rounds.map(rate)),
+        requestsRatio: median(
+          rounds.map((result, index) => {
+            const base = one[index];
+            return base === undefined ? Number.NaN : rate(result) / rate(base);
+          }),
+        ),
+        cpuMicroseconds: median(rounds.map(({ cpu }) => cpu)),
+        p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+        residentMb: residents[place] ?? Number.NaN,
+      };
+    });
+  } finally {
+    await Promise.all(gateways.map(({ running }) => running.remove()));
+    for (const { schema } of gateways) await database.query(`drop schema if exists ${schema} cascade`);
+    await database.end();
+  }
+}
+
+/** What a gateway's processes have used so far, as Linux tells it. */
+function used({ pid }: ServerProcess): { cpuMicroseconds: number; residentMb: number } {
+  const all = [pid, ...childrenOf(pid)];
+  let cpuMicroseconds = 0;
+  let residentMb = 0;
+  for (const one of all) {
+    // The name of the program stands in brackets and may hold blanks.
+    const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+      .map(Number);
+    cpuMicroseconds += ((fields[11] ?? 0) + (fields[12] ?? 0)) * tick;
+    const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1];
+    residentMb += Number(kilobytes) / 1_000;
+  }
+  return { cpuMicroseconds, residentMb };
+}
+
+function childrenOf(pid: number | undefined): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
+}
+
+export function workersMarkdown(results: readonly WorkersResult[]): string {
+  const rows = results.map((one) => [
+    String(one.workers),
+    one.requestsPerSecond.toFixed(0),
+    one.requestsRatio.toFixed(2),
+    one.cpuMicroseconds.toFixed(0),
+    one.p99Ms.toFixed(1),
+    one.residentMb.toFixed(0),
+  ]);
+  const head = ['workers', 'requests/s', 'against one', 'CPU a call, µs', 'p99, ms', 'resident, MB'];
+  const shared = `A small call on PostgreSQL; the workers share ${availableParallelism()} cores with the load tool, the upstream and, if it is here, the database.`;
+  return `${shared}\n\n${table(head, rows)}`;
+}
