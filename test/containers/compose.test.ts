@@ -33,7 +33,7 @@ test('compose.yaml follows the Compose Specification', () => {
 
 test('the gateways differ in nothing but their name, and outlive their own grace when they are stopped', () => {
   expect(at('services', 'gateway-1')).toEqual(at('services', 'gateway-2'));
-  expect(at('services', 'gateway-1', 'stop_grace_period')).toBe('45s');
+  expect(at('services', 'gateway-1', 'stop_grace_period')).toBe('50s');
   const environment = at('services', 'gateway-1', 'environment') as Record<string, string>;
   expect(environment.DATABASE_URL).toMatch(
     /^postgres:\/\/unigate:\$\{POSTGRES_PASSWORD:\?.+\}@postgres:5432\/unigate$/,
