@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { killAll } from '../bench/processes.ts';
-import { countOf } from './open-files.ts';
-import { type SoakReport, soak } from './soak.ts';
+import { inWords } from './report.ts';
+import { soak } from './soak.ts';
 
 const usage = `npm run soak -- --minutes N [options]
 Has customers do all that they can to gateways of their own with throw-away data, disturbs and kills gateways meanwhile, and ends in a verdict:
@@ -59,27 +59,6 @@ function whole(option: string, given: string, most: number): number {
   if (!(Number.isInteger(number) && number >= 1 && number <= most))
     throw new Error(`--${option} must be a whole number from 1 to ${most}, not ${given}.`);
   return number;
-}
-
-function inWords(report: SoakReport): string {
-  const { engine, seed, seconds, calls, tasks, kills, outcomes, slowest, books, footprints, judged, faults } =
-    report;
-  const figures = footprints.map(({ warm, end }, index) =>
-    [
-      `gateway ${index + 1}: resident ${warm.residentMb.toFixed(1)} MB after warm-up, ${end.residentMb.toFixed(1)} at the end`,
-      `; open files ${countOf(warm.openFiles)}, ${countOf(end.openFiles)}${judged.memory ? '' : '; too short to judge memory'}`,
-    ].join(''),
-  );
-  return [
-    ...Object.entries(outcomes).map(([name, count]) => `${String(count).padStart(8)}  ${name}`),
-    `${engine}, seed ${seed}, ${seconds} s: ${calls} requests, ${tasks} tasks, ${kills} kills`,
-    `the slowest answer took ${(slowest.ms / 1_000).toFixed(1)} s: ${slowest.kind}`,
-    `granted ${books.granted} = left ${books.left} + held ${books.held} + leased ${books.leased} + spent ${books.spent}`,
-    ...figures,
-    ...(faults.length === 0
-      ? ['passed']
-      : [`FAILED, ${faults.length} faults:`, ...faults.map((one) => `- ${one}`)]),
-  ].join('\n');
 }
 
 try {

@@ -8,8 +8,9 @@ import { changedInputs } from './sandbox-changes.ts';
 import { type Report, tally, together } from './tally.ts';
 
 /**
- * `npm test`: everything that must hold. The static checks run beside the first tests, and one that fails ends it all. The
- * sandbox's own tests are left out while nothing that they look at has changed, but in CI or with `--all`.
+ * `npm test`: everything that must hold. The static checks run beside the first tests, and one that fails ends it all; two
+ * minutes of soak go on beside both. The sandbox's own tests are left out while nothing that they look at has changed, but in CI
+ * or with `--all`.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const env = {
@@ -43,6 +44,9 @@ const staticSteps: readonly Step[] = [
   },
 ];
 
+/** Beside everything else from the first moment, since it takes minutes and little of the machine. */
+const soak: Step = { title: 'two minutes of soak', command: ['node', 'test/soak/two-minutes.ts'] };
+
 interface Outcome {
   code: number;
   output: string;
@@ -72,18 +76,19 @@ function run(
   });
 }
 
+/** Runs a step and tells how it went, with its output where it failed. */
+async function passes(step: Step, signal?: AbortSignal): Promise<boolean> {
+  const begun = performance.now();
+  const { code, output } = await run(step, { signal });
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  if (code === 0) console.log(`ok      ${step.title} (${seconds} s)`);
+  else console.log(`FAILED  ${step.title}: ${step.command.join(' ')}\n${output}`);
+  return code === 0;
+}
+
 /** Gives the title of the first that fails; no other is begun then. */
 async function runStatic(): Promise<string | undefined> {
-  for (const step of staticSteps) {
-    const begun = performance.now();
-    const { code, output } = await run(step);
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    if (code !== 0) {
-      console.log(`FAILED  ${step.title}: ${step.command.join(' ')}\n${output}`);
-      return step.title;
-    }
-    console.log(`ok      ${step.title} (${seconds} s)`);
-  }
+  for (const step of staticSteps) if (!(await passes(step))) return step.title;
   return undefined;
 }
 
@@ -139,6 +144,7 @@ async function sandboxIsDue(): Promise<boolean> {
 async function main(): Promise<number> {
   const due = await sandboxIsDue();
   const over = new AbortController();
+  const soaked = passes(soak, over.signal).catch(() => false);
   const tests = runTests(['unit', ...(due ? ['sandbox'] : [])], over.signal).catch((error: unknown) => {
     if (over.signal.aborted) return undefined;
     throw error;
@@ -146,6 +152,7 @@ async function main(): Promise<number> {
   const failed = await runStatic();
   if (failed !== undefined) over.abort();
   const outcome = await tests;
+  const soakPassed = await soaked;
   if (failed !== undefined || outcome === undefined) {
     console.log(`stopped before the end of the tests: ${failed}`);
     return 1;
@@ -153,7 +160,7 @@ async function main(): Promise<number> {
   if (!due)
     console.log("left out: the sandbox's own tests, since nothing they look at has changed (-- --all)");
   for (const line of outcome.lines) console.log(line);
-  return outcome.code;
+  return soakPassed ? outcome.code : outcome.code || 1;
 }
 
 try {
