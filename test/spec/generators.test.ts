@@ -11,8 +11,8 @@ import {
   refName,
 } from '../../openapi/tools/document.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { type Called, programs } from '../support/generated-calls.ts';
-import { exportedTypes, generators, problemsOf } from '../support/generators.ts';
+import { type Called, eventsProgram, programs, type Spoken } from '../support/generated-calls.ts';
+import { exportedTypes, generateEvents, generators, problemsOf } from '../support/generators.ts';
 
 // Each generator reads the whole contract, and the compiler all that it makes of it.
 vi.setConfig({ testTimeout: 120_000 });
@@ -55,13 +55,23 @@ const handshakes = () =>
 /** Beside the types of the contract stand those of the client that a generator makes. */
 const ofTheClient = /^(Full)?RequestParams at /;
 
+/**
+ * What the generator for OpenAPI 3.0 does not know: a header and its schema that have one name, a field that several parts
+ * of an `allOf` describe, and items that are one of several kinds.
+ */
+const beyondIt =
+  /\bWebhook(Id|Signature|Timestamp)\b|Duplicate identifier 'model'|^Model3d(Input|Request) at "[.a-z]*images\[\]"/;
+
+/** The generator for events has no word for a field that is always null. */
+const alwaysNull = /^\w+ at ("\.(output\.)?(data|type)"( \| )?)+$/;
+
 describe.each(Object.entries(generators))('%s', (name, generate) => {
   const program = programs[name];
   let own: string;
   let types: string;
   beforeAll(async () => {
     own = await mkdtemp(join(folder, `${name}-`));
-    types = await generate({ file, json, baseUrl: gateway.url }, own);
+    types = await generate({ file, json, file30: generated('openapi-3.0.json'), baseUrl: gateway.url }, own);
   }, 120_000);
 
   test('makes whole types of the contract, and compiles', async () => {
@@ -70,7 +80,9 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
     if (program !== undefined) await writeFile(join(own, 'call.ts'), program);
     const problems = await problemsOf(types, own, program === undefined ? [] : [join(own, 'call.ts')]);
     const meant = (problem: string) =>
-      ofTheClient.test(problem) || handshakes().some((handshake) => problem.startsWith(handshake));
+      ofTheClient.test(problem) ||
+      (name === 'openapi-typescript-codegen' && beyondIt.test(problem)) ||
+      handshakes().some((handshake) => problem.startsWith(handshake));
     expect(problems.filter((problem) => !meant(problem))).toEqual([]);
   });
 
@@ -85,6 +97,38 @@ describe.each(Object.entries(generators))('%s', (name, generate) => {
     expect(models).toContain('gamma3.0-video-prime');
     expect(bytes).toBeGreaterThan(1000);
     expect(task.polled).toBe(task.made);
+  });
+});
+
+describe('modelina, from the events', () => {
+  let own: string;
+  let types: string;
+  let events: JsonObject;
+  beforeAll(async () => {
+    own = await mkdtemp(join(folder, 'modelina-'));
+    events = JSON.parse(await readFile(generated('asyncapi.json'), 'utf8')) as JsonObject;
+    types = await generateEvents(events, own);
+  }, 120_000);
+
+  test('makes whole types of the messages, and compiles', async () => {
+    const names = exportedTypes(await readFile(types, 'utf8'));
+    const { messages } = events.components as { messages: JsonObject };
+    const payloads = objects(messages).map(([, { payload }]) => refName((payload as { $ref: string }).$ref));
+    expect(names).toEqual(expect.arrayContaining(payloads));
+    const program = join(own, 'speak.ts');
+    await writeFile(program, eventsProgram);
+    const problems = await problemsOf(types, own, [program]);
+    expect(problems.filter((problem) => !alwaysNull.test(problem))).toEqual([]);
+  });
+
+  test('makes types over which a program speaks on the socket', async () => {
+    const outfile = join(own, 'speak.mjs');
+    const entry = { contents: eventsProgram, resolveDir: own, loader: 'ts' } as const;
+    await build({ stdin: entry, outfile, bundle: true, format: 'esm', platform: 'node' });
+    const { speak } = (await import(outfile)) as { speak(baseUrl: string, key: string): Promise<Spoken> };
+    const { bytes, types: said } = await speak(gateway.url, gateway.key);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(said).toEqual(expect.arrayContaining(['response.created', 'response.done', 'session.finished']));
   });
 });
 

@@ -83,4 +83,62 @@ export async function call(_: string, key: string) {
   };
 }
 `,
+  'openapi-typescript-codegen': `import { ModelsService, OpenAPI, SpeechService, VideoService } from './openapi-typescript-codegen';
+
+export async function call(baseUrl: string, key: string) {
+  Object.assign(OpenAPI, { BASE: baseUrl, TOKEN: key });
+  const models = await ModelsService.listModels();
+  // Its client reads what is not JSON as text, whatever the type says.
+  const audio: unknown = await SpeechService.createSpeech({ requestBody: ${speech} });
+  const made = await VideoService.createVideo({ requestBody: ${video} });
+  const polled = await VideoService.getVideo({ taskId: made.id });
+  return {
+    models: models.data.map(({ id }) => id),
+    bytes: String(audio).length,
+    task: { made: made.id, polled: polled.id },
+  };
+}
+`,
 };
+
+/** What the program of the events gives: the bytes of some speech, and the types of what the server said. */
+export interface Spoken {
+  bytes: number;
+  types: string[];
+}
+
+/** A conversation on the realtime socket over the types of the events in `events.ts` beside it. */
+export const eventsProgram = `import type {
+  InputTextBufferAppend, InputTextBufferCommit, Realtime, SessionFinish, SessionUpdate,
+} from './events';
+
+type ClientEvent = SessionUpdate | InputTextBufferAppend | InputTextBufferCommit | SessionFinish;
+
+export function speak(baseUrl: string, key: string): Promise<{ bytes: number; types: string[] }> {
+  const url = baseUrl.replace('http', 'ws') + '/v1/realtime?model=alpha3-tts-flash-realtime';
+  const socket = new WebSocket(url, ['realtime', 'openai-insecure-api-key.' + key]);
+  const send = (event: ClientEvent) => socket.send(JSON.stringify(event));
+  const types: string[] = [];
+  let bytes = 0;
+  return new Promise((resolve, reject) => {
+    socket.onerror = () => reject(new Error('the socket failed'));
+    socket.onmessage = ({ data }) => {
+      const event = JSON.parse(String(data)) as Realtime;
+      types.push(event.type);
+      if (event.type === 'session.created') {
+        const session = { voice: 'Aria', mode: 'commit', response_format: 'pcm', sample_rate: 24000 } as const;
+        send({ type: 'session.update', event_id: 'event_1', session });
+      } else if (event.type === 'session.updated') {
+        send({ type: 'input_text_buffer.append', event_id: 'event_2', text: 'Good morning.' });
+        send({ type: 'input_text_buffer.commit', event_id: 'event_3' });
+      } else if (event.type === 'response.audio.delta') bytes += atob(event.delta).length;
+      else if (event.type === 'response.done') send({ type: 'session.finish', event_id: 'event_4' });
+      else if (event.type === 'error') reject(new Error(event.error.message));
+      else if (event.type === 'session.finished') {
+        socket.close();
+        resolve({ bytes, types });
+      }
+    };
+  });
+}
+`;

@@ -8,10 +8,11 @@ import { httpTypesSource } from '../../openapi/tools/http-types.ts';
 
 const run = promisify(execFile);
 
-/** A document, kept in a file and read from it, and the address of the gateway that a client is to call. */
+/** A document, kept in a file and read from it, its copy in OpenAPI 3.0, and the address of the gateway that a client is to call. */
 interface Source {
   file: string;
   json: JsonObject;
+  file30: string;
   baseUrl: string;
 }
 
@@ -44,6 +45,23 @@ interface Packages {
       input: { target: string };
       output: { target: string; mode: 'single'; client: 'fetch'; baseUrl: string };
     }): Promise<unknown>;
+  };
+  'openapi-typescript-codegen': {
+    generate(options: {
+      input: string;
+      output: string;
+      httpClient: 'fetch';
+      useOptions: boolean;
+      useUnionTypes: boolean;
+    }): Promise<void>;
+  };
+  '@asyncapi/modelina': {
+    TypeScriptGenerator: new (options: {
+      modelType: 'interface';
+      enumType: 'union';
+      rawPropertyNames: boolean;
+      processorOptions: { interpreter: { ignoreAdditionalProperties: boolean } };
+    }) => { generate(document: JsonObject): Promise<{ result: string }[]> };
   };
   '@kubb/core': {
     build(options: {
@@ -97,6 +115,13 @@ export const generators: Readonly<Record<string, Generator>> = {
     await generate({ input: { target: file }, output: { target, mode: 'single', client: 'fetch', baseUrl } });
     return target;
   },
+  // It speaks OpenAPI 3.0 and nothing newer.
+  'openapi-typescript-codegen': async ({ file30 }, folder) => {
+    const { generate } = await load('openapi-typescript-codegen');
+    const output = join(folder, 'openapi-typescript-codegen');
+    await generate({ input: file30, output, httpClient: 'fetch', useOptions: true, useUnionTypes: true });
+    return join(output, 'index.ts');
+  },
   kubb: async ({ file }, folder) => {
     const [{ build }, { pluginOas }, { pluginTs }] = await Promise.all([
       load('@kubb/core'),
@@ -117,6 +142,22 @@ export const generators: Readonly<Record<string, Generator>> = {
   },
 };
 
+/** Writes the types of the events of an AsyncAPI document into a folder; returns the file. */
+export async function generateEvents(document: JsonObject, folder: string): Promise<string> {
+  const { TypeScriptGenerator } = await load('@asyncapi/modelina');
+  const generator = new TypeScriptGenerator({
+    modelType: 'interface',
+    enumType: 'union',
+    rawPropertyNames: true,
+    // Unknown fields pass; without this each type would have a field of that name.
+    processorOptions: { interpreter: { ignoreAdditionalProperties: true } },
+  });
+  const models = await generator.generate(document);
+  const file = join(folder, 'events.ts');
+  await writeFile(file, models.map(({ result }) => `export ${result}\n`).join(''));
+  return file;
+}
+
 /** Where a type is `any` or `unknown`, down to the fifth field; an open object's further fields are not looked at. */
 const collapsed = `
 type Collapsed<T, Depth extends 0[] = []> = unknown extends T ? ''
@@ -129,11 +170,12 @@ type Collapsed<T, Depth extends 0[] = []> = unknown extends T ? ''
 type Whole<Places extends never> = Places;
 `;
 
-/** The names of the types without parameters that a source exports. */
-export const exportedTypes = (source: string): string[] =>
-  [...source.matchAll(/^export (?:type|interface) (\w+)(?= *[={]| extends)/gm)].flatMap(
-    ([, name]) => name ?? [],
-  );
+/** The names of the types without parameters that a source exports, or that it hands on from other files. */
+export const exportedTypes = (source: string): string[] => {
+  const own = source.matchAll(/^export (?:type|interface) (\w+)(?= *[={]| extends)/gm);
+  const handedOn = source.matchAll(/^export type \{ (\w+) \} from/gm);
+  return [...new Set([...own, ...handedOn].flatMap(([, name]) => name ?? []))];
+};
 
 /**
  * What is wrong with the types of a file, and with programs that are compiled beside it: errors of the compiler, and each
