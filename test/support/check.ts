@@ -33,8 +33,12 @@ const compiled = join(root, 'node_modules/.cache/types.tsbuildinfo');
 
 const staticSteps: readonly Step[] = [
   { title: 'types', command: ['tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', compiled] },
-  { title: 'generated files', command: ['node', 'generate.ts', '--check'], folder: 'openapi/tools' },
-  { title: 'spec lint', command: ['redocly', 'lint'] },
+  // What does not pass the lint is not generated from either.
+  {
+    title: 'spec lint and generated files',
+    command: ['node', 'generate.ts', '--check'],
+    folder: 'openapi/tools',
+  },
   { title: 'event document', command: ['node', 'openapi/tools/check-asyncapi.ts'] },
   { title: 'code lint', command: ['oxlint', '--type-aware'] },
   { title: 'format', command: ['biome', 'check', '.'] },
