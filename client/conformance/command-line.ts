@@ -16,6 +16,9 @@ export interface Invocation {
   triggers: 'auto' | 'on' | 'off';
   admin: boolean;
   bodyLimitMb: number;
+  callbacksAt: string | undefined;
+  callbacksPort: number | undefined;
+  callbackSecret: string | undefined;
 }
 
 const text = { type: 'string' } as const;
@@ -34,6 +37,9 @@ const options = {
   triggers: text,
   admin: flag,
   'body-limit-mb': text,
+  'callbacks-at': text,
+  'callbacks-port': text,
+  'callback-secret': text,
   help: { ...flag, short: 'h' },
   version: { ...flag, short: 'V' },
 } as const;
@@ -54,6 +60,9 @@ Holds a server to the contract: every operation, what it takes and what it refus
   --triggers WHEN        whether [[words]] in a prompt make the server's sandbox fail: auto, on or off (default auto)
   --admin                lets the key of an admin change users and keys that the run has made
   --body-limit-mb N      largest body that the operator takes, 1 to 64 (default 64)
+  --callbacks-at URL     address at which the server reaches this machine (default: loopback for a server that is there)
+  --callbacks-port N     port to listen on for it, behind a tunnel or proxy (default: that of the address)
+  --callback-secret TEXT what the server signs callbacks with (or UNIGATE_CALLBACK_SECRET)
   -h, --help
   -V, --version
 
@@ -85,8 +94,16 @@ export function parseCommandLine(
   if (triggers !== 'auto' && triggers !== 'on' && triggers !== 'off')
     throw new UsageError(`--triggers: must be auto, on or off, not ${triggers}.`);
   const only = (values.only ?? []) as string[];
+  const baseUrl = given('base-url') ?? env.UNIGATE_BASE_URL;
+  const callbacksAt = given('callbacks-at');
+  const port = given('callbacks-port');
+  if (port !== undefined && callbacksAt === undefined)
+    throw new UsageError('--callbacks-port: needs --callbacks-at, the address that leads to it.');
   return {
-    baseUrl: address(given('base-url') ?? env.UNIGATE_BASE_URL),
+    baseUrl: address(
+      '--base-url',
+      baseUrl ?? missing('--base-url', 'the address of the server, or set UNIGATE_BASE_URL'),
+    ),
     key:
       given('key') ??
       env.UNIGATE_API_KEY ??
@@ -101,13 +118,15 @@ export function parseCommandLine(
     triggers,
     admin: values.admin === true,
     bodyLimitMb: number('--body-limit-mb', given('body-limit-mb'), 64, 1, 64),
+    callbacksAt: callbacksAt === undefined ? undefined : address('--callbacks-at', callbacksAt),
+    callbacksPort: port === undefined ? undefined : number('--callbacks-port', port, 0, 1, 65_535),
+    callbackSecret: given('callback-secret') ?? env.UNIGATE_CALLBACK_SECRET,
   };
 }
 
-function address(given: string | undefined): string {
-  if (given === undefined) missing('--base-url', 'the address of the server, or set UNIGATE_BASE_URL');
+function address(flagName: string, given: string): string {
   if (!URL.canParse(given) || !/^https?:$/.test(new URL(given).protocol))
-    throw new UsageError(`--base-url: must be an http or https address, not ${given}.`);
+    throw new UsageError(`${flagName}: must be an http or https address, not ${given}.`);
   return given;
 }
 

@@ -5,10 +5,11 @@ import { shownRefusals } from './asks/shown-codes.ts';
 import { successes } from './asks/successes.ts';
 import { triggered } from './asks/triggered.ts';
 import { dialogueChecks } from './checks/dialogues.ts';
+import { type Begun, beginLongChecks, longChecks } from './checks/early.ts';
 import { inferenceLimitProblems, realtimeLimitProblems } from './checks/event-limits.ts';
 import { boundedRequests, misshapenRequests, tryAll } from './checks/limits.ts';
 import { carryOutside, outsideOf } from './checks/outside.ts';
-import { spread } from './checks/spread.ts';
+import { spreadsOf, trySpread } from './checks/spread.ts';
 import { bundle, type DocumentedOperation, documentedOperations } from './contract/documented.ts';
 import { answerCells, errorCells, eventCells } from './report/coverage.ts';
 import type { Check, Report } from './report/results.ts';
@@ -18,6 +19,7 @@ import { quotaSince } from './subject/quota.ts';
 import { factsOf } from './subject/seen.ts';
 import { Unavailable } from './subject/unavailable.ts';
 import type { World } from './subject/world.ts';
+import type { Variation } from './wire/exchange.ts';
 
 export interface ConformanceOptions extends WorldOptions {
   /** Ids of operations, or areas; all when empty. */
@@ -30,13 +32,16 @@ export interface ConformanceOptions extends WorldOptions {
 
 /** What `only` names, with the operations that repeat it under other prefixes. */
 export function selected(only: readonly string[]): DocumentedOperation[] {
-  return [...documentedOperations.values()].filter(
+  const all = [...documentedOperations.values()].filter(
     (operation) =>
       only.length === 0 ||
       only.includes(factsOf(operation).area) ||
       only.includes(operation.id) ||
       only.includes(operation.aliasOf ?? ''),
   );
+  // A silence on a socket has lasted long enough when it is their turn.
+  const isSocket = ({ responses }: DocumentedOperation) => responses.some(({ status }) => status === 101);
+  return [...all.filter((one) => !isSocket(one)), ...all.filter(isSocket)];
 }
 
 /**
@@ -49,13 +54,15 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   const { world, cleanUp } = await openWorld(options);
   const checks: Check[] = [];
   const operations = selected(options.only);
+  const begun = beginLongChecks(operations, world);
   for (const operation of operations) {
     if (options.signal?.aborted === true) break;
-    const own = await checksOf(operation, world, options);
+    const own = await checksOf(operation, world, { ...options, begun });
     checks.push(...own);
     options.onOperation?.(operation, own);
   }
   const leftovers = await cleanUp.finish();
+  await world.receiver?.close();
   const skippedOf = (id: string, status: number) =>
     checks.find(
       (check) =>
@@ -82,11 +89,11 @@ export async function runConformance(options: ConformanceOptions): Promise<Repor
   };
 }
 
-/** The checks of one operation. */
+/** The checks of one operation; those that take long may have begun. */
 export async function checksOf(
   operation: DocumentedOperation,
   world: World,
-  { more }: Pick<ConformanceOptions, 'more'>,
+  { more, begun }: Pick<ConformanceOptions, 'more'> & { begun?: Begun },
 ): Promise<Check[]> {
   const checks: Check[] = [];
   const check = async (name: string, work: () => Promise<Outcome>) => {
@@ -103,6 +110,8 @@ export async function checksOf(
   ];
   for (const ask of asks) await check(ask.name, () => carryOut(world, operation, ask));
   for (const { name, work } of socketChecks(operation, world)) await check(name, work);
+  const long = begun?.get(operation.id) ?? longChecks(operation, world);
+  for (const { name, work } of long) await check(name, work);
   for (const one of outsideOf(operation)) await check(one.name, () => carryOutside(world, operation, one));
   if (operation.aliasOf !== undefined || (role !== undefined && !world.isAdmin)) return checks;
   // A key without quota gets past every check and starts nothing.
@@ -128,20 +137,19 @@ export async function checksOf(
       return { problems, curl: failed[0]?.curl ?? '' };
     });
   }
-  if (role === undefined || world.admin)
-    await check(`spread: ${world.runs} random requests`, async () => {
-      const target = await sender();
-      const failure = await spread(operation, world, (variation) =>
-        world.caller.send(target, operation, variation),
-      );
-      return failure ?? { problems: [], curl: '' };
-    });
+  if ((role === undefined || world.admin) && world.runs > 0)
+    for (const spread of await spreadsOf(operation))
+      await check(`spread: ${world.runs} random ${spread.name}`, async () => {
+        const target = await sender();
+        const send = (variation: Variation) => world.caller.send(target, operation, variation);
+        return (await trySpread(spread, world, send)) ?? { problems: [], curl: '' };
+      });
   return checks;
 }
 
 /** The documented dialogues of a socket, and what it does with events at their limits. */
 function socketChecks(operation: DocumentedOperation, world: World) {
-  const { target, timeoutMs } = world;
+  const { target, timeoutMs, seen } = world;
   const limits = {
     openRealtimeSocket: realtimeLimitProblems,
     openInferenceSocket: inferenceLimitProblems,
@@ -153,7 +161,7 @@ function socketChecks(operation: DocumentedOperation, world: World) {
       : [
           {
             name: 'events at each limit and beyond',
-            work: async () => ({ problems: await limits(target, timeoutMs), curl: '' }),
+            work: async () => ({ problems: await limits(target, timeoutMs, seen), curl: '' }),
           },
         ]),
   ];

@@ -28,6 +28,13 @@ describe('flags', () => {
     [[...good, '--runs', '10001'], '--runs: must be a whole number from 0 to 10000, not 10001'],
     [[...good, '--seed', 'x'], '--seed: must be a whole number from 0 to 2147483647, not x'],
     [[...good, '--timeout', '0'], '--timeout: must be a whole number from 1 to 600, not 0'],
+    [[...good, '--callbacks-at', 'ftp://a'], '--callbacks-at: must be an http or https address, not ftp://a'],
+    [[...good, '--callbacks-at', ''], '--callbacks-at: must be an http or https address'],
+    [[...good, '--callbacks-port', '9000'], '--callbacks-port: needs --callbacks-at'],
+    [
+      [...good, '--callbacks-at', 'https://a.example', '--callbacks-port', '0'],
+      '--callbacks-port: must be a whole number from 1 to 65535, not 0',
+    ],
     [[...good, '--triggers', 'maybe'], '--triggers: must be auto, on or off, not maybe'],
     [
       [...good, '--only', 'createSpech'],

@@ -4,6 +4,7 @@ import {
   realtimeLimitProblems,
 } from '../../client/conformance/checks/event-limits.ts';
 import { clientEvents } from '../../client/conformance/limits/event-limits.ts';
+import { Seen } from '../../client/conformance/subject/seen.ts';
 import {
   validateInferenceClientEvent,
   validateRealtimeClientEvent,
@@ -25,5 +26,5 @@ test.each([
   ['a realtime session', realtimeLimitProblems],
   ['a duplex session', inferenceLimitProblems],
 ])('%s of the mock takes events at each limit and refuses those beyond', async (_, problemsOf) => {
-  expect(await problemsOf(inject('mock'), 10_000)).toEqual([]);
+  expect(await problemsOf(inject('mock'), 10_000, new Seen())).toEqual([]);
 });

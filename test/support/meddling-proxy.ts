@@ -22,12 +22,16 @@ export interface Passed {
 export interface Meddling {
   /** Another body for the request. */
   request?: (request: Passing) => string | undefined;
+  /** Other headers for the request; undefined takes one out. */
+  heads?: (request: Passing) => Record<string, string | undefined>;
+  /** Another query for the request, with its question mark. */
+  query?: (query: string, request: Passing) => string;
   /** Whether the request is never answered. */
   hangs?: (request: Passing) => boolean;
   /** Another answer. */
   answer?: (answer: Passed, request: Passing) => Partial<Passed> | undefined;
-  /** Whether the client is to get an event of a socket. */
-  keepsEvent?: (event: string) => boolean;
+  /** Another event of a socket; undefined: none. */
+  event?: (event: string) => string | undefined;
 }
 
 export interface MeddlingProxy {
@@ -60,7 +64,11 @@ export async function startMeddlingProxy(upstream: string): Promise<MeddlingProx
     target.on('upgrade', () => {
       sockets.handleUpgrade(incoming, socket, head, (client) => {
         target.on('message', (data: Buffer, binary) => {
-          if (binary || meddling.keepsEvent?.(data.toString()) !== false) client.send(data, { binary });
+          if (binary || meddling.event === undefined) client.send(data, { binary });
+          else {
+            const event = meddling.event(data.toString());
+            if (event !== undefined) client.send(event);
+          }
         });
         target.on('close', (code, reason) =>
           code === 1006 ? client.terminate() : client.close(code, reason),
@@ -88,28 +96,33 @@ async function pass(
   upstream: string,
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  { request: change, hangs, answer: changed }: Meddling,
+  { request: change, heads, query, hangs, answer: changed }: Meddling,
 ): Promise<void> {
-  const { method = 'GET', url = '/', headers } = incoming;
+  const { method = 'GET', url: asked = '/', headers } = incoming;
   // A body that is only announced is refused by its head.
   const announced = Number(headers['content-length'] ?? 0) > 1024 * 1024;
   const sent = announced ? '' : await textOf(incoming);
-  const passing: Passing = { method, path: url.split('?', 1)[0] ?? '', headers, body: sent };
+  const passing: Passing = { method, path: asked.split('?', 1)[0] ?? '', headers, body: sent };
+  const own = asked.slice(passing.path.length);
+  const url = passing.path + (query?.(own, passing) ?? own);
+  const others = Object.entries({ ...headers, ...heads?.(passing) }).filter(
+    ([, value]) => value !== undefined,
+  );
   if (hangs?.(passing) === true) return;
   const body = change?.(passing) ?? sent;
   const length = announced ? {} : { 'content-length': String(Buffer.byteLength(body, 'latin1')) };
   const onward = open(
     upstream + url,
-    { method, headers: { ...headers, ...length }, agent: false },
+    { method, headers: { ...Object.fromEntries(others), ...length }, agent: false },
     (response) => {
       void textOf(response).then((text) => {
         const answer: Passed = { status: response.statusCode ?? 0, headers: response.headers, body: text };
         const { status, headers: heads, body: told } = { ...answer, ...changed?.(answer, passing) };
         const { 'transfer-encoding': _chunked, connection: _connection, ...kept } = heads;
-        const own = Object.fromEntries(
+        const shown = Object.fromEntries(
           Object.entries(kept).filter((head): head is [string, string | string[]] => head[1] !== undefined),
         );
-        outgoing.writeHead(status, { ...own, 'content-length': String(Buffer.byteLength(told, 'latin1')) });
+        outgoing.writeHead(status, { ...shown, 'content-length': String(Buffer.byteLength(told, 'latin1')) });
         outgoing.end(told, 'latin1');
       });
     },

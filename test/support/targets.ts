@@ -29,18 +29,22 @@ declare module 'vitest' {
     lesserKeys: LesserKeys;
     /** Largest request body that the operator allows, in megabytes. */
     bodyLimitMb: number;
+    /** What the gateway signs callbacks with; it may call loopback addresses. */
+    callbackSecret: string;
   }
 }
 
 /** The channel of the documented requests. It serves nobody, so it can be disabled beside other tests; nobody listens there. */
 const spare = channelTo('http://127.0.0.1:9', { name: 'native-eu', protocol: 'eta', groups: [] });
 
+const callbackSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
 /** Starts the targets of the contract tests once, for all of their files. */
 export default async function startTargets({ provide }: TestProject): Promise<() => Promise<void>> {
   const [mock, prism, gateway, faulty] = await Promise.all([
     startMock(),
     startPrism(),
-    startTestGateway({ channels: [spare] }),
+    startTestGateway({ channels: [spare], callbacks: { allowPrivate: true, secret: callbackSecret } }),
     startFaultyGateway(),
   ]);
   provide('mock', { url: mock.url, key: 'sk-any' });
@@ -48,6 +52,7 @@ export default async function startTargets({ provide }: TestProject): Promise<()
   provide('gateway', { url: gateway.url, key: gateway.key, isGateway: true });
   provide('faulty', { target: faulty.target, control: faulty.control });
   provide('lesserKeys', await makeKeys(gateway));
+  provide('callbackSecret', callbackSecret);
   provide('bodyLimitMb', gateway.gateway.settings.limits.bodyMb);
   return async () => {
     await Promise.all([mock.close(), prism.close(), gateway.close(), faulty.close()]);

@@ -83,8 +83,8 @@ export const adminSuccesses: Partial<Record<OperationId, (world: World) => Ask[]
     path: { id: await things.userToken() },
     body: { amount: 1, reason: 'conformance' },
   })),
-  cancelTask: change('200 a task of the run', async ({ things }) => ({
-    path: { id: await things.fresh('native') },
+  cancelTask: change('200 a task of the run', async ({ things, triggers }) => ({
+    path: { id: await things.waiting('native', triggers) },
   })),
   settleTask: change('200 a task of the run', async ({ things }) => ({
     path: { id: await things.fresh('native') },

@@ -34,6 +34,11 @@ const own: Partial<Record<OperationId, (world: World) => Ask[]>> = {
   ...aboutThings,
   ...fileSuccesses,
   ...adminSuccesses,
+  // About a file, and about a task.
+  downloadVideoContent: (world) => [
+    ...(fileSuccesses.downloadVideoContent?.(world) ?? []),
+    ...(aboutThings.downloadVideoContent?.(world) ?? []),
+  ],
 };
 
 /** Requests that are carried out: every documented one as it stands, and what shows the other documented answers. */

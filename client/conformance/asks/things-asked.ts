@@ -76,6 +76,42 @@ const ofOtherSongs =
     },
   ];
 
+/** Tasks that end badly, and say why. */
+const failed = ({ things, tasks, triggers }: World): Ask[] =>
+  [
+    ['fails at its end', '[[fail-late]]', 'video'],
+    ['expires', '[[expire]]', 'thumbnailed'],
+  ].map(([how, word, name]) => ({
+    name: `200 a task that ${how}`,
+    status: 200,
+    variation: async () => {
+      if (!triggers) throw new Unavailable('a task that fails is needed, which only a trigger makes');
+      const id = await things.fresh(name === 'video' ? 'video' : 'thumbnailed', {
+        prompt: `The sea. ${word}`,
+      });
+      await tasks.watch(taskKinds.video, id);
+      return { path: { task_id: id } };
+    },
+    verify: (answer) => {
+      const { status, error } = jsonOf(answer) as { status: string; error: unknown };
+      return status === 'failed' && error !== null ? [] : [`it is ${status}, without a reason`];
+    },
+  }));
+
+/** A name that a request has, and then another one. */
+function onceUnderAName(words: string, body: (words: string) => JsonObject): Ask[] {
+  const headers = { 'Idempotency-Key': crypto.randomUUID() };
+  return [
+    { name: '200 under a name of its own', status: 200, variation: { body: body(words), headers } },
+    {
+      name: '400 another request under that name',
+      status: 400,
+      expected: { code: 'idempotency_key_reused' },
+      variation: { body: body(`${words} again`), headers },
+    },
+  ];
+}
+
 const pages = (): Ask[] => [
   { name: '200 a list', status: 200 },
   { name: '200 a short page', status: 200, variation: { query: { limit: 1 } }, verify: atMostOne },
@@ -83,7 +119,7 @@ const pages = (): Ask[] => [
 
 /** Requests about what must be there first. */
 export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> = {
-  getVideo: watched('video'),
+  getVideo: (world) => [...watched('video')(world), ...failed(world)],
   getGenericVideo: watched('generic', 'family'),
   getNativeTask: watched('native', 'model3d'),
   getOfficialVideo: watched('official'),
@@ -171,18 +207,60 @@ export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> 
       }),
     },
   ],
-  cancelNativeTask: ({ things }) => [
+  downloadVideoContent: ({ things, triggers }) => [
+    {
+      name: '400 the file of a task that has not ended',
+      status: 400,
+      expected: { code: 'task_not_completed' },
+      variation: async () => {
+        if (!triggers) throw new Unavailable('a task that never ends is needed, which only a trigger makes');
+        return { path: { task_id: await things.fresh('video', { prompt: 'The sea. [[never]]' }) } };
+      },
+    },
+  ],
+  submitLyrics: () => onceUnderAName('The sea', (prompt) => ({ prompt })),
+  createNativeVideo: () => [
+    ...onceUnderAName('The sea', (prompt) => ({
+      model: 'gamma3.0-video-prime',
+      input: { prompt },
+      parameters: { resolution: '480P', duration: 2 },
+    })),
+    {
+      name: '400 media that cannot go together',
+      status: 400,
+      expected: { code: 'invalid_media_combination' },
+      variation: {
+        body: {
+          model: 'gamma3.0-video',
+          input: {
+            prompt: 'The sea.',
+            media: ['first_frame', 'reference_image'].map((type) => ({
+              type,
+              url: 'https://files.example/a.png',
+            })),
+          },
+        },
+      },
+    },
+  ],
+  cancelNativeTask: ({ things, triggers }) => [
+    {
+      name: '400 a task that has ended',
+      status: 400,
+      expected: { code: 'UnsupportedOperation' },
+      variation: async () => ({ path: { task_id: await things.finished('native') } }),
+    },
     {
       name: '200 a task that waits',
       status: [200, 400],
-      variation: async () => ({ path: { task_id: await things.fresh('native') } }),
+      variation: async () => ({ path: { task_id: await things.waiting('native', triggers) } }),
     },
   ],
-  deleteOfficialVideo: ({ things }) => [
+  deleteOfficialVideo: ({ things, triggers }) => [
     {
       name: '204 a task that waits',
       status: [204, 400],
-      variation: async () => ({ path: { task_id: await things.fresh('official') } }),
+      variation: async () => ({ path: { task_id: await things.waiting('official', triggers) } }),
     },
   ],
   deleteToken: ({ things }) => [
@@ -225,5 +303,5 @@ function atMostOne(answer: Parameters<typeof jsonOf>[0]): string[] {
 }
 
 /** White all over, 8 by 8 points. */
-const mask =
+export const mask =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAAAAADhZOFXAAAADklEQVR42mP4DwUMlDEA98A/wa9cD80AAAAASUVORK5CYII=';

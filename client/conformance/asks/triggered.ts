@@ -79,6 +79,22 @@ const words = [
   ['unavailable', 503],
 ] as const;
 
+/** Answers that are none, which one operation of each family is enough for. */
+const unusable: Partial<Record<OperationId, readonly (readonly [string, string])[]>> = {
+  createEmbedding: [
+    ['malformed', 'bad_response'],
+    ['drop', 'do_request_failed'],
+  ],
+  createMessage: [
+    ['malformed', 'bad_response'],
+    ['drop', 'do_request_failed'],
+  ],
+  generateMultimodalSpeech: [
+    ['malformed', 'bad_response'],
+    ['drop', 'do_request_failed'],
+  ],
+};
+
 /** What a provider's failures look like to a client, where words in the request bring them about. */
 export function triggered(operation: DocumentedOperation, world: World): Ask[] {
   const say = saying[(operation.aliasOf ?? operation.id) as OperationId];
@@ -102,5 +118,12 @@ export function triggered(operation: DocumentedOperation, world: World): Ask[] {
     // Some failures in a row take a channel out; a good answer in between keeps it.
     verify: async () => (status === 400 ? [] : restore()),
   }));
-  return [...refused, ...broken];
+  const useless = (unusable[operation.id as OperationId] ?? []).map(([word, code]) => ({
+    name: `502 on [[${word}]]`,
+    status: 502,
+    variation: { body: say(`A song of the sea. [[${word}]]`) },
+    expected: { code },
+    verify: restore,
+  }));
+  return [...refused, ...useless, ...broken];
 }

@@ -15,25 +15,31 @@ import type { World } from '../subject/world.ts';
 
 /** Dialogues in which something has to go wrong, and the word that a sandbox does it for. */
 const triggers: Readonly<Record<string, string>> = { 'realtime-provider-failure': '[[drop]] ' };
-/** Dialogues that are about a long silence. */
-const silent: Readonly<Record<string, string>> = {
-  'inference-timeout': 'the client has to be silent for 23 seconds',
-};
+/** Dialogues in which the client falls silent, and how many milliseconds the server waits for it. */
+const silences: Readonly<Record<string, number>> = { 'inference-timeout': 23_000 };
+/** How much earlier it may be, since both sides have a clock, in milliseconds. */
+const early = 500;
 
-/** The documented dialogues of a socket, each as a check. */
-export function dialogueChecks(
+/** The documented dialogues of a socket but those with a silence, each as a check. */
+export const dialogueChecks = (operation: DocumentedOperation, world: World) =>
+  checksOf(operation, world, ({ name }) => silences[name] === undefined);
+
+/** Those with a silence. */
+export const silentDialogueChecks = (operation: DocumentedOperation, world: World) =>
+  checksOf(operation, world, ({ name }) => silences[name] !== undefined);
+
+function checksOf(
   operation: DocumentedOperation,
   world: World,
+  isWanted: (dialogue: Dialogue) => boolean,
 ): { name: string; work: () => Promise<Outcome> }[] {
   if (!operation.responses.some(({ status }) => status === 101)) return [];
-  // The dialogues of a channel hold for its alias too.
-  const channels = [channelAt(operation.path)];
-  return channels.flatMap((channel) =>
-    [...dialoguesOf(channel), ...ownDialogues(channel)].map((dialogue) => ({
-      name: `the dialogue ${dialogue.name}`,
-      work: () => hold(operation, channel, dialogue, world),
-    })),
-  );
+  const channel = channelAt(operation.path);
+  const dialogues = [...dialoguesOf(channel), ...ownDialogues(channel)].filter(isWanted);
+  return dialogues.map((dialogue) => ({
+    name: `the dialogue ${dialogue.name}`,
+    work: () => hold(operation, channel, dialogue, world),
+  }));
 }
 
 /** Turns of a conversation that no documented dialogue has. */
@@ -57,6 +63,8 @@ function ownDialogues(channel: string): Dialogue[] {
         server('input_text_buffer.cleared'),
         client({ event_id: 'event_0', type: 'input_text_buffer.commit' }),
         server('error'),
+        client({ event_id: 'event_8', type: 'of.no.kind' }),
+        server('error'),
         client({
           event_id: 'event_4',
           type: 'input_text_buffer.append',
@@ -77,17 +85,17 @@ async function hold(
   { path }: DocumentedOperation,
   channel: string,
   dialogue: Dialogue,
-  { target, timeoutMs, seen, triggers: honoured }: World,
+  { target, timeoutMs: forAnswer, seen, triggers: honoured }: World,
 ): Promise<Outcome> {
-  const silence = silent[dialogue.name];
-  if (silence !== undefined) throw new Unavailable(silence);
+  const silence = silences[dialogue.name] ?? 0;
+  const timeoutMs = forAnswer + silence;
   const words = triggers[dialogue.name];
   if (words !== undefined && !honoured)
     throw new Unavailable('the provider has to fail, which only a trigger does');
   const address = `${target.url}${path}?${new URLSearchParams(dialogue.query).toString()}`;
   const curl = `# ${dialogue.name} on ${address}`;
   const client = await connect(address, target.key, timeoutMs);
-  const problems = await play(client, dialogue, words ?? '', timeoutMs).catch((error: unknown) => [
+  const problems = await play(client, dialogue, words ?? '', timeoutMs, silence).catch((error: unknown) => [
     error instanceof Error ? error.message : String(error),
   ]);
   client.socket.terminate();
@@ -118,8 +126,10 @@ async function play(
   { steps, close }: Dialogue,
   words: string,
   timeoutMs: number,
+  silence: number,
 ): Promise<string[]> {
   let awaited: string | undefined;
+  let spokenAt = 0;
   const heard = async () => {
     const kind = awaited;
     awaited = undefined;
@@ -131,18 +141,24 @@ async function play(
     else {
       await heard();
       client.send(spoken(event, words));
+      spokenAt = performance.now();
     }
   }
   await heard();
   const problems = missing(client, steps);
-  // Nobody waits for a server that has had enough of a silence.
-  if (close?.from !== 'server' || close.reason === 'idle') return problems;
+  const waited = performance.now() - spokenAt;
+  if (waited < silence - early)
+    problems.push(
+      `the server has enough after ${waited / 1000} seconds of silence instead of ${silence / 1000}`,
+    );
+  // How it closes is no news where it went wrong before, and nobody waits for a server that has enough of an idle client.
+  if (problems.length > 0 || close?.from !== 'server' || close.reason === 'idle') return problems;
   const timeout = new Promise<{ code?: number }>((resolve) => {
     setTimeout(() => resolve({}), timeoutMs).unref();
   });
   const closed = await Promise.race([client.closed, timeout]);
-  if (closed.code === close.code) return problems;
-  return [...problems, `the server closes with ${closed.code ?? 'nothing'} instead of ${close.code}`];
+  if (closed.code === close.code) return [];
+  return [`the server closes with ${closed.code ?? 'nothing'} instead of ${close.code}`];
 }
 
 const spoken = (event: Frame, words: string): Frame =>

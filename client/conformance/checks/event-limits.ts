@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import { clientEvents, type EventCase } from '../limits/event-limits.ts';
 import { connect, type Frame } from '../sockets/socket-client.ts';
+import { errorCodeOf } from '../sockets/socket-messages.ts';
+import type { Seen } from '../subject/seen.ts';
 import type { Target } from '../wire/answer.ts';
 
 /** What holds behind the contract for the model alone. */
@@ -15,7 +17,11 @@ const casesOf = (name: string): readonly EventCase[] =>
 const isRule = (event: Frame) => ruleOfModels.test(JSON.stringify(event));
 
 /** What a realtime session does wrong with events at each limit and beyond: the first it takes, the second not. */
-export async function realtimeLimitProblems({ url, key }: Target, timeoutMs: number): Promise<string[]> {
+export async function realtimeLimitProblems(
+  { url, key }: Target,
+  timeoutMs: number,
+  seen: Seen,
+): Promise<string[]> {
   const address = `${url}/v1/realtime?model=alpha3-tts-instruct-flash-realtime`;
   const client = await connect(address, key, timeoutMs);
   const problems: string[] = [];
@@ -23,7 +29,9 @@ export async function realtimeLimitProblems({ url, key }: Target, timeoutMs: num
   const ask = async (event: JsonObject, field = '') => {
     sent += 1;
     client.send({ ...event, ...(field !== 'event_id' && { event_id: `event_${sent}` }) });
-    return client.next(({ type }) => type === 'session.updated' || type === 'error');
+    const answer = await client.next(({ type }) => type === 'session.updated' || type === 'error');
+    seen.noteError('realtime', errorCodeOf(answer));
+    return answer;
   };
   const update = { type: 'session.update', session: { voice: 'Aria', mode: 'commit' } };
   await ask(update);

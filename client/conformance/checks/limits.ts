@@ -1,5 +1,7 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
 import type { DocumentedOperation } from '../contract/documented.ts';
+import { formShapes } from '../limits/form-shapes.ts';
+import { parameterShapes } from '../limits/parameter-shapes.ts';
 import { type RequestCase, requestCases } from '../limits/request-cases.ts';
 import { shapeCases } from '../limits/shape-cases.ts';
 import { type Told } from '../subject/caller.ts';
@@ -62,11 +64,9 @@ function atAndBeyond(
  * and so about a field beside it.
  */
 export const misshapenRequests = (operation: DocumentedOperation): Bounded[] =>
-  shapeCases(operation).map(({ name, field, variation }) => ({
-    name,
-    variation,
-    problem: refusedProblem(around(field)),
-  }));
+  [...shapeCases(operation), ...parameterShapes(operation), ...formShapes(operation)].map(
+    ({ name, field, variation }) => ({ name, variation, problem: refusedProblem(around(field)) }),
+  );
 
 /** The list or the object that a field stands in; itself when that is the whole. */
 function around(field: string): string {

@@ -49,6 +49,16 @@ export interface DocumentedResponse {
   content: Media[];
 }
 
+/** A request that the server sends, or has sent, to an address that stands in the body of an operation. */
+export interface DocumentedCallback {
+  /** Where the address stands in the body. */
+  field: readonly string[];
+  /** In lower case. */
+  method: string;
+  parameters: Parameter[];
+  requests: Media[];
+}
+
 /** One operation as the contract describes it, with every reference followed. */
 export interface DocumentedOperation {
   id: string;
@@ -62,6 +72,7 @@ export interface DocumentedOperation {
   /** Empty when the operation takes no body. */
   requests: Media[];
   responses: DocumentedResponse[];
+  callbacks: DocumentedCallback[];
 }
 
 /** Every operation of the bundle by its id, those under other prefixes included. */
@@ -90,7 +101,25 @@ function describe({ id, method, path, node, aliasOf }: Operation): DocumentedOpe
     responses: objects(node.responses).map(([status]) =>
       response(Number(status), `${at}/responses/${status}`),
     ),
+    callbacks: objects(node.callbacks).flatMap(([name, callback]) =>
+      Object.keys(callback).flatMap((expression) =>
+        callbackAt(`${at}/callbacks/${escape(name)}/${escape(expression)}`, expression),
+      ),
+    ),
   };
+}
+
+/** Those of a callback whose address stands in the request's body. */
+function callbackAt(pointer: string, expression: string): DocumentedCallback[] {
+  const [, field] = /^\{\$request\.body#\/(.+)\}$/.exec(expression) ?? [];
+  if (field === undefined) return [];
+  const item = follow(pointer);
+  return objects(item.node).map(([method, node]) => ({
+    field: field.split('/'),
+    method,
+    parameters: listed(`${item.pointer}/${method}`, node.parameters).map(parameter),
+    requests: node.requestBody === undefined ? [] : contentAt(`${item.pointer}/${method}/requestBody`),
+  }));
 }
 
 function listed(pointer: string, parameters: Json | undefined): string[] {

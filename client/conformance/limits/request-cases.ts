@@ -42,7 +42,8 @@ export function requestCases(operation: DocumentedOperation, taken: Set<JsonObje
     };
   });
   const inParameters = operation.parameters.map((parameter) => {
-    const { cases, missing } = limitCases(bundle, parameter.pointer, [...parameter.examples, null], taken);
+    // Each operation reads its parameters itself, whoever it shares their schemas with.
+    const { cases, missing } = limitCases(bundle, parameter.pointer, [...parameter.examples, null]);
     return { missing, cases: reachable(parameter, cases) };
   });
   const all = [...inBodies, ...inParameters];

@@ -38,14 +38,15 @@ export function summary(report: Report): string {
     ['events (channel, direction, message)', covered(events)],
     ['errors (family, status, code)', covered(errors)],
   ] as const;
-  const reasons = new Map<string, number>();
-  for (const { seen, reason = '' } of answers) if (!seen) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  const unseen = [
+    ...reasonsOf('answers', answers),
+    ...reasonsOf('events', events),
+    ...reasonsOf('errors', errors),
+  ];
   return [
     '',
     ...rows.map(([what, of]) => `${what.padEnd(42)} ${of}`),
-    ...[...reasons].map(
-      ([reason, count]) => `  ${String(count).padStart(4)} answers not provoked: ${reason}`,
-    ),
+    ...unseen,
     '',
     `quota used: ${quota ?? 'the log does not tell'}`,
     ...(leftovers.length === 0 ? [] : [`left behind: ${leftovers.join('; ')}`]),
@@ -53,4 +54,13 @@ export function summary(report: Report): string {
     `${passed} passed, ${failed} failed, ${skipped} skipped in ${report.seconds} s`,
     '',
   ].join('\n');
+}
+
+/** A line for each reason why cells of a kind were not seen. */
+function reasonsOf(kind: string, cells: readonly Cell[]): string[] {
+  const reasons = new Map<string, number>();
+  for (const { seen, reason = '' } of cells) if (!seen) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  return [...reasons].map(
+    ([reason, count]) => `  ${String(count).padStart(4)} ${kind} not provoked: ${reason}`,
+  );
 }

@@ -1,4 +1,4 @@
-import type { Check, Report } from './results.ts';
+import type { Cell, Check, Report } from './results.ts';
 
 /** Characters that XML cannot hold, not even escaped. */
 // oxlint-disable-next-line no-control-regex
@@ -12,8 +12,9 @@ const escaped = (text: string) =>
     .replaceAll('"', '&quot;')
     .replaceAll(unwritable, '\ufffd');
 
-/** The checks as JUnit XML: a suite for each operation, and one with the answers that were not provoked. */
-export function junitOf({ checks, answers, passed, failed, skipped, seconds, startedAt }: Report): string {
+/** The checks as JUnit XML: a suite for each operation, and one with what was not provoked of the coverage table. */
+export function junitOf(report: Report): string {
+  const { checks, passed, failed, skipped, seconds, startedAt } = report;
   const operations = [...new Set(checks.map(({ operation }) => operation))];
   const suites = operations.map((name) =>
     suite(
@@ -21,23 +22,27 @@ export function junitOf({ checks, answers, passed, failed, skipped, seconds, sta
       checks.filter(({ operation }) => operation === name),
     ),
   );
-  const unseen = answers.flatMap(({ operation, status, mediaType, seen, reason = '' }): Check[] =>
-    seen
-      ? []
-      : [
-          {
-            operation,
-            area: 'coverage',
-            name: `${operation} ${status} ${mediaType}`.trim(),
-            outcome: 'skipped',
-            problems: [reason],
-            ms: 0,
-          },
-        ],
-  );
+  const unseen = [
+    ...report.answers.map((cell) =>
+      row(cell, 'answer', cell.operation, `${cell.status} ${cell.mediaType}`.trim()),
+    ),
+    ...report.events.map((cell) => row(cell, 'event', cell.channel, `${cell.direction} ${cell.message}`)),
+    ...report.errors.map((cell) =>
+      row(cell, 'error', cell.family, [cell.status, cell.code].join(' ').trim()),
+    ),
+  ].flat();
   const total = passed + failed + skipped + unseen.length;
   const head = `tests="${total}" failures="${failed}" skipped="${skipped + unseen.length}" time="${seconds}" timestamp="${startedAt}"`;
   return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="conformance" ${head}>\n${[...suites, suite('not provoked', unseen)].join('')}</testsuites>\n`;
+}
+
+/** A cell that was not seen as a check that was skipped; a cell that was seen is none. */
+function row({ seen, reason = '' }: Cell, kind: string, of: string, name: string): Check[] {
+  if (seen) return [];
+  const problems = [reason];
+  return [
+    { operation: of, area: `coverage.${kind}`, name: `${of} ${name}`, outcome: 'skipped', problems, ms: 0 },
+  ];
 }
 
 function suite(name: string, checks: readonly Check[]): string {

@@ -17,6 +17,7 @@ export const reasonOfAnswer = (status: number, mediaType: string): string =>
     : 'The provider decides on the form of a file.');
 
 export const reasonOfEvent = (channel: string, message: string): string => {
+  if (channel === 'verificationCallback') return 'The page of a session wants a person to press a button.';
   if (channel.endsWith('Callback')) return 'It goes to an address that the server must be able to reach.';
   return message === 'BetaSpeechRejected' || message === 'NativeError' || message === 'MessageErrorEvent'
     ? 'Its provider would have to fail in the middle of a stream.'

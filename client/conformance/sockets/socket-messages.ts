@@ -23,7 +23,12 @@ export function channelAt(path: string): string {
 export function messagesFrom(channel: string, action: 'send' | 'receive'): ServerMessage[] {
   return objects(eventBundle.operations)
     .filter(([, one]) => one.action === action && refName((one.channel as { $ref: string }).$ref) === channel)
-    .flatMap(([, { messages }]) => (Array.isArray(messages) ? messages : []))
+    .flatMap(([, { messages, channel: reference }]) =>
+      // Without a list of its own an operation has all messages of its channel.
+      Array.isArray(messages)
+        ? messages
+        : Object.values(deref(eventBundle, reference).messages as JsonObject),
+    )
     .map((message) => {
       const { $at = '', name, payload, contentType } = deref(eventBundle, message);
       return {

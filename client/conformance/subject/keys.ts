@@ -28,6 +28,12 @@ export class Keys {
     return { ...this.#target, key: await known };
   }
 
+  /** The same with a new key. */
+  anew(name: LesserKey): Promise<Target> {
+    this.#made.delete(name);
+    return this.as(name);
+  }
+
   async #make(name: LesserKey): Promise<string> {
     if (name === 'ordinary') return this.#ordinary();
     if (name === 'penniless') return (await this.#create({ name, remain_quota: 0 })).key;

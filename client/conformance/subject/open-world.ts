@@ -1,3 +1,4 @@
+import { isLoopback, Receiver } from '../callbacks/receiver.ts';
 import { documented } from '../contract/documented.ts';
 import type { Target } from '../wire/answer.ts';
 import { excerpt } from '../wire/wire.ts';
@@ -24,17 +25,23 @@ export interface WorldOptions {
   triggers: 'auto' | 'on' | 'off';
   admin: boolean;
   bodyLimitMb: number;
+  /** Address at which the server reaches this machine; undefined: loopback for a server that is there, else none. */
+  callbacksAt?: string | undefined;
+  /** Port that is listened on for it; undefined: that of the address. */
+  callbacksPort?: number | undefined;
+  callbackSecret?: string | undefined;
   onAnswer?: OnAnswer | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** @throws Unfit when the server does not answer, or does not take the key */
+/** @throws Unfit when the server does not answer or take the key, or nothing can listen for its callbacks */
 export async function openWorld(options: WorldOptions): Promise<{ world: World; cleanUp: CleanUp }> {
   const { runs, seed, timeoutMs, admin, bodyLimitMb, signal } = options;
   const target: Target = { url: options.baseUrl.replace(/\/+$/, ''), key: options.key };
   const seen = new Seen();
   const caller = new Caller({ timeoutMs, seen, onAnswer: options.onAnswer });
   await greet(caller, target);
+  const receiver = await openReceiver(target, options);
   const cleanUp = new CleanUp(caller, target);
   const tasks = new Tasks(caller, target, options.taskTimeoutMs, signal);
   const things = new Things(caller, target, tasks);
@@ -64,6 +71,9 @@ export async function openWorld(options: WorldOptions): Promise<{ world: World; 
       runs,
       seed,
       timeoutMs,
+      taskTimeoutMs: options.taskTimeoutMs,
+      receiver,
+      callbackSecret: options.callbackSecret,
       signal,
     },
   };
@@ -77,6 +87,16 @@ async function greet(caller: Caller, target: Target): Promise<void> {
     if (error instanceof NoAnswer) throw new Unfit(`${target.url} cannot be reached: ${error.message}`);
     throw error;
   }
+}
+
+async function openReceiver(
+  { url }: Target,
+  { callbacksAt: at, callbacksPort: port }: WorldOptions,
+): Promise<Receiver | undefined> {
+  if (at === undefined && !isLoopback(new URL(url).hostname)) return undefined;
+  return Receiver.open({ at, port }).catch((error: NodeJS.ErrnoException) => {
+    throw new Unfit(`nothing can listen for callbacks at ${at}: ${error.code ?? error.message}`);
+  });
 }
 
 /** Whether words in a text make the server's provider fail, as those of a sandbox do. */

@@ -17,9 +17,15 @@ export interface TaskKind {
 const prompt = 'A paper boat.';
 const generic = [['queued'], ['in_progress'], ['completed', 'failed']];
 const native = [['PENDING'], ['RUNNING'], ['SUCCEEDED', 'FAILED', 'CANCELED', 'UNKNOWN']];
-const official = [['queued'], ['running'], ['succeeded', 'failed', 'expired', 'cancelled']];
-const record = [['NOT_START'], ['SUBMITTED'], ['QUEUED'], ['IN_PROGRESS'], ['SUCCESS', 'FAILURE']];
-const job = [['NOT_START'], ['SUBMITTED'], ['MODAL'], ['IN_PROGRESS'], ['SUCCESS', 'FAILURE']];
+export const officialStates = [['queued'], ['running'], ['succeeded', 'failed', 'expired', 'cancelled']];
+export const recordStates = [
+  ['NOT_START'],
+  ['SUBMITTED'],
+  ['QUEUED'],
+  ['IN_PROGRESS'],
+  ['SUCCESS', 'FAILURE'],
+];
+export const jobStates = [['NOT_START'], ['SUBMITTED'], ['MODAL'], ['IN_PROGRESS'], ['SUCCESS', 'FAILURE']];
 
 const seedance = 'epsilon-delta-2-0-260128';
 
@@ -53,7 +59,7 @@ export const taskKinds = {
     body: { model: seedance, prompt, seconds: '4', size: '480p' },
     read: 'getGenericVideo',
     param: 'task_id',
-    states: record,
+    states: recordStates,
     done: 'SUCCESS',
   },
   native: {
@@ -81,7 +87,7 @@ export const taskKinds = {
     body: { model: seedance, content: [{ type: 'text', text: prompt }], resolution: '480p', duration: 4 },
     read: 'getOfficialVideo',
     param: 'task_id',
-    states: official,
+    states: officialStates,
     done: 'succeeded',
   },
   music: {
@@ -89,7 +95,7 @@ export const taskKinds = {
     body: { prompt: 'A slow song about the sea' },
     read: 'fetchMusicTask',
     param: 'task_id',
-    states: record,
+    states: recordStates,
     done: 'SUCCESS',
   },
   lyrics: {
@@ -97,7 +103,7 @@ export const taskKinds = {
     body: { prompt: 'A lullaby for a lighthouse' },
     read: 'fetchMusicTask',
     param: 'task_id',
-    states: record,
+    states: recordStates,
     done: 'SUCCESS',
   },
   image: {
@@ -105,10 +111,14 @@ export const taskKinds = {
     body: { prompt: 'a harbour' },
     read: 'fetchImageJob',
     param: 'id',
-    states: job,
+    states: jobStates,
     done: 'SUCCESS',
   },
 } as const satisfies Readonly<Record<string, TaskKind>>;
+
+/** Whether a task of any kind goes on no more in that state. */
+export const isFinal = (state: string): boolean =>
+  Object.values(taskKinds).some(({ states }) => states.at(-1)?.some((one) => one === state));
 
 export type TaskName = keyof typeof taskKinds;
 
@@ -118,15 +128,18 @@ interface TaskAnswer {
   status?: string;
   result?: string;
   output?: { task_id?: string; task_status?: string };
-  data?: string | { status?: string };
+  data?: string | { status?: string; task_id?: string } | { task_id?: string }[];
 }
 
 export function idOfTask(answer: unknown): string | undefined {
   const { id, result, output, data } = answer as TaskAnswer;
-  return output?.task_id ?? result ?? (typeof data === 'string' ? data : id);
+  if (typeof data === 'string') return data;
+  const named = Array.isArray(data) ? data[0] : data;
+  return output?.task_id ?? result ?? named?.task_id ?? id;
 }
 
 export function stateOfTask(answer: unknown): string {
   const { status, output, data } = answer as TaskAnswer;
-  return output?.task_status ?? (typeof data === 'object' ? data.status : status) ?? '';
+  const named = typeof data === 'object' && !Array.isArray(data) ? data.status : undefined;
+  return output?.task_status ?? named ?? status ?? '';
 }

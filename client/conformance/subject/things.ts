@@ -50,6 +50,15 @@ export class Things {
     return this.#tasks.start({ create, body: { ...body, ...change } });
   }
 
+  /** A task that was just made, and waits for long enough to be canceled where a sandbox takes words for it. */
+  waiting(name: 'native' | 'official', triggers: boolean): Promise<string> {
+    const prompt = triggers ? 'A paper boat. [[slow]]' : 'A paper boat.';
+    return this.fresh(
+      name,
+      name === 'native' ? { input: { prompt } } : { content: [{ type: 'text', text: prompt }] },
+    );
+  }
+
   async song(): Promise<string> {
     await this.finished('music');
     const { body } = await this.task('music');

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../openapi/tools/document.ts';
+import type { Receiver } from '../callbacks/receiver.ts';
 import type { Target } from '../wire/answer.ts';
 import type { Caller } from './caller.ts';
 import type { Keys } from './keys.ts';
@@ -28,5 +29,10 @@ export interface World {
   runs: number;
   seed: number;
   timeoutMs: number;
+  taskTimeoutMs: number;
+  /** Takes callbacks; undefined: the server cannot reach this machine. */
+  receiver: Receiver | undefined;
+  /** What callbacks are signed with, where it is known. */
+  callbackSecret: string | undefined;
   signal?: AbortSignal | undefined;
 }

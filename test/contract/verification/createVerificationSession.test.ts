@@ -4,6 +4,7 @@ import { jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
+import { faulty } from '../../support/faults.ts';
 
 describeOperation('createVerificationSession', {
   invalid: {
@@ -40,15 +41,21 @@ describeOperation('createVerificationSession', {
       const answer = await call({ body: {} });
       expect(jsonOf(answer)).toMatchObject({ data: { callback_url: '' } });
     });
-    test.each([
-      'http://127.0.0.1/verified',
-      'http://localhost:3000/',
-      'http://[::1]/',
-      'https://user:word@app.example/',
-      'http://a\0b/',
-    ])('400 %j is no public address', async (callback_url) => {
-      expectRefusal(await call({ body: { callback_url } }), 400, { names: 'callback_url' });
-    });
+    test.each(['https://user:word@app.example/', 'http://a\0b/'])(
+      '400 %j is no address to lead anybody to',
+      async (callback_url) => {
+        expectRefusal(await call({ body: { callback_url } }), 400, { names: 'callback_url' });
+      },
+    );
+    test.each(['http://127.0.0.1/verified', 'http://localhost:3000/', 'http://[::1]/'])(
+      '400 %j is no public address',
+      async (callback_url) => {
+        const answer = await exchange(await faulty(), documented('createVerificationSession'), {
+          body: { callback_url },
+        });
+        expectRefusal(answer, 400, { names: 'callback_url' });
+      },
+    );
     test('400 the provider’s refusal', async () => {
       expectRefusal(await call(failing('reject')), 400);
     });
