@@ -133,7 +133,7 @@ test('a realtime session begins each file with the header of its container', asy
   const done = await client.next(({ type }) => type === 'response.done');
   expect((done.response as Frame).usage).toEqual({ characters: 5 + 1 });
   const deltas = client.events.filter(({ type }) => type === 'response.audio.delta');
-  const audio = Buffer.concat(deltas.map(({ delta }) => Buffer.from(String(delta), 'base64')));
+  const audio = Buffer.concat(deltas.map(({ delta }) => Buffer.from(delta as string, 'base64')));
   expect([audio.toString('latin1', 0, 4), audio.readUInt32LE(24)]).toEqual(['RIFF', 16_000]);
   expect(audio.indexOf('RIFF', 4)).toBe(-1);
   client.socket.close();

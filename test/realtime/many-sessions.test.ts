@@ -72,7 +72,7 @@ describe.each(engines)('many sessions at once on %s', (engine) => {
       send('session.finish');
       const { code } = await client.closed;
       const audio = client.events.filter(({ type }) => type === 'response.audio.delta');
-      const heard = Buffer.concat(audio.map(({ delta }) => Buffer.from(String(delta), 'base64')));
+      const heard = Buffer.concat(audio.map(({ delta }) => Buffer.from(delta as string, 'base64')));
       const spoken = Buffer.concat(Array.from({ length: pieces }, (_, index) => piece(text, index)));
       return { code, whole: heard.equals(spoken), characters: text.length };
     };

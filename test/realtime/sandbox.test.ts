@@ -55,7 +55,7 @@ describe('realtime speech by the sandbox', () => {
     send('session.finish');
     expect(await client.closed).toEqual({ code: 1000, reason: '' });
     const deltas = client.events.filter(({ type }) => type === 'response.audio.delta');
-    return Buffer.concat(deltas.map(({ delta }) => Buffer.from(String(delta), 'base64')));
+    return Buffer.concat(deltas.map(({ delta }) => Buffer.from(delta as string, 'base64')));
   };
 
   test.each([

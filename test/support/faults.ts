@@ -1,6 +1,6 @@
 import { inject, vi } from 'vitest';
+import { plainRequest } from '../../client/conformance/asks/plain.ts';
 import { type DocumentedOperation, documented } from '../../client/conformance/contract/documented.ts';
-import { limitSeeds } from '../../client/conformance/limits/limit-seeds.ts';
 import { type Answer, jsonOf, type Target } from '../../client/conformance/wire/answer.ts';
 import type { Variation } from '../../client/conformance/wire/exchange.ts';
 import { excerpt } from '../../client/conformance/wire/wire.ts';
@@ -18,12 +18,6 @@ export async function faulty(faults: Faults = {}): Promise<Target> {
 /** A request about something that is there, made ready before anything fails. */
 export const preparedRequest = async (operation: DocumentedOperation): Promise<Variation> =>
   (await prepared[operation.id]?.()) ?? plainRequest(operation);
-
-/** A request that nothing can be held against. */
-function plainRequest({ id }: DocumentedOperation): Variation {
-  const [body] = limitSeeds[`${id} application/json`] ?? [];
-  return body === undefined ? {} : { body };
-}
 
 /** A request about something that must be there first. */
 const prepared: Readonly<Record<string, () => Promise<Variation>>> = {

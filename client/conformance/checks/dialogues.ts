@@ -94,7 +94,7 @@ async function hold(
     throw new Unavailable('the provider has to fail, which only a trigger does');
   const address = `${target.url}${path}?${new URLSearchParams(dialogue.query).toString()}`;
   const curl = `# ${dialogue.name} on ${address}`;
-  const client = await connect(address, target.key, timeoutMs);
+  const client = await connect(address, { key: target.key, timeoutMs });
   const problems = await play(client, dialogue, words ?? '', timeoutMs, silence).catch((error: unknown) => [
     error instanceof Error ? error.message : String(error),
   ]);

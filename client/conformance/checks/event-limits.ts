@@ -23,7 +23,7 @@ export async function realtimeLimitProblems(
   seen: Seen,
 ): Promise<string[]> {
   const address = `${url}/v1/realtime?model=alpha3-tts-instruct-flash-realtime`;
-  const client = await connect(address, key, timeoutMs);
+  const client = await connect(address, { key, timeoutMs });
   const problems: string[] = [];
   let sent = 0;
   const ask = async (event: JsonObject, field = '') => {
@@ -59,7 +59,7 @@ export async function realtimeLimitProblems(
 export async function inferenceLimitProblems({ url, key }: Target, timeoutMs: number): Promise<string[]> {
   const address = `${url}/api-ws/v1/inference?model=voxa-v3-flash`;
   const lastAnswer = async (...frames: JsonObject[]): Promise<Frame> => {
-    const client = await connect(address, key, timeoutMs);
+    const client = await connect(address, { key, timeoutMs });
     let last: Frame = {};
     for (const frame of frames) {
       client.send(frame);
@@ -75,7 +75,7 @@ export async function inferenceLimitProblems({ url, key }: Target, timeoutMs: nu
   // Without a task id there is no task to fail.
   const isNameless = ({ field }: EventCase) => field === 'header.task_id';
   for (const { title, beyond } of starts.filter(isNameless)) {
-    const client = await connect(address, key, timeoutMs);
+    const client = await connect(address, { key, timeoutMs });
     client.send(beyond);
     const { code } = await client.closed;
     if (code !== 1007) problems.push(`beyond ${title}: closed with ${code} instead of 1007`);

@@ -23,23 +23,46 @@ export interface SocketClient {
 }
 
 /** A handshake that was answered with an ordinary HTTP response. */
-class HandshakeRefused extends Error {
+export class HandshakeRefused extends Error {
   readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
   readonly text: string;
 
-  constructor(status: number, text: string) {
+  constructor(status: number, headers: HandshakeRefused['headers'], text: string) {
     super(`the handshake is refused with ${status}: ${text}`);
     this.status = status;
+    this.headers = headers;
     this.text = text;
+  }
+
+  /** The generic error that it is. @throws Error when it is no JSON */
+  get body(): { error: { code: string; message: string; request_id: string } } {
+    return JSON.parse(this.text) as HandshakeRefused['body'];
   }
 }
 
-/** Opens a socket with a key. @throws HandshakeRefused when the answer is no 101 */
-export function connect(address: string, key: string, timeoutMs: number): Promise<SocketClient> {
-  const socket = new WebSocket(address.replace(/^http/, 'ws'), {
-    headers: { authorization: `Bearer ${key}` },
+export interface ConnectOptions {
+  key?: string | undefined;
+  protocols?: string[];
+  headers?: Record<string, string>;
+  /** PEM certificate to trust. */
+  ca?: string | undefined;
+  autoPong?: boolean;
+  /** Longest wait for the handshake and for each frame, in milliseconds; default: for ever. */
+  timeoutMs?: number;
+  /** Told of each text frame as it comes. */
+  onFrame?: (frame: Frame, client: SocketClient) => void;
+}
+
+/** Opens a socket. @throws HandshakeRefused when the answer is no 101 */
+export function connect(address: string, options: ConnectOptions = {}): Promise<SocketClient> {
+  const { key, protocols = [], headers = {}, ca, autoPong = true, timeoutMs, onFrame } = options;
+  const socket = new WebSocket(address.replace(/^http/, 'ws'), protocols, {
+    headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }), ...headers },
     perMessageDeflate: false,
-    handshakeTimeout: timeoutMs,
+    autoPong,
+    ...(ca !== undefined && { ca }),
+    ...(timeoutMs !== undefined && { handshakeTimeout: timeoutMs }),
   });
   const taken = new Set<Frame>();
   const waiting = new Set<() => void>();
@@ -55,7 +78,7 @@ export function connect(address: string, key: string, timeoutMs: number): Promis
     headers: {},
     send: (frame) => socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame)),
     async next(fits = () => true) {
-      const deadline = performance.now() + timeoutMs;
+      const deadline = performance.now() + (timeoutMs ?? Infinity);
       for (;;) {
         const found = client.events.find((frame) => !taken.has(frame) && fits(frame));
         if (found !== undefined) {
@@ -64,11 +87,11 @@ export function connect(address: string, key: string, timeoutMs: number): Promis
         }
         const left = deadline - performance.now();
         if (closed || left <= 0) {
-          const why = closed ? 'the socket closed' : `${timeoutMs / 1000} seconds were over`;
+          const why = closed ? 'the socket closed' : `${(timeoutMs ?? 0) / 1000} seconds were over`;
           throw new Error(`${why} before it came; last: ${JSON.stringify(client.events.slice(-3))}`);
         }
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, left);
+          const timer = timeoutMs === undefined ? undefined : setTimeout(resolve, left);
           const done = () => {
             clearTimeout(timer);
             waiting.delete(done);
@@ -88,7 +111,7 @@ export function connect(address: string, key: string, timeoutMs: number): Promis
   };
   socket.on('message', (data: Buffer, binary: boolean) => {
     if (binary) client.audio.push(data);
-    else take(client, data.toString());
+    else take(client, data.toString(), onFrame);
     wake();
   });
   return new Promise((resolve, reject) => {
@@ -101,16 +124,21 @@ export function connect(address: string, key: string, timeoutMs: number): Promis
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('end', () => {
-        reject(new HandshakeRefused(response.statusCode ?? 0, Buffer.concat(chunks).toString()));
+        const { statusCode = 0, headers: heads } = response;
+        reject(new HandshakeRefused(statusCode, heads, Buffer.concat(chunks).toString()));
       });
     });
   });
 }
 
-function take(client: SocketClient, text: string): void {
+function take(client: SocketClient, text: string, onFrame: ConnectOptions['onFrame']): void {
+  let frame: Frame;
   try {
-    client.events.push(JSON.parse(text) as Frame);
+    frame = JSON.parse(text) as Frame;
   } catch {
     client.garbage.push(text.slice(0, 200));
+    return;
   }
+  onFrame?.(frame, client);
+  client.events.push(frame);
 }
