@@ -9,7 +9,7 @@ import { problemLine } from '../../../openapi/tools/problem.ts';
 import { copyOfCheckout, repository } from './checkout.ts';
 
 // A copy of the checkout is linted, generated from, type-checked and tested in.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 60_000 });
 
 let copy: Awaited<ReturnType<typeof copyOfCheckout>>;
 beforeAll(async () => {
