@@ -85,7 +85,6 @@ export class InferenceSession extends SocketSession {
     // Dashes and case are only ways of writing the same id.
     if (!this.#seen.add(id.replaceAll('-', '').toLowerCase()))
       return this.#failTask(invalidParameter(`header.task_id: ${quoted(id)} was used before.`), id);
-    if (this.#draining) return this.#failTask(restarting, id);
     // The task is there from now on: whatever fails is reported under its id.
     this.#tasks += 1;
     this.#task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
