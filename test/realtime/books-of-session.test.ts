@@ -41,8 +41,8 @@ describe('a model that reports the sum since the start', () => {
   });
 
   test('counts wide characters twice', async () => {
-    await books.cover('好'.repeat(250));
-    await books.cover('好'.repeat(251));
+    await books.cover('か'.repeat(250));
+    await books.cover('か'.repeat(251));
     expect(paper.look()).toEqual(['r1 holds 500', 'holds 1000']);
   });
 
