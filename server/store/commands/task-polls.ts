@@ -1,7 +1,8 @@
-import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
+import { rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres, statement } from '../statement.ts';
+import { isPostgres, type SqlValue } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries, type DeliveredTask } from './deliveries.ts';
@@ -31,81 +32,132 @@ export interface ChannelShare {
 }
 
 /**
- * Takes due tasks, the longest due first; two processes never get the same one. A user gets no more places than are
- * left free. `emptied` are the channels of which all that was due was taken; `nextDueAt` is when the next task is
+ * Takes due tasks of all channels, the longest due first; two processes never get the same one. A user gets no more places than
+ * are left free. `emptied` are the channels of which all that was due was taken; `nextDueAt` is when the next task is
  * due that there is a place for.
  */
 export const claimTasks: Command<
   TaskClaim,
   { tasks: TaskRecord[]; emptied: string[]; nextDueAt: number | null }
 > = async (trx, { shares, ...lease }) => {
+  const places = new Map(shares.map((share) => [share.channel, new Places(share)]));
   const tasks: TaskRecord[] = [];
-  const emptied: string[] = [];
-  let nextDueAt: number | null = null;
-  for (const share of shares) {
-    const { channel } = share;
-    const { taken, free, full } = await takeShares(trx, lease, share);
+  for (let wanting = [...places.values()]; wanting.length > 0; ) {
+    const wishes = wanting.flatMap((one) => one.wish() ?? []);
+    const taken = await takeDue(trx, lease, wishes);
+    for (const task of taken) places.get(task.channel)?.take(task);
     tasks.push(...taken);
-    if (free === 0) continue;
-    if (full.length === 0) emptied.push(channel);
-    const next = await nextDue(trx, lease, channel, full);
-    if (next !== null) nextDueAt = Math.min(nextDueAt ?? next, next);
+    wanting = wanting.filter((one) => one.goesOn());
   }
-  return { tasks, emptied, nextDueAt };
+  const open = [...places.values()].filter(({ free }) => free > 0);
+  const nextDueAt = open.length === 0 ? null : await nextDue(trx, lease, open);
+  return { tasks, emptied: open.flatMap(({ channel, full }) => (full.length > 0 ? [] : channel)), nextDueAt };
 };
 
-/** `full`: the users of whom there may be more due than they have places for. */
-async function takeShares(
-  trx: Kysely<Database>,
-  lease: Lease,
-  share: ChannelShare,
-): Promise<{ taken: TaskRecord[]; free: number; full: number[] }> {
-  const counts = new Map(share.users.map(({ userId, running }) => [userId, running]));
-  const taken: TaskRecord[] = [];
-  let { free } = share;
-  for (;;) {
-    const full = [...counts].filter(([, running]) => running >= free).map(([userId]) => userId);
-    const nearest = Math.max(0, ...[...counts.values()].filter((running) => running < free));
+/** What is to be taken of a channel in one go. */
+interface Wish extends Record<string, SqlValue> {
+  channel: string;
+  most: number;
+  /** JSON array of users of whom nothing is taken. */
+  barred: string;
+}
+
+/** The places of a channel while they are given away. */
+class Places {
+  readonly channel: string;
+  free: number;
+  readonly #running: Map<number, number>;
+  #limit = 0;
+  #taken = 0;
+
+  constructor({ channel, free, users }: ChannelShare) {
+    this.channel = channel;
+    this.free = free;
+    this.#running = new Map(users.map(({ userId, running }) => [userId, running]));
+  }
+
+  /** The users of whom there may be more due than they have places for. */
+  get full(): number[] {
+    return [...this.#running].filter(([, running]) => running >= this.free).map(([userId]) => userId);
+  }
+
+  wish(): Wish | undefined {
+    const nearest = Math.max(0, ...[...this.#running.values()].filter((running) => running < this.free));
     // So many that not even the user who is nearest to its share gets too many, if all are of that one.
-    const limit = Math.ceil((free - nearest) / 2);
-    if (limit === 0) return { taken, free, full };
-    const some = await take(trx, lease, limit, (due) => ofOthers(due, share.channel, full));
-    for (const { userId } of some) counts.set(userId, (counts.get(userId) ?? 0) + 1);
-    taken.push(...some);
-    free -= some.length;
-    if (some.length < limit) return { taken, free, full };
+    this.#limit = Math.ceil((this.free - nearest) / 2);
+    this.#taken = 0;
+    if (this.#limit === 0) return undefined;
+    return { channel: this.channel, most: this.#limit, barred: JSON.stringify(this.full) };
+  }
+
+  take({ userId }: TaskRecord): void {
+    this.#running.set(userId, (this.#running.get(userId) ?? 0) + 1);
+    this.#taken += 1;
+    this.free -= 1;
+  }
+
+  /** Whether there may be more to take after the latest wish. */
+  goesOn(): boolean {
+    return this.#limit > 0 && this.#taken === this.#limit;
   }
 }
 
-function ofOthers(due: DueTasks, channel: string, full: readonly number[]): DueTasks {
-  const own = due.where('channel', '=', channel);
-  return full.length === 0 ? own : own.where('user_id', 'not in', full);
-}
+const wishColumns = { channel: 'text', most: 'integer', barred: 'text' } as const;
 
-/** When the next task of the channel is due, without those of some users. */
-async function nextDue(
+/** In one statement on PostgreSQL, where each is a round trip; SQLite, which has no lateral join, takes one for each channel. */
+async function takeDue(
   trx: Kysely<Database>,
   lease: Lease,
-  channel: string,
-  without: readonly number[],
-): Promise<number | null> {
-  const { owner, except = [] } = lease;
-  if (without.length + except.length === 0)
-    return (await earliest(trx, { channel, owner })).rows[0]?.due ?? null;
-  const row = await trx
-    .selectFrom('tasks')
-    .select(({ fn }) => fn.min('next_poll_at').as('due'))
-    .where('channel', '=', channel)
-    .where('next_poll_at', 'is not', null)
-    .$if(without.length > 0, (query) => query.where('user_id', 'not in', without))
-    .where(freeFor(lease))
-    .executeTakeFirst();
-  return row?.due ?? null;
+  wishes: readonly Wish[],
+): Promise<TaskRecord[]> {
+  if (wishes.length === 0) return [];
+  if (isPostgres(trx)) {
+    return take(trx, lease, (due) => {
+      const own = due
+        .where(sql<SqlBool>`channel = w.channel`)
+        .where(sql<SqlBool>`user_id not in (select json_array_elements_text(w.barred::json)::bigint)`)
+        .orderBy('next_poll_at')
+        .limit(sql<number>`w.most`)
+        .forUpdate()
+        .skipLocked();
+      return sql<{ due_id: string }>`
+        (select d.due_id from ${rowsOf(trx, wishColumns, wishes)} as w cross join lateral (${own}) as d)`;
+    });
+  }
+  const taken: TaskRecord[] = [];
+  for (const { channel, most, barred } of wishes) {
+    const users = JSON.parse(barred) as number[];
+    taken.push(
+      ...(await take(trx, lease, (due) => {
+        const own = due.where('channel', '=', channel).orderBy('next_poll_at').limit(most);
+        return sql`${users.length === 0 ? own : own.where('user_id', 'not in', users)}`;
+      })),
+    );
+  }
+  return taken;
 }
 
-const earliest = statement<{ channel: string; owner: string }, { due: number | null }>()`
-  select min(next_poll_at) as due from tasks where channel = ${'channel'} and next_poll_at is not null
-    and (lease_owner is null or lease_owner = ${'owner'})`;
+/** When the next task of some channels is due, without those of users who are full there. */
+async function nextDue(
+  trx: Kysely<Database>,
+  { owner, except = [] }: Lease,
+  open: readonly Places[],
+): Promise<number | null> {
+  const rows = open.map(({ channel, full }) => ({ channel, most: 0, barred: JSON.stringify(full) }));
+  const users = isPostgres(trx)
+    ? sql`select json_array_elements_text(w.barred::json)::bigint`
+    : sql`select value from json_each(w.barred)`;
+  const busy = except.length === 0 ? sql`` : sql`and id not in (${sql.join(except)})`;
+  const result = await sql<{ due: number | null }>`
+    select min(due) as due from (
+      select (
+        select min(next_poll_at) from tasks
+        where channel = w.channel and next_poll_at is not null and (lease_owner is null or lease_owner = ${owner})
+          and user_id not in (${users}) ${busy}
+      ) as due from ${rowsOf(trx, wishColumns, rows)} as w
+    ) as next`.execute(trx);
+  return result.rows[0]?.due ?? null;
+}
 
 /** Nobody is at work on it. */
 function freeFor({ owner, except = [] }: Lease) {
@@ -120,9 +172,14 @@ export const claimStrandedTasks: Command<
   Lease & { channels: readonly string[]; limit: number },
   TaskRecord[]
 > = (trx, { channels, limit, ...lease }) =>
-  take(trx, lease, limit, (due) => {
-    const late = due.where('deadline_at', '<=', lease.now);
-    return channels.length === 0 ? late : late.where('channel', 'not in', channels);
+  take(trx, lease, (due) => {
+    const late = due
+      .where('deadline_at', '<=', lease.now)
+      .$if(channels.length > 0, (query) => query.where('channel', 'not in', channels))
+      .orderBy('next_poll_at')
+      .limit(limit)
+      .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
+    return sql`${late}`;
   });
 
 type DueTasks = ReturnType<typeof dueTasks>;
@@ -135,13 +192,9 @@ function dueTasks(db: Kysely<Database>, lease: Lease) {
 async function take(
   trx: Kysely<Database>,
   lease: Lease,
-  limit: number,
-  among: (due: DueTasks) => DueTasks,
+  among: (due: DueTasks) => RawBuilder<{ due_id: string }>,
 ): Promise<TaskRecord[]> {
-  const due = among(dueTasks(trx, lease))
-    .orderBy('next_poll_at')
-    .limit(limit)
-    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
+  const due = among(dueTasks(trx, lease));
   const rows = await trx
     // Materialized: run again for every row, it would take more than its limit.
     .with(
