@@ -17,10 +17,12 @@ import type { TaskDriver } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
+import { benchNodes } from './poller-nodes.ts';
 import { cores } from './processes.ts';
 
 // How late polls are with many tasks in flight: npm run bench:tasks -- [--tasks 10000] [--rate 200] [--seconds 60]
-// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own.
+// [--channels 4]. With DATABASE_URL it runs on PostgreSQL, in a schema of its own, and there with --nodes 3 on several gateways, of
+// which --kill kills one.
 
 const { values } = parseArgs({
   options: {
@@ -30,6 +32,8 @@ const { values } = parseArgs({
     /** Of measuring when all are there. */
     seconds: { type: 'string', default: '60' },
     channels: { type: 'string', default: '4' },
+    nodes: { type: 'string', default: '1' },
+    kill: { type: 'boolean', default: false },
   },
 });
 const count = Number(values.tasks);
@@ -43,6 +47,14 @@ const latency = [30, 70] as const;
 const life = [60_000, 300_000] as const;
 
 const between = ([from, to]: readonly [number, number]) => from + Math.random() * (to - from);
+
+const nodes = Number(values.nodes);
+if (nodes > 1) {
+  const url = process.env.DATABASE_URL;
+  if (url === undefined) throw new Error('--nodes needs DATABASE_URL');
+  await benchNodes(url, { nodes, tasks: count, seconds, channels: channelNames, kill: values.kill });
+  process.exit();
+}
 
 if (cores !== undefined && process.env.BENCH_PINNED === undefined) {
   const self = [process.execPath, '--expose-gc', fileURLToPath(import.meta.url), ...process.argv.slice(2)];

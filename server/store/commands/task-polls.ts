@@ -105,11 +105,7 @@ class Places {
 const wishColumns = { channel: 'text', most: 'integer', barred: 'text' } as const;
 
 /** In one statement on PostgreSQL, where each is a round trip; SQLite, which has no lateral join, takes one for each channel. */
-async function takeDue(
-  trx: Kysely<Database>,
-  lease: Lease,
-  wishes: readonly Wish[],
-): Promise<TaskRecord[]> {
+async function takeDue(trx: Kysely<Database>, lease: Lease, wishes: readonly Wish[]): Promise<TaskRecord[]> {
   if (wishes.length === 0) return [];
   if (isPostgres(trx)) {
     return take(trx, lease, (due) => {
