@@ -90,7 +90,7 @@ export class Submitter {
     const row = await newTask(this.#env, order, channel);
     const { tokenId, amount } = row;
     const { quota } = this.#env;
-    const leased = (lease: string) => this.#leased.create({ ...row, lease });
+    const leased = (lease: string) => this.#leased.add({ ...row, lease });
     // What holds nothing waits for no balance.
     const isFree = amount === 0 || order.caller.unlimited === true;
     const made = isFree ? undefined : await quota.fromLease(tokenId, amount, leased, drawnBy);

@@ -47,7 +47,7 @@ export async function makeTask(
   change: Partial<NewTask> & Pick<NewTask, 'requestId' | 'amount'>,
 ): Promise<NewTaskResult> {
   const row = newTaskRow(token, change);
-  const create = (lease: string) => by.creations.create({ ...row, lease });
+  const create = (lease: string) => by.creations.add({ ...row, lease });
   const made = await by.calls.fromLease(token.id, row.amount, create, drawnBy);
   if (made !== undefined && made.outcome !== 'no_lease' && made.outcome !== 'duplicate') return made;
   return by.calls.reclaiming(

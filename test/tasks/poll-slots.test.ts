@@ -155,6 +155,17 @@ describe('what polls found', () => {
     expect(batches.map(({ length }) => length)).toEqual([1, 200, 1]);
   });
 
+  test('that is refused takes nothing along that was to be written with it', async () => {
+    answer = async (ids) => {
+      if (ids.includes('bad')) throw new RangeError('not this one');
+      return ids.map(() => true);
+    };
+    const [first, bad, good] = ['a', 'bad', 'c'].map((id) => recorder.add(poll(id)));
+    await expect(bad).rejects.toThrow('not this one');
+    expect([await first, await good]).toEqual([true, true]);
+    expect(batches).toEqual([['a'], ['bad', 'c'], ['bad'], ['c']]);
+  });
+
   test('that is refused is told to all of its batch, and the next goes on', async () => {
     answer = async (ids) => {
       if (ids.includes('bad')) throw new RangeError('not this one');
