@@ -3,6 +3,7 @@ import { Failure } from '../failure.ts';
 import type { Timers } from '../runtime/timers.ts';
 import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { hashKey } from '../store/keys.ts';
+import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
 import { findAllowances, findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
@@ -29,7 +30,7 @@ interface Known {
   allows: AddressTest | undefined;
   until: number;
   /** Until then it is believed in this era; undefined: a change may have been missed since it was asked for. */
-  heard: { era: number; until: number } | undefined;
+  heard: Belief | undefined;
   expires: number;
 }
 
@@ -69,7 +70,7 @@ export class KeyRing {
     const { clock, timers, store } = this.#parts;
     if (expires <= clock()) return false;
     const now = timers.monotonic();
-    return now < until || (heard !== undefined && now < heard.until && heard.era === store.hearing?.era);
+    return now < until || isBelieved(heard, store.hearing, now);
   }
 
   /** @throws Failure 401 when the key is unknown, disabled or expired, or not for use from the address. */
@@ -94,7 +95,7 @@ export class KeyRing {
 
   async #find(hash: string, until: number): Promise<Known> {
     const { store, clock } = this.#parts;
-    const era = store.hearing?.era;
+    const heard = beliefIn(store.hearing, until - cacheTtlMs + heardTtlMs);
     const changes = this.#changes;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
@@ -113,11 +114,7 @@ export class KeyRing {
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    const heard =
-      era !== undefined && changes === this.#changes
-        ? { era, until: until - cacheTtlMs + heardTtlMs }
-        : undefined;
-    const known = { caller, allows, until, heard, expires };
+    const known = { caller, allows, until, heard: changes === this.#changes ? heard : undefined, expires };
     this.#known.set(hash, known);
     return known;
   }

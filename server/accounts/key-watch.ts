@@ -1,6 +1,7 @@
 import type { Logger } from '../runtime/logger.ts';
 import { type Alarm, yieldToEventLoop } from '../runtime/timers.ts';
 import { hashKey } from '../store/keys.ts';
+import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
 import { findTokensByHash, type TokenRecord } from '../store/queries/tokens.ts';
 import { type KeyRing, type KeyRingParts, usable } from './key-ring.ts';
 
@@ -22,7 +23,7 @@ interface Watched {
   /** What the key could do at the last look; undefined: none has come to an end yet. */
   last: string | undefined;
   /** What the last look is good for, by the monotonic clock; undefined: the next one is due. */
-  good: { era: number; until: number } | undefined;
+  good: Belief | undefined;
   /** The key's record at the last look. */
   token: TokenRecord | undefined;
 }
@@ -104,12 +105,11 @@ export class KeyWatch {
         const some = hashes.slice(from, from + chunk);
         // Always as many, so that there is one statement to prepare.
         const asked = Array.from({ length: chunk }, (_, index) => some[index] ?? some[0] ?? '');
-        const era = store.hearing?.era;
-        const until = timers.monotonic() + heardFor;
+        const good = beliefIn(store.hearing, timers.monotonic() + heardFor);
         for (const hash of some) {
           const entry = this.#watched.get(hash);
           // Whoever hears of a change meanwhile takes it away again.
-          if (entry !== undefined) entry.good = era === undefined ? undefined : { era, until };
+          if (entry !== undefined) entry.good = good;
         }
         const tokens = await findTokensByHash(store.read, asked);
         for (const hash of some) this.#compare(hash, tokens.get(hash));
@@ -129,8 +129,7 @@ export class KeyWatch {
 
   #isDue({ good, token, last }: Watched): boolean {
     const { store, clock, timers } = this.#parts;
-    if (good === undefined || good.era !== store.hearing?.era || good.until <= timers.monotonic())
-      return true;
+    if (!isBelieved(good, store.hearing, timers.monotonic())) return true;
     // One that ends changes nothing that would be heard of.
     const works = token !== undefined && usable(token, clock());
     return last === undefined || works === (last === gone);

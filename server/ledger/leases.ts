@@ -3,6 +3,7 @@ import { Rounds } from '../runtime/rounds.ts';
 import type { Timers } from '../runtime/timers.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import type { LeaseGrant } from '../store/commands/leases.ts';
+import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
 import { findLent, findRecalledLeases } from '../store/queries/leases.ts';
 import { persist, type Store } from '../store/store.ts';
 import { Spending, spendingWindow } from './spending.ts';
@@ -79,7 +80,7 @@ export class Leases {
   readonly #live = new Map<string, Lease>();
   #number = 0;
   /** What the last look is good for; undefined: the next one is due. */
-  #good: { era: number; until: number } | undefined;
+  #good: Belief | undefined;
   #failing = false;
   #stopped = false;
 
@@ -217,9 +218,8 @@ export class Leases {
     const now = timers.monotonic();
     for (const [id, key] of this.#keys) this.#tidy(id, key, now);
     if (this.#live.size === 0) return;
-    const era = store.hearing?.era;
     // Whoever hears of a recall meanwhile takes it away again.
-    const good = era === undefined ? undefined : { era, until: now + heardForMs };
+    const good = beliefIn(store.hearing, now + heardForMs);
     this.#good = good;
     let allKnown = false;
     try {
@@ -237,8 +237,7 @@ export class Leases {
   async #lookIfDue(): Promise<void> {
     const { store, timers } = this.#parts;
     const now = timers.monotonic();
-    const good = this.#good;
-    if (good === undefined || good.era !== store.hearing?.era || good.until <= now) return this.look();
+    if (!isBelieved(this.#good, store.hearing, now)) return this.look();
     for (const [id, key] of this.#keys) this.#tidy(id, key, now);
   }
 

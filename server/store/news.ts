@@ -21,12 +21,37 @@ export interface Hearing {
   subscribe(hear: (news: News) => void): () => void;
 }
 
+/** What was looked up, and is believed while all news since then are heard, but no longer than for some time. */
+export interface Belief {
+  era: number;
+  /** By the monotonic clock, in milliseconds. */
+  until: number;
+}
+
+/** What can be believed of what is looked up from now on; undefined: news may be missed. */
+export function beliefIn(hearing: Hearing | undefined, until: number): Belief | undefined {
+  const era = hearing?.era;
+  return era === undefined ? undefined : { era, until };
+}
+
+/** Whether it is believed at a time. */
+export function isBelieved(belief: Belief | undefined, hearing: Hearing | undefined, now: number): boolean {
+  return belief !== undefined && now < belief.until && belief.era === hearing?.era;
+}
+
 /** So many of a kind are told one by one. */
 const mostTold = 1_000;
 
+const noNews = () => ({
+  tokens: new Set<number>(),
+  users: new Set<number>(),
+  leases: new Set<number>(),
+  flood: false,
+});
+
 /** Gathers what is announced, so that a flood of changes is told as little. */
 export class NewsGathering {
-  #news = { tokens: new Set<number>(), users: new Set<number>(), leases: new Set<number>(), flood: false };
+  #news = noNews();
 
   /** Takes an announcement, as the database's triggers write it; false: it is none. */
   add(payload: string): boolean {
@@ -51,7 +76,7 @@ export class NewsGathering {
   /** What has been gathered since the last time. */
   take(): News {
     const news = this.#news;
-    this.#news = { tokens: new Set(), users: new Set(), leases: new Set(), flood: false };
+    this.#news = noNews();
     return news;
   }
 }
