@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
-import { rowsOf } from '../rows.ts';
+import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres, type SqlValue } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
@@ -255,28 +255,22 @@ const pollColumns = {
   progress: 'integer',
   result: 'text',
   failures: 'integer',
-  pollInterval: 'integer',
-  polledAt: 'bigint',
-  nextPollAt: 'bigint',
+  poll_interval: 'integer',
+  polled_at: 'bigint',
+  next_poll_at: 'bigint',
   now: 'bigint',
-} as const satisfies Record<keyof PollRow, string>;
-
-/** Polls as a table `poll`, made of one JSON text: a statement for each would be a round trip for each. */
-function pollTable(trx: Kysely<Database>, polls: readonly TaskPoll[]): RawBuilder<unknown> {
-  const json = JSON.stringify(polls.map(({ clips: _, ...row }) => row));
-  const columns = Object.entries(pollColumns);
-  if (isPostgres(trx)) {
-    const typed = columns.map(([name, type]) => `"${name}" ${type}`).join(', ');
-    return sql`json_to_recordset(${json}::json) as poll(${sql.raw(typed)})`;
-  }
-  const picked = columns.map(([name]) => `value ->> '${name}' as "${name}"`).join(', ');
-  return sql`(select ${sql.raw(picked)} from json_each(${json})) as poll`;
-}
+} as const satisfies Record<string, ColumnType>;
 
 type Written = Omit<DeliveredTask, 'error' | 'due'> & Pick<TaskRecord, 'startedAt' | 'userId' | 'channel'>;
 
 /** Writes what polls found and frees their tasks. Says for each whether its claim was still the latest. */
 export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, polls) => {
+  const found = polls.map(({ clips: _, pollInterval, polledAt, nextPollAt, ...poll }) => ({
+    ...poll,
+    poll_interval: pollInterval,
+    polled_at: polledAt,
+    next_poll_at: nextPollAt,
+  }));
   // Forward only, whatever the upstream says: a running task does not queue again, and progress does not fall.
   const { rows } = await sql<Written>`
     update tasks set
@@ -288,11 +282,11 @@ export const recordPolls: Command<readonly TaskPoll[], boolean[]> = async (trx, 
       progress = case when tasks.progress < poll.progress then poll.progress else tasks.progress end,
       result = coalesce(poll.result, tasks.result),
       failures = poll.failures,
-      poll_interval = poll."pollInterval",
-      polled_at = coalesce(poll."polledAt", tasks.polled_at),
-      next_poll_at = poll."nextPollAt",
+      poll_interval = poll.poll_interval,
+      polled_at = coalesce(poll.polled_at, tasks.polled_at),
+      next_poll_at = poll.next_poll_at,
       lease_owner = null
-    from ${pollTable(trx, polls)}
+    from ${rowsOf(trx, pollColumns, found)} as poll
     where tasks.id = poll.id and tasks.attempt = poll.attempt and tasks.state in ('queued', 'in_progress')
     returning tasks.id, tasks.format, tasks.driver, tasks.state, tasks.callback_url as "callbackUrl",
       tasks.updated_at as "updatedAt", tasks.started_at as "startedAt", tasks.user_id as "userId",
