@@ -18,22 +18,21 @@ export interface ReserveRequest {
   kind?: ReservationKind;
 }
 
-/** Tries something that takes quota from a key's balance. */
-export interface Reclaiming {
-  /** Tries it, and again when gateways have given back what they had of the key, where `isRefused` says that it lacked. */
+/** What became of quota that a lease had for something: `taken` out of it, `kept` in it, or there was no such lease. */
+export type Drawn = 'taken' | 'kept' | 'no_lease';
+
+/** Where what is written down by itself, as tasks are, has its quota from. */
+export interface QuotaSource {
+  /**
+   * Tries something that takes quota from a key's balance, and again when gateways have given back what they had of the key,
+   * where `isRefused` says that it lacked.
+   */
   reclaiming<T>(
     tokenId: number,
     amount: number,
     attempt: () => Promise<T>,
     isRefused: (outcome: T) => boolean,
   ): Promise<T>;
-}
-
-/** What became of quota that a lease had for something: `taken` out of it, `kept` in it, or there was no such lease. */
-export type Drawn = 'taken' | 'kept' | 'no_lease';
-
-/** Where what is written down by itself, as tasks are, has its quota from. */
-export interface QuotaSource extends Reclaiming {
   /**
    * Tries something that takes an amount out of a lease on disk, which nothing else has a claim to meanwhile; `drawnBy` says
    * whether it has. Undefined: nothing is leased of the key that would cover it, so it is to be taken from its balance.

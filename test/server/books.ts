@@ -1,4 +1,5 @@
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
+import { leftOf } from '../../server/store/queries/leases.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { noteResponse } from '../support/told-errors.ts';
 
@@ -67,20 +68,13 @@ export async function makeKey(
 
 /** What a key has left that is not held. */
 export async function remainingQuota({ gateway }: TestGateway, id: number): Promise<number> {
-  const row = await gateway.store.read
+  const { left } = await gateway.store.read
     .selectFrom('tokens')
-    .select(['remain_quota', 'leased_quota'])
+    .select(leftOf('tokens').as('left'))
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
-  // Tasks have their hold out of a lease, which the key's own row hears of later.
-  const leases = await gateway.store.read
-    .selectFrom('quota_leases')
-    .select('unposted')
-    .where('token_id', '=', id)
-    .execute();
   const held = gateway.ledger.held.filter(({ tokenId, unlimited }) => tokenId === id && !unlimited);
-  const away = [...leases.map(({ unposted }) => unposted), ...held.map(({ amount }) => amount)];
-  return row.remain_quota + row.leased_quota - away.reduce((sum, amount) => sum + amount, 0);
+  return held.reduce((rest, { amount }) => rest - amount, left);
 }
 
 /** Asks a gateway. */

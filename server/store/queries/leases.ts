@@ -19,15 +19,12 @@ export async function findRecalledLeases(db: Kysely<Database>, gateway: string):
  * the table of keys is called there.
  */
 export function unpostedOf(tokens: string): RawBuilder<number> {
-  return sql.raw(unposted(tokens));
+  return sql.raw(`coalesce((select sum(unposted) from quota_leases where token_id = ${tokens}.id), 0)`);
 }
-
-const unposted = (tokens: string) =>
-  `coalesce((select sum(unposted) from quota_leases where token_id = ${tokens}.id), 0)`;
 
 /** What a key has left, with what gateways have of it. */
 export function leftOf(tokens: string): RawBuilder<number> {
-  return sql.raw(`(${tokens}.remain_quota + ${tokens}.leased_quota - ${unposted(tokens)})`);
+  return sql<number>`(${sql.ref(`${tokens}.remain_quota`)} + ${sql.ref(`${tokens}.leased_quota`)} - ${unpostedOf(tokens)})`;
 }
 
 export interface Lent {
@@ -39,18 +36,16 @@ export interface Lent {
   unanswered: number;
 }
 
-const lent = statement<{ tokenId: number; gateway: string }, Lent>()`
-  select t.remain_quota as remain,
-    t.leased_quota - coalesce((select sum(unposted) from quota_leases where token_id = t.id), 0) as leased,
-    (select count(*) from quota_leases q join gateways g on g.id = q.gateway
-      where q.token_id = t.id and q.draining = 0 and q.gateway <> ${'gateway'}) as unanswered
-  from tokens t where t.id = ${'tokenId'}`;
-
 /** Where the quota of a key is, as a gateway sees it; undefined: there is no such key. */
 export async function findLent(
   db: Kysely<Database>,
   tokenId: number,
   gateway: string,
 ): Promise<Lent | undefined> {
-  return (await lent(db, { tokenId, gateway })).rows[0];
+  const { rows } = await sql<Lent>`
+    select t.remain_quota as remain, t.leased_quota - ${unpostedOf('t')} as leased,
+      (select count(*) from quota_leases q join gateways g on g.id = q.gateway
+        where q.token_id = t.id and q.draining = 0 and q.gateway <> ${gateway}) as unanswered
+    from tokens t where t.id = ${tokenId}`.execute(db);
+  return rows[0];
 }
