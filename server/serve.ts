@@ -63,8 +63,8 @@ export interface RunningGateway {
   /** Resolves with the reason if the process has to end, since its store failed for good. */
   failed: Promise<Error>;
   /**
-   * Says that it is not ready for as long as is configured, takes no more requests and sockets then, lets running ones finish for up to `graceMs` milliseconds, and closes the
-   * books.
+   * Says that it is not ready for as long as is configured, takes no more requests and sockets then, lets running ones
+   * finish for up to `graceMs` milliseconds, and closes the books.
    */
   close(graceMs?: number): Promise<void>;
 }

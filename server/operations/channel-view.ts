@@ -18,25 +18,24 @@ export function standingOf({ settings: { name }, health, waiting }: Channel): Ch
 
 /** Channels as an admin sees them: what is measured, over all workers of this gateway. */
 export async function shownChannels(gateway: Gateway, channels: readonly Channel[]): Promise<ShownChannel[]> {
-  const others = (await gateway.siblings?.channels()) ?? [];
-  return channels.map((channel) => {
-    const elsewhere = others.flatMap((one) => one.filter(({ name }) => name === channel.settings.name));
-    return shown(gateway, channel, elsewhere.reduce(together, standingOf(channel)));
-  });
+  const elsewhere = (await gateway.siblings?.channels())?.flat() ?? [];
+  return channels.map((channel) => shown(gateway, channel, elsewhere));
 }
 
 /** The channel as an admin sees it. */
 export async function shownChannel(gateway: Gateway, channel: Channel): Promise<ShownChannel> {
-  const [only] = await shownChannels(gateway, [channel]);
-  if (only === undefined) throw new Error('a channel was lost on the way to its view');
-  return only;
+  return shown(gateway, channel, (await gateway.siblings?.channels())?.flat() ?? []);
 }
 
 function shown(
   { channels, clock, timers }: Gateway,
-  { settings }: Channel,
-  { state, restsUntil, waiting, figures }: ChannelStanding,
+  channel: Channel,
+  elsewhere: readonly ChannelStanding[],
 ): ShownChannel {
+  const { settings } = channel;
+  const { state, restsUntil, waiting, figures } = elsewhere
+    .filter(({ name }) => name === settings.name)
+    .reduce(together, standingOf(channel));
   const disabled = channels.disabled(settings.name);
   // What is measured by the monotonic clock, told by the one that people read.
   const told = (at: number) => unixTime(clock() + at - timers.monotonic());

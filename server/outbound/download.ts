@@ -33,7 +33,12 @@ export async function download(
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeout)]);
   try {
     const { status, body } = await openAddress(dispatcher, source, { signal });
-    if (status >= 200 && status <= 299) return await readLimited(body, size);
+    if (status >= 200 && status <= 299) {
+      const bytes = await body.whole(size);
+      if (bytes !== undefined) return bytes;
+      body.destroy();
+      throw new DownloadError('size', `is larger than ${size} bytes`);
+    }
     await body.dump();
     throw new DownloadError('answer', `answered with status ${status}`);
   } catch (error) {
@@ -42,17 +47,6 @@ export async function download(
     if (signal.aborted) throw new DownloadError('late', `did not arrive within ${timeout / 1000} seconds`);
     throw unreachable(error);
   }
-}
-
-async function readLimited(body: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  let length = 0;
-  for await (const bytes of body) {
-    length += bytes.length;
-    if (length > size) throw new DownloadError('size', `is larger than ${size} bytes`);
-    parts.push(bytes);
-  }
-  return Buffer.concat(parts);
 }
 
 function unreachable(error: unknown): DownloadError {

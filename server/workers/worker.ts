@@ -77,7 +77,7 @@ function siblingsOver(link: Link<ToPrimary, ToWorker>): Siblings {
   };
 }
 
-export async function reasonOf(readiness: Promise<void>): Promise<string | undefined> {
+async function reasonOf(readiness: Promise<void>): Promise<string | undefined> {
   return readiness.then(
     () => undefined,
     (error: unknown) => (error instanceof Error ? error.message : 'not ready'),

@@ -78,17 +78,17 @@ const ofOtherSongs =
 
 /** Tasks that end badly, and say why. */
 const failed = ({ things, tasks, triggers }: World): Ask[] =>
-  [
-    ['fails at its end', '[[fail-late]]', 'video'],
-    ['expires', '[[expire]]', 'thumbnailed'],
-  ].map(([how, word, name]) => ({
+  (
+    [
+      ['fails at its end', '[[fail-late]]', 'video'],
+      ['expires', '[[expire]]', 'thumbnailed'],
+    ] as const
+  ).map(([how, word, name]) => ({
     name: `200 a task that ${how}`,
     status: 200,
     variation: async () => {
       if (!triggers) throw new Unavailable('a task that fails is needed, which only a trigger makes');
-      const id = await things.fresh(name === 'video' ? 'video' : 'thumbnailed', {
-        prompt: `The sea. ${word}`,
-      });
+      const id = await things.fresh(name, { prompt: `The sea. ${word}` });
       await tasks.watch(taskKinds.video, id);
       return { path: { task_id: id } };
     },
