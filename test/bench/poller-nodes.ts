@@ -53,14 +53,14 @@ export async function benchNodes(
     }
     await pause(settling * 1_000);
     const report = (phase: string, without: ReadonlySet<string> = new Set()) => {
-      const ms = late
-        .flatMap(([id, one]) => (without.has(id) ? [] : one))
-        .sort((left, right) => left - right);
-      const at = (share: number) => ms[Math.min(ms.length - 1, Math.floor(ms.length * share))] ?? 0;
-      const inTime = ms.filter((one) => one <= 1_000).length / Math.max(1, ms.length);
+      const ms = late.flatMap(([id, one]) => (without.has(id) ? [] : one));
       console.log(
-        `${phase} | ${ms.length} polls, ${Math.round(ms.length / seconds)}/s | late ms p50 ${at(0.5)} p99 ${at(0.99)} ` +
-          `max ${at(1)} | ${(inTime * 100).toFixed(2)} % within 1 s | cpu of all nodes ${Math.round(cpuMs / seconds / 10)} %`,
+        [
+          phase,
+          `${ms.length} polls, ${Math.round(ms.length / seconds)}/s`,
+          ...howLate(ms),
+          `cpu of all nodes ${Math.round(cpuMs / seconds / 10)} %`,
+        ].join(' | '),
       );
       late = [];
       cpuMs = 0;
@@ -99,6 +99,18 @@ export async function benchNodes(
     await client.end();
     await store.close().catch(() => {});
   }
+}
+
+/** How late polls were, by their milliseconds, in words. */
+export function howLate(late: readonly number[]): string[] {
+  const sorted = late.toSorted((left, right) => left - right);
+  const at = (share: number) =>
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
+  const inTime = sorted.filter((ms) => ms <= 1_000).length / Math.max(1, sorted.length);
+  return [
+    `late ms p50 ${at(0.5)} p95 ${at(0.95)} p99 ${at(0.99)} max ${at(1)}`,
+    `${(inTime * 100).toFixed(2)} % within 1 s`,
+  ];
 }
 
 /** Tasks that providers are at work on, as if each had just been polled, evenly over the longest interval. */

@@ -17,7 +17,7 @@ import type { TaskDriver } from '../../server/tasks/driver.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { channelTo } from '../support/upstream.ts';
-import { benchNodes } from './poller-nodes.ts';
+import { benchNodes, howLate } from './poller-nodes.ts';
 import { cores } from './processes.ts';
 
 // How late polls are with many tasks in flight: npm run bench:tasks -- [--tasks 10000] [--rate 200] [--seconds 60]
@@ -168,10 +168,6 @@ let cpuBefore = process.cpuUsage();
 let timeBefore = Date.now();
 
 function report(phase: string): void {
-  const sorted = lateness.toSorted((left, right) => left - right);
-  const at = (share: number) =>
-    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
-  const inTime = sorted.filter((late) => late <= 1_000).length / Math.max(1, sorted.length);
   const elapsed = Date.now() - timeBefore;
   const cpu = process.cpuUsage(cpuBefore);
   globalThis.gc?.();
@@ -180,9 +176,8 @@ function report(phase: string): void {
     [
       phase.padEnd(10),
       `${due.size} in flight`,
-      `${Math.round((sorted.length / elapsed) * 1_000)} polls/s`,
-      `late ms p50 ${at(0.5)} p95 ${at(0.95)} p99 ${at(0.99)} max ${at(1)}`,
-      `${(inTime * 100).toFixed(2)} % within 1 s`,
+      `${Math.round((lateness.length / elapsed) * 1_000)} polls/s`,
+      ...howLate(lateness),
       `cpu ${Math.round(((cpu.user + cpu.system) / 1_000 / elapsed) * 100)} %`,
       `heap ${Math.round(heapUsed / 2 ** 20)} MB rss ${Math.round(rss / 2 ** 20)} MB`,
       `${finished} done`,

@@ -1,18 +1,16 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { request, type ServerResponse } from 'node:http';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { GatewayProcess } from '../faults/gateway-process.ts';
 import { makeSite, type Site } from '../faults/site.ts';
-import { documentedEvents } from '../mock/events.ts';
-import { exampleOf } from '../mock/examples.ts';
 import { append, plain, update } from '../mock/sockets/client-events.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
-import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { type HalfStreams, startHalfStreams } from '../support/half-streams.ts';
 import { configText } from './files.ts';
 
 const hasBalancer = (() => {
@@ -31,37 +29,15 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
   { timeout: 90_000 },
   () => {
     let site: Site;
-    let upstream: RecordingUpstream;
+    let provider: HalfStreams;
     let gateways: GatewayProcess[] = [];
     const balancers: ChildProcess[] = [];
-    /** Streams of messages of which the first half was sent. */
-    const held: ServerResponse[] = [];
-    const events = documentedEvents('createMessage', 'answer', message.model);
-    const half = Math.floor(events.length / 2);
 
     beforeAll(async () => {
-      upstream = await startUpstream(({ body }, response) => {
-        if (!(body as { stream?: boolean }).stream) {
-          response.setHeader('content-type', 'application/json');
-          response.end(JSON.stringify(exampleOf('createMessage', 'answer')));
-          return;
-        }
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(events.slice(0, half).join(''));
-        held.push(response);
-      });
+      provider = await startHalfStreams(message.model);
       site = await makeSite('postgres');
       const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: object[] };
-      config.channels.unshift({
-        name: 'scripted',
-        protocol: 'messages',
-        base_url: upstream.url,
-        key: 'k',
-        models: ['iota-*'],
-        // Before the sandbox's channel, which has them too.
-        priority: 10,
-        private_files: true,
-      });
+      config.channels.unshift(provider.channel(10));
       await writeFile(site.options.config, JSON.stringify(config));
       gateways = await Promise.all([1, 2].map(() => GatewayProcess.start(site.options)));
     }, 60_000);
@@ -69,7 +45,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       for (const balancer of balancers) balancer.kill('SIGKILL');
       for (const gateway of gateways) gateway.kill();
       await Promise.all(gateways.map((gateway) => gateway.ended));
-      await upstream.close();
+      await provider.upstream.close();
       await site.remove();
     });
 
@@ -160,7 +136,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       const texts = streams.map((stream) => stream.text());
       // Told by what waits for them below.
       Promise.all(texts).catch(() => {});
-      await vi.waitFor(() => expect(held).toHaveLength(2));
+      await vi.waitFor(() => expect(provider.held).toHaveLength(2));
       const sessions = [await session(url), await session(url)];
 
       let going = true;
@@ -182,7 +158,7 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       stopped?.kill('SIGTERM');
       await vi.waitFor(() => expect(fetch(`${stopped?.url}/readyz`)).rejects.toThrow(), { timeout: 10_000 });
       await answered(statuses.length + 40);
-      for (const response of held) response.end(events.slice(half).join(''));
+      provider.finish();
       // A session on a gateway that stops may finish, and ends as any other.
       for (const { done, finished } of sessions) {
         await done(1);
@@ -195,9 +171,9 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       expect(new Set(statuses)).toEqual(new Set([200]));
       // Each call was made once, and none twice.
       const streamed = 2;
-      expect(upstream.seen).toHaveLength(statuses.length + streamed);
+      expect(provider.upstream.seen).toHaveLength(statuses.length + streamed);
       for (const text of await Promise.all(texts))
-        expect(text.match(/^event: \w+$/gm)).toHaveLength(events.length);
+        expect(text.match(/^event: \w+$/gm)).toHaveLength(provider.events);
       const again = await session(url);
       again.say('Back again.');
       await again.done(1);

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
 import { Agent, get } from 'node:https';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -9,13 +8,12 @@ import { openStore } from '../../server/store/open-store.ts';
 import type { Store } from '../../server/store/store.ts';
 import { GatewayProcess } from '../faults/gateway-process.ts';
 import { makeSite, type Site } from '../faults/site.ts';
-import { documentedEvents } from '../mock/events.ts';
-import { exampleOf } from '../mock/examples.ts';
 import { expectBalanced } from '../store/books.ts';
 import { engines } from '../store/engines.ts';
 import { freePort } from '../support/free-port.ts';
+import { type HalfStreams, startHalfStreams } from '../support/half-streams.ts';
 import { connect } from '../support/socket-client.ts';
-import { type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { scrape } from '../telemetry/scrape.ts';
 
 const message = { model: 'iota-chat-1', max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] };
@@ -24,46 +22,22 @@ const speech = '/v1/realtime?model=alpha3-tts-flash-realtime';
 const within = { timeout: 30_000, interval: 50 };
 
 let site: Site;
-let upstream: RecordingUpstream;
+let provider: HalfStreams;
 let store: Store;
-/** Streams of which the first half was sent. */
-const held: ServerResponse[] = [];
-const events = documentedEvents('createMessage', 'answer', message.model);
-const half = Math.floor(events.length / 2);
 const gateways: GatewayProcess[] = [];
-
-const channel = (priority: number) => ({
-  name: 'scripted',
-  protocol: 'messages',
-  base_url: upstream.url,
-  key: 'k',
-  models: ['iota-*'],
-  // Before the sandbox's channel, which has them too.
-  priority,
-  private_files: true,
-});
 
 beforeAll(async () => {
   if (!engines.includes('postgres')) return;
-  upstream = await startUpstream(({ body }, response) => {
-    if (!(body as { stream?: boolean }).stream) {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify(exampleOf('createMessage', 'answer')));
-      return;
-    }
-    response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.write(events.slice(0, half).join(''));
-    held.push(response);
-  });
+  provider = await startHalfStreams(message.model);
   site = await makeSite('postgres');
-  await configure((channels) => [channel(10), ...channels]);
+  await configure((channels) => [provider.channel(10), ...channels]);
   store = await openStore(site.options);
 });
 afterAll(async () => {
   for (const gateway of gateways) gateway.kill();
   await Promise.all(gateways.map((gateway) => gateway.ended));
   await store?.close();
-  await upstream?.close();
+  await provider?.upstream.close();
   await site?.remove();
 });
 
@@ -112,12 +86,12 @@ const gatewayRows = () => store.read.selectFrom('gateways').select('id').execute
 
 /** Starts a stream, and gives what it will have been once it has begun. */
 async function heldStream(url: string): Promise<{ text: Promise<string> }> {
-  const before = held.length;
+  const before = provider.held.length;
   const answer = await call(url, { stream: true });
   const text = answer.text();
   // Told by who waits for it.
   text.catch(() => {});
-  await vi.waitFor(() => expect(held.length).toBe(before + 1), within);
+  await vi.waitFor(() => expect(provider.held.length).toBe(before + 1), within);
   return { text };
 }
 
@@ -160,7 +134,7 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
       { value: 1 },
     ]);
 
-    const made = upstream.seen.length;
+    const made = provider.upstream.seen.length;
     const shown = await ask(gateway.url, '/api/admin/channels', {}, bootstrap);
     const { data } = (await shown.json()) as {
       data: { items: { name: string; figures: { requests: number; latency_p50_ms: number } }[] };
@@ -170,7 +144,9 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     expect(figures?.latency_p50_ms).toBeGreaterThanOrEqual(0);
 
     const again = 'the configuration was read again';
-    await configure((channels) => channels.map((one) => (one.name === 'scripted' ? channel(11) : one)));
+    await configure((channels) =>
+      channels.map((one) => (one.name === 'scripted' ? provider.channel(11) : one)),
+    );
     expect((await reload(gateway.url)).status).toBe(200);
     // The answer says that all have done it.
     const priorities = new Set<number>();
@@ -235,11 +211,11 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
       expect(since.some(({ worker }) => worker === victim.worker)).toBe(true);
     };
     await vi.waitFor(answers, within);
-    for (const response of held.splice(0)) response.end(events.slice(half).join(''));
+    provider.finish();
     const ended = await Promise.allSettled(streams.map(({ text }) => text));
     // Those of the killed one are broken off, and nobody is told that they are whole.
     for (const one of ended)
-      if (one.status === 'fulfilled') expect(one.value.match(/^event: \w+$/gm)).toHaveLength(events.length);
+      if (one.status === 'fulfilled') expect(one.value.match(/^event: \w+$/gm)).toHaveLength(provider.events);
     expect(logged(gateway, 'a worker serves').at(-1)).toMatchObject({ worker: victim.worker });
     const countedAfter = (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count');
     expect(countedAfter).toBeGreaterThan(countedBefore);
@@ -263,8 +239,9 @@ describe.skipIf(!engines.includes('postgres'))('two workers on one port', { time
     }
     gateway.kill('SIGTERM');
     await vi.waitFor(() => expect(fetch(`${gateway.url}/healthz`)).rejects.toThrow(), within);
-    for (const response of held.splice(0)) response.end(events.slice(half).join(''));
-    for (const { text } of streams) expect((await text).match(/^event: \w+$/gm)).toHaveLength(events.length);
+    provider.finish();
+    for (const { text } of streams)
+      expect((await text).match(/^event: \w+$/gm)).toHaveLength(provider.events);
     for (const socket of sockets) {
       await socket.next(({ type }) => type === 'response.done');
       socket.send({ event_id: 'finish', type: 'session.finish' });
