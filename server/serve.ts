@@ -323,7 +323,8 @@ async function drain(server: Server, graceMs: number): Promise<void> {
   server.prependListener('request', (_request, response: ServerResponse) => {
     response.shouldKeepAlive = false;
   });
-  const idle = setInterval(() => server.closeIdleConnections(), idleMs);
+  // After what has come is read: a process that was busy until now would end a connection whose request waits in it.
+  const idle = setInterval(() => setImmediate(() => server.closeIdleConnections()), idleMs);
   const force = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;
   clearInterval(idle);

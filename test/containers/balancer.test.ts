@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { parse } from 'yaml';
 import { GatewayProcess } from '../faults/gateway-process.ts';
 import { makeSite, type Site } from '../faults/site.ts';
 import { append, plain, update } from '../mock/sockets/client-events.ts';
@@ -38,7 +39,8 @@ describe.skipIf(!hasBalancer || !engines.includes('postgres'))(
       site = await makeSite('postgres');
       const config = JSON.parse(await readFile(site.options.config, 'utf8')) as { channels: object[] };
       config.channels.unshift(provider.channel(10));
-      await writeFile(site.options.config, JSON.stringify(config));
+      const { stop } = parse(configText('gateway')) as { stop: object };
+      await writeFile(site.options.config, JSON.stringify({ ...config, stop }));
       gateways = await Promise.all([1, 2].map(() => GatewayProcess.start(site.options)));
     }, 60_000);
     afterAll(async () => {
