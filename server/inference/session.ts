@@ -113,16 +113,15 @@ export class InferenceSession extends SocketSession {
     const [first] = named;
     if (first === undefined) return true;
     const { gateway, caller, model } = this.connection;
-    const task = this.#task;
     const { channel } = this.relay;
     const channels = await channelsForVoices(gateway, caller, model, named, channel);
-    if (this.over || this.#task !== task) return false;
+    if (!this.#running) return false;
     if (channel !== undefined && channels.includes(channel)) return true;
     await this.#failTask(invalidParameter(`${first.field}: this voice needs a task of its own.`));
     return false;
   }
 
-  /** Checks a text and holds quota for it. False when the task has failed over it. */
+  /** Checks a text and holds quota for it. False when the task has failed over it, or ended by itself. */
   async #take({ payload }: ContinueTask): Promise<boolean> {
     const task = this.#task;
     const text = payload.input.text ?? '';
@@ -131,15 +130,17 @@ export class InferenceSession extends SocketSession {
       await this.#failTask(problem);
       return false;
     }
-    if (text !== '' && !(await task?.cover(text))) {
-      if (!this.over) {
-        const message = "The key's remaining quota does not cover this text.";
-        await this.#failTask(taskFailureFrom(new Failure(403, 'insufficient_user_quota', message)));
-      }
-      return false;
-    }
-    // In the meantime the provider may have ended the task.
-    return !this.over && this.#task === task;
+    const covered = text === '' || (await task?.cover(text));
+    if (!this.#running) return false;
+    if (covered) return true;
+    const message = "The key's remaining quota does not cover this text.";
+    await this.#failTask(taskFailureFrom(new Failure(403, 'insufficient_user_quota', message)));
+    return false;
+  }
+
+  /** Whether the task that a frame was for still runs: while something was looked up, the provider may have ended it. */
+  get #running(): boolean {
+    return this.#state === 'running';
   }
 
   /** The frame as it came, unless it names the model, which the provider may know by another name. */

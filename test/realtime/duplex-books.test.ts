@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { booksById, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { delivered } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -288,6 +289,31 @@ describe('the books of a task', () => {
     say(id, 'x'.repeat(300));
     await ended();
     expect(await rows()).toMatchObject([{ reserved: 3000 }]);
+  });
+
+  test('text that is being covered when the provider ends the task goes nowhere, and the next task can begin', async () => {
+    await open();
+    const id = await start();
+    const { store } = target.gateway;
+    const run = store.run.bind(store);
+    const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    vi.spyOn(store, 'run').mockImplementationOnce(async (name, args) => {
+      asked.resolve();
+      await held.promise;
+      return run(name, args);
+    });
+    say(id, 'Too late.');
+    await asked.promise;
+    const [connection] = upstream.connections;
+    connection?.send(event(id, 'task-finished', { usage: {} }));
+    await delivered(upstream.connections.map(({ socket }) => socket));
+    held.resolve();
+    await named('task-finished');
+    await start();
+    const actions = connection?.received.map(({ header }) => (header as Frame).action);
+    expect(actions).toEqual(['run-task', 'run-task']);
+    expect(await rows()).toMatchObject([{ state: 'refunded', charged: null }]);
+    vi.restoreAllMocks();
   });
 
   test('no more is paid than is held, whatever is told', async () => {
