@@ -46,6 +46,7 @@ export class RealtimeSession extends SocketSession {
   /** Whether the client has its `session.created`: nothing may come before it, and a second upstream's is dropped. */
   #sessionCreated = false;
   readonly #firstFrame = Promise.withResolvers<void>();
+  /** Whether the last word of the upstream was an error, so that a hang-up needs no other. */
   #failedLast = false;
 
   /** `channels` serve the model; the voice may narrow them later. */
@@ -160,6 +161,7 @@ export class RealtimeSession extends SocketSession {
     await this.relay.connect(channels);
     if (this.over) return;
     this.#state = 'connected';
+    this.#failedLast = false;
     this.#settings = settings;
     this.#forward(event, this.#renamed(event, settings));
   }
@@ -183,6 +185,7 @@ export class RealtimeSession extends SocketSession {
 
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {
     this.heard();
+    this.#failedLast = false;
     const { client } = this.relay;
     if (!this.#sessionCreated) return this.#handleFirstFrame(data, binary);
     if (!binary && isAudioDelta(data)) {
@@ -193,7 +196,6 @@ export class RealtimeSession extends SocketSession {
     const event = readServerEvent(data, binary);
     if (event === undefined) return this.#fatal('bad_response', unusable);
     this.#state = serverMoves[this.#state][event.type as MovingServerEvent] ?? this.#state;
-    this.#failedLast = event.type === 'error';
     switch (event.type) {
       case 'session.created':
         // A second upstream's: the client has been greeted.
@@ -249,6 +251,7 @@ export class RealtimeSession extends SocketSession {
   #providerError(error: JsonObject): void | Promise<void> {
     const told = readProviderError(error, this.relay.channel);
     if ('fatal' in told) return this.#fatal(told.fatal, told.message);
+    this.#failedLast = true;
     this.relay.client.send(told.event, false);
   }
 

@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { validateRealtimeServerEvent } from '../../generated/event-validators.js';
 import { connect, type SocketClient } from '../support/socket-client.ts';
-import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
+import {
+  type Frame,
+  type SocketUpstream,
+  startSocketUpstream,
+  type UpstreamConnection,
+} from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
 import { realtimeScript } from './realtime-script.ts';
 import { type SocketGateway, startSocketGateway } from './start.ts';
@@ -660,5 +665,33 @@ describe('a provider that fails', () => {
     });
     expect((await client.closed).code).toBe(1011);
     expect(client.events.filter(({ type }) => type === 'error')).toHaveLength(1);
+  });
+
+  const refuse = (connection: UpstreamConnection) => {
+    connection.send(created);
+    connection.send({ event_id: 'x', type: 'error', error: { code: 'InternalError', message: 'x' } });
+  };
+
+  test('with a hang-up that its error did not tell, since audio came in between', async () => {
+    await open(flash, {
+      opened(connection) {
+        refuse(connection);
+        const where = { response_id: 'r', item_id: 'i', output_index: 0, content_index: 0 };
+        // Large enough to pass unparsed.
+        const audio = { event_id: 'y', type: 'response.audio.delta', ...where, delta: 'A'.repeat(2000) };
+        connection.send(audio);
+        connection.socket.close(1000);
+      },
+    });
+    await error();
+    await fatal('bad_response', 'api_error', 1011);
+  });
+
+  test('with a hang-up, after an error that another provider told', async () => {
+    await open(flash, { opened: refuse });
+    second.script = { opened: ({ socket }) => socket.close(1000) };
+    await error();
+    send('session.update', { session: { voice: 'Zoe' } });
+    await fatal('bad_response', 'api_error', 1011);
   });
 });
