@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { changedInputs } from './sandbox-changes.ts';
-import { type Report, tally, together } from './tally.ts';
+import { type Leaf, unchanged } from './leaves.ts';
+import { asReport, type Report, tally, together } from './tally.ts';
 
 /**
- * `npm test`: everything that must hold. The static checks run beside the first tests, and one that fails ends it all; two
- * minutes of soak go on beside both. The sandbox's own tests are left out while nothing that they look at has changed, but in CI
- * or with `--all`.
+ * `npm test`: everything that must hold. The static checks run beside the first tests, and one that fails ends it all. In CI, and
+ * with `--all`, two minutes of soak go on beside both, and no leaf is left out because nothing that it looks at has changed.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const env = {
@@ -26,6 +25,8 @@ interface Step {
   command: [string, ...string[]];
   /** Folder below the root; default: the root. */
   folder?: string;
+  /** Variables of its environment beside those of all. */
+  vars?: Readonly<Record<string, string>>;
 }
 
 /** What the compiler knows of its last run. */
@@ -48,7 +49,7 @@ const staticSteps: readonly Step[] = [
   },
 ];
 
-/** Beside everything else from the first moment, since it takes minutes and little of the machine. */
+/** Beside everything else from the first moment, since it takes minutes; it counts as one test. */
 const soak: Step = { title: 'two minutes of soak', command: ['node', 'test/soak/two-minutes.ts'] };
 
 interface Outcome {
@@ -58,14 +59,14 @@ interface Outcome {
 
 /** Runs a command; its output is kept, or goes straight through when it is `shown`. */
 function run(
-  { command: [name, ...args], folder = '.' }: Step,
+  { command: [name, ...args], folder = '.', vars }: Step,
   { shown = false, signal }: { shown?: boolean; signal?: AbortSignal } = {},
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(name, args, {
       signal,
       cwd: join(root, folder),
-      env,
+      env: { ...env, ...vars },
       stdio: shown ? 'inherit' : ['ignore', 'pipe', 'pipe'],
       // Windows finds the tools' start scripts only through a shell.
       shell: process.platform === 'win32',
@@ -97,24 +98,28 @@ async function runStatic(): Promise<string | undefined> {
 }
 
 /**
- * Runs the tests and gives the closing lines from the runner's own reports, with the exit code. The contract's tests have
+ * Runs all tests but those of some leaves and gives what the runners report, with the exit code. The contract's tests have
  * a runner of their own, beside the others': its gateways are gone when they are done. What it says comes at its end.
  */
 async function runTests(
-  others: readonly string[],
+  leftOut: readonly Leaf[],
   signal: AbortSignal,
-): Promise<{ code: number; lines: string[] }> {
+): Promise<{ code: number; reports: Report[] }> {
   const folder = await mkdtemp(join(env.TMPDIR, 'unigate-report-'));
+  const globs = leftOut.flatMap(({ tests }) =>
+    tests.map((path) => (path.endsWith('/') ? `${path}**` : path)),
+  );
+  const vars: Record<string, string> = globs.length === 0 ? {} : { TESTS_LEFT_OUT: globs.join(',') };
   try {
     const runs = [
       { projects: ['contract'], shown: false },
-      { projects: others, shown: true },
+      { projects: ['unit', 'sandbox'], shown: true },
     ].map(async ({ projects, shown }) => {
       const report = join(folder, `${projects.join('-')}.json`);
       const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
       const chosen = projects.map((name) => `--project=${name}`);
       const command: Step['command'] = ['vitest', 'run', ...chosen, ...reporters];
-      const { code, output } = await run({ title: 'tests', command }, { shown, signal });
+      const { code, output } = await run({ title: 'tests', command, vars }, { shown, signal });
       process.stdout.write(output);
       return { code, report: JSON.parse(await readFile(report, 'utf8')) as Report };
     });
@@ -122,9 +127,10 @@ async function runTests(
       if (ended.status === 'rejected') throw ended.reason;
       return ended.value;
     });
-    const { lines, counts } = tally(together(done.map(({ report }) => report)));
-    const code = Math.max(...done.map((one) => one.code));
-    return { code: counts ? code : code || 1, lines };
+    return {
+      code: Math.max(...done.map((one) => one.code)),
+      reports: done.map(({ report }) => report),
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -137,34 +143,38 @@ async function scratch(): Promise<string> {
   return process.env.TMPDIR === undefined && bavail * bsize > 4 * 1024 ** 3 ? memory : tmpdir();
 }
 
-/** Whether the sandbox's own tests are to be run. */
-async function sandboxIsDue(): Promise<boolean> {
+/** Whether nothing is to be left out. */
+function everything(): boolean {
   const { values } = parseArgs({ options: { all: { type: 'boolean', default: false } } });
-  if (values.all || process.env.CI === 'true') return true;
-  const changed = await changedInputs(root);
-  return changed === undefined || changed.length > 0;
+  return values.all || process.env.CI === 'true';
 }
 
 async function main(): Promise<number> {
-  const due = await sandboxIsDue();
+  const whole = everything();
+  const leftOut = whole ? [] : await unchanged(root);
   const over = new AbortController();
-  const soaked = passes(soak, over.signal).catch(() => false);
-  const tests = runTests(['unit', ...(due ? ['sandbox'] : [])], over.signal).catch((error: unknown) => {
+  const soaked = whole ? passes(soak, over.signal).catch(() => false) : undefined;
+  const tests = runTests(leftOut, over.signal).catch((error: unknown) => {
     if (over.signal.aborted) return undefined;
     throw error;
   });
   const failed = await runStatic();
   if (failed !== undefined) over.abort();
-  const outcome = await tests;
+  const ran = await tests;
   const soakPassed = await soaked;
-  if (failed !== undefined || outcome === undefined) {
+  if (failed !== undefined || ran === undefined) {
     console.log(`stopped before the end of the tests: ${failed}`);
     return 1;
   }
-  if (!due)
-    console.log("left out: the sandbox's own tests, since nothing they look at has changed (-- --all)");
-  for (const line of outcome.lines) console.log(line);
-  return soakPassed ? outcome.code : outcome.code || 1;
+  const reports = soakPassed === undefined ? ran.reports : [...ran.reports, asReport(soak.title, soakPassed)];
+  const { lines, counts } = tally(together(reports));
+  if (leftOut.length > 0)
+    console.log(
+      `left out, since nothing they look at has changed (-- --all): ${leftOut.map(({ title }) => title).join(', ')}`,
+    );
+  if (soakPassed === undefined) console.log(`left out (-- --all): ${soak.title}`);
+  for (const line of lines) console.log(line);
+  return counts && soakPassed !== false ? ran.code : ran.code || 1;
 }
 
 try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Report, tally, together } from './tally.ts';
+import { asReport, type Report, tally, together } from './tally.ts';
 import { errorProblems } from './untold-errors.ts';
 
 const report = (...results: [status: string, fullName: string][]): Report => ({
@@ -49,6 +49,11 @@ test('the runs of several runners are told as one', () => {
     lines: ['skipped: d', '2 passed, 1 failed, 1 skipped'],
     counts: true,
   });
+});
+
+test('a program that is a test by itself counts as one', () => {
+  const runs = [report(['passed', 'a']), asReport('soak', true), asReport('other soak', false)];
+  expect(tally(together(runs), 3, none)).toEqual({ lines: ['2 passed, 1 failed'], counts: true });
 });
 
 test('the half that did not run is counted, and what was skipped is named', () => {
