@@ -1455,7 +1455,7 @@ export interface paths {
         head?: never;
         /**
          * Change an API key's name, status or limits.
-         * @description What is left out stays as it is. A disabled key, or one that may do less, is held to it within a second on every gateway, open sockets included. Its quota is changed by grants.
+         * @description What is left out stays as it is. A disabled key, or one that may do less, is held to it within a second on every gateway, open sockets included: tasks that begin on them have its new group, and where it gets a limit its quota has to cover all of a session that goes on. Its quota is changed by grants.
          */
         patch: operations["updateToken"];
         trace?: never;

@@ -153,8 +153,9 @@ export class KeyWatch {
   }
 }
 
-/** All that a key may do, apart from its quota. */
+/** All that a key may do, apart from how much quota it has. */
 function fingerprint(token: TokenRecord | undefined, now: number): string {
   if (token === undefined || !usable(token, now)) return gone;
-  return JSON.stringify([token.role, token.group, token.modelLimits, token.allowIps]);
+  const { role, group, unlimitedQuota, modelLimits, allowIps } = token;
+  return JSON.stringify([role, group, unlimitedQuota, modelLimits, allowIps]);
 }

@@ -76,7 +76,7 @@ export class InferenceSession extends SocketSession {
   }
 
   async #run(frame: RunTask, id: string): Promise<void> {
-    const { gateway, caller, model, requestId } = this.connection;
+    const { gateway, key, model, requestId } = this.connection;
     const { model: named = '', parameters } = frame.payload;
     if (named !== '' && named !== model.id) {
       const message = `payload.model: must be ${model.id}, the model of this connection.`;
@@ -90,9 +90,9 @@ export class InferenceSession extends SocketSession {
     this.#task = new InferenceTask(this.connection, `${requestId}.${this.#tasks}`, frame);
     this.#sent = false;
     this.#go('starting');
-    await this.connection.recheck();
+    await key.recheck();
     const field = 'payload.parameters.voice';
-    const channels = await channelsForVoices(gateway, caller, model, [
+    const channels = await channelsForVoices(gateway, key.caller, model, [
       { field, voice: parameters.voice, named: true },
       ...voicesIn('inference', { ...frame }, [field]),
     ]);
@@ -112,9 +112,9 @@ export class InferenceSession extends SocketSession {
     const named = voicesIn('inference', { ...frame });
     const [first] = named;
     if (first === undefined) return true;
-    const { gateway, caller, model } = this.connection;
+    const { gateway, key, model } = this.connection;
     const { channel } = this.relay;
-    const channels = await channelsForVoices(gateway, caller, model, named, channel);
+    const channels = await channelsForVoices(gateway, key.caller, model, named, channel);
     if (!this.#running) return false;
     if (channel !== undefined && channels.includes(channel)) return true;
     await this.#failTask(invalidParameter(`${first.field}: this voice needs a task of its own.`));

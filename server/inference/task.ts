@@ -25,7 +25,7 @@ export class InferenceTask {
 
   /** `requestId` names the task in the books. */
   constructor(connection: Connection, requestId: string, { header, payload }: RunTask) {
-    const { gateway, caller, model } = connection;
+    const { gateway, key, model } = connection;
     this.id = header.task_id;
     this.#unit = model.unit;
     this.#form = payload.parameters;
@@ -34,7 +34,7 @@ export class InferenceTask {
     const startedAt = gateway.timers.monotonic();
     this.#hold = new TextHold(gateway, {
       requestId,
-      caller,
+      key,
       operation: 'openInferenceSocket',
       model,
       startedAt,

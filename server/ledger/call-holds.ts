@@ -38,7 +38,7 @@ export interface HeldCall {
 interface Hold {
   request: ReserveRequest;
   amount: number;
-  /** Undefined: its key has no limit. */
+  /** Undefined: its key has no limit, or had none. */
   lease: Lease | undefined;
   /** Ends when it has been raised: it is not closed meanwhile. */
   raising: Promise<unknown> | undefined;
@@ -162,7 +162,7 @@ export class CallHolds implements Holds, QuotaSource {
     const from = quota('from', request.from);
     const to = quota('to', request.to);
     if (to < from) throw new RangeError(`a hold cannot be lowered from ${from} to ${to}`);
-    const raised = (hold.raising ?? Promise.resolve()).then(() => this.#raise(hold, from, to));
+    const raised = (hold.raising ?? Promise.resolve()).then(() => this.#raise(hold, request));
     hold.raising = raised.catch(() => {});
     return raised;
   }
@@ -255,14 +255,15 @@ export class CallHolds implements Holds, QuotaSource {
     return told;
   }
 
-  async #raise(hold: Hold, from: number, to: number): Promise<ExtendResult> {
+  async #raise(hold: Hold, { from, to, unlimited }: Extension): Promise<ExtendResult> {
     const { request, lease } = hold;
     const { requestId, token } = request;
     if (hold.closed || this.#holds.get(requestId) !== hold || hold.amount !== from) return 'not_open';
-    if (lease === undefined || to === from) {
+    if (to === from || (lease === undefined && unlimited === true)) {
       hold.amount = to;
       return 'extended';
     }
+    if (lease === undefined) return this.#writeDown(hold, to);
     this.#leases.note(token.id, to - from);
     for (let left = grants; left > 0 && !lease.draining; left -= 1) {
       if (this.#leases.takeMore(lease, to - from)) {
@@ -271,24 +272,24 @@ export class CallHolds implements Holds, QuotaSource {
       }
       if ((await this.#leases.obtain(token.id, to - from)) !== 'granted') break;
     }
-    return this.#writeDown(hold, lease, to);
+    return this.#writeDown(hold, to);
   }
 
-  /** Makes a reservation in the ledger out of a hold that its lease cannot raise. */
-  async #writeDown(hold: Hold, lease: Lease, to: number): Promise<ExtendResult> {
-    const { requestId, token, model, unit } = hold.request;
+  /** Makes a reservation in the ledger out of a hold that its lease cannot raise, or of which the key has got a limit. */
+  async #writeDown({ request, lease, amount }: Hold, to: number): Promise<ExtendResult> {
+    const { requestId, token, model, unit } = request;
     const { store, gateway, clock } = this.#parts;
-    const from = hold.amount;
+    const from = lease === undefined ? 0 : amount;
     const whose = { requestId, tokenId: token.id, userId: token.userId, model, unit, gateway };
     const outcome = await this.reclaiming(
       token.id,
       to - from,
-      () => store.run('holdExactly', { ...whose, lease: lease.id, from, to, now: clock() }),
+      () => store.run('holdExactly', { ...whose, lease: lease?.id ?? null, from, to, now: clock() }),
       (refused) => refused === 'insufficient_quota',
     );
     if (outcome === 'insufficient_quota') return outcome;
     this.#holds.delete(requestId);
-    this.#leases.moved(lease, from);
+    if (lease !== undefined) this.#leases.moved(lease, from);
     return outcome;
   }
 

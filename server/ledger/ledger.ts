@@ -49,6 +49,8 @@ export interface Extension {
   requestId: string;
   /** Whose it is, so that what gateways have of the key's quota can be asked back. */
   tokenId?: number;
+  /** The key is known to have no limit still. */
+  unlimited?: boolean;
   from: number;
   to: number;
 }

@@ -79,15 +79,16 @@ export class Metering {
 
   /**
    * Holds enough for `units` in all, for work that grows while it lasts. False when the key's quota does not cover
-   * them, or the books are closed; what was held before stays held.
+   * them, or the books are closed; what was held before stays held. `caller` is the key as it is now.
    */
-  async cover(units: number): Promise<boolean> {
+  async cover(units: number, caller: Caller): Promise<boolean> {
     if (this.#closed) return false;
-    const { requestId, caller } = this.#call;
+    const { requestId } = this.#call;
     const from = this.#held;
     const to = Math.max(from, this.#quota(units));
     if (to > from) {
-      const outcome = await this.#books.ledger.extend({ requestId, tokenId: caller.tokenId, from, to });
+      const { tokenId, unlimited = false } = caller;
+      const outcome = await this.#books.ledger.extend({ requestId, tokenId, unlimited, from, to });
       if (outcome === 'insufficient_quota') return false;
       if (outcome === 'not_open') throw new Error(`reservation ${requestId} does not hold ${from}`);
       recordHold(this.#call.model.id, to - from);

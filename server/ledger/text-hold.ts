@@ -1,5 +1,11 @@
+import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
 import { type Books, type MeteredCall, Metering, type Usage } from './metering.ts';
+
+/** A call whose key may be changed while it lasts. */
+export interface TextCall extends Omit<MeteredCall, 'caller' | 'expectedUnits'> {
+  key: { readonly caller: Caller };
+}
 
 /** Held at a time, in units: word by word, every bit of text would cost a write. */
 const step = 500;
@@ -10,14 +16,14 @@ const step = 500;
  */
 export class TextHold {
   readonly #books: Books;
-  readonly #call: Omit<MeteredCall, 'expectedUnits'>;
+  readonly #call: TextCall;
   #metering: Metering | undefined;
   #covered = 0;
   #closed = false;
   /** Ends when all that was asked before has been done: a hold must not be opened after `close`. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(books: Books, call: Omit<MeteredCall, 'expectedUnits'>) {
+  constructor(books: Books, call: TextCall) {
     this.#books = books;
     this.#call = call;
   }
@@ -56,9 +62,11 @@ export class TextHold {
   }
 
   async #hold(units: number): Promise<boolean> {
-    if (this.#metering !== undefined) return this.#metering.cover(units);
+    const { key, ...call } = this.#call;
+    const { caller } = key;
+    if (this.#metering !== undefined) return this.#metering.cover(units, caller);
     try {
-      this.#metering = await Metering.open(this.#books, { ...this.#call, expectedUnits: units });
+      this.#metering = await Metering.open(this.#books, { ...call, caller, expectedUnits: units });
       return true;
     } catch (error) {
       if (error instanceof Failure && error.code === 'insufficient_user_quota') return false;

@@ -68,8 +68,8 @@ export class SessionBooks {
   readonly #usage: SessionUsage;
   readonly #text: SpokenText;
 
-  constructor({ gateway, requestId, caller, model, startedAt }: Connection) {
-    const call = { requestId, caller, operation: 'openRealtimeSocket', model, startedAt };
+  constructor({ gateway, requestId, key, model, startedAt }: Connection) {
+    const call = { requestId, key, operation: 'openRealtimeSocket', model, startedAt };
     this.#hold = new TextHold(gateway, call);
     this.#usage = new SessionUsage(model);
     this.#text = new SpokenText(model.unit, counting);

@@ -104,14 +104,14 @@ export class RealtimeSession extends SocketSession {
 
   /** The channels that can speak with the voices of an event. Undefined: none can, and the client was told. */
   async #channelsFor(event: ClientEvent, main: readonly NamedVoice[]): Promise<Channel[] | undefined> {
-    const { gateway, caller, model } = this.connection;
+    const { gateway, key, model } = this.connection;
     try {
       const others = voicesIn(
         'realtime',
         { ...event },
         main.map(({ field }) => field),
       );
-      return await channelsForVoices(gateway, caller, model, [...main, ...others], this.relay.channel);
+      return await channelsForVoices(gateway, key.caller, model, [...main, ...others], this.relay.channel);
     } catch (error) {
       if (!(error instanceof Failure) || error.status !== 400) throw error;
       const [param] = error.message.split(': ', 1);

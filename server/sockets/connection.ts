@@ -5,20 +5,26 @@ import type { Gateway } from '../gateway.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { Work } from '../telemetry/work.ts';
 
+/** The key of a socket: it may be changed while the socket is open. */
+export interface SocketKey {
+  /** As of the last check. */
+  readonly caller: Caller;
+  /** @throws Failure 401 or 403 when it was revoked or has lost the model since. */
+  recheck(): Promise<void>;
+  /** Calls `changed` whenever it may have changed, until the function that it gives is called. */
+  watch(changed: () => Promise<void>): () => void;
+}
+
 /** What is known of a socket that has passed the checks. */
 export interface Connection extends Work {
   readonly gateway: Gateway;
   /** By the monotonic clock. */
   readonly startedAt: number;
-  readonly caller: Caller;
+  readonly key: SocketKey;
   readonly model: CatalogueModel;
   readonly timers: Timers;
   /** The connection under the client's socket. */
   readonly stream: Duplex;
-  /** @throws Failure 401 or 403 when the key was revoked or has lost the model since. */
-  recheck(): Promise<void>;
-  /** Calls `recheck` whenever the key has changed, until the function that it gives is called. */
-  watchKey(recheck: () => Promise<void>): () => void;
 }
 
 /** A running socket, as those see it that count sockets and shut the gateway down. */

@@ -9,7 +9,7 @@ import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, SocketKey } from './connection.ts';
 
 export type SocketProtocol = 'realtime' | 'inference';
 
@@ -28,7 +28,7 @@ export function opensSocket(request: IncomingMessage): boolean {
 }
 
 /** What a handshake that has passed the checks is about. */
-export interface Admission extends Pick<Connection, 'caller' | 'model' | 'recheck' | 'watchKey'> {
+export interface Admission extends Pick<Connection, 'key' | 'model'> {
   protocol: SocketProtocol;
   /** The channels that serve the model; at least one. */
   channels: readonly Channel[];
@@ -44,20 +44,28 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   const protocol = protocolOf(request);
   if (protocol === undefined) throw new Failure(404, 'path_not_found', 'This path is no socket.');
   if (gateway.draining) throw aboutToStop();
-  const key = readKey(request, protocol);
+  const secret = readKey(request, protocol);
   const { keys } = gateway;
   const address = gateway.addressOf(request);
-  const check = () => keys.recall(key, address) ?? keys.check(key, address);
-  const caller: Caller = await check();
+  const check = () => keys.recall(secret, address) ?? keys.check(secret, address);
+  let caller: Caller = await check();
   await gateway.rateLimit.take(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);
   const channels = gateway.channels.serving('native', model.id, caller.group);
   if (channels.length === 0) throw notServed(model.id);
-  const recheck = async () => gateway.access.require(await check(), model);
-  const watchKey = (changed: () => Promise<void>) => gateway.keyWatch.watch(key, changed);
-  return { protocol, caller, model, channels, recheck, watchKey };
+  const key: SocketKey = {
+    get caller() {
+      return caller;
+    },
+    recheck: async () => {
+      caller = await check();
+      gateway.access.require(caller, model);
+    },
+    watch: (changed) => gateway.keyWatch.watch(secret, changed),
+  };
+  return { protocol, key, model, channels };
 }
 
 export function aboutToStop(): Failure {

@@ -56,9 +56,9 @@ export class Relay {
    * @throws Failure when none can be reached; an AbortError when the client is gone or the relay was stopped.
    */
   async connect(channels: readonly Channel[]): Promise<void> {
-    const { gateway, caller, model, timers } = this.#connection;
+    const { gateway, key, model, timers } = this.#connection;
     const signal = AbortSignal.any([this.client.gone, this.#stopped.signal]);
-    const request = { path: this.#path, model: model.id, user: caller.userId, signal, timers };
+    const request = { path: this.#path, model: model.id, user: key.caller.userId, signal, timers };
     const opened = await within(this.#connection, () =>
       openSocketInTurn(gateway.channels.order(channels), request, gateway.logger),
     );

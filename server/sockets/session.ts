@@ -41,7 +41,7 @@ export abstract class SocketSession implements LiveSocket {
       this.#resolveEnded = resolve;
     });
     this.#quiet = connection.timers.alarm(idleLimit, () => this.#tooQuiet());
-    this.#unwatchKey = connection.watchKey(() => this.#recheckKey());
+    this.#unwatchKey = connection.key.watch(() => this.#recheckKey());
     this.relay = new Relay(connection, path, socket, {
       fromClient: (data, binary) => (this.over ? undefined : this.fromClient(data, binary)),
       fromUpstream: (data, binary) => (this.over ? undefined : this.fromUpstream(data, binary)),
@@ -138,7 +138,7 @@ export abstract class SocketSession implements LiveSocket {
 
   async #recheckKey(): Promise<void> {
     try {
-      await this.connection.recheck();
+      await this.connection.key.recheck();
     } catch (error) {
       if (!(error instanceof Failure) || error instanceof StoreUnavailable) throw error;
       this.#failed(error);

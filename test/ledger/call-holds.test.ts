@@ -108,7 +108,9 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     const request = { ...hold(token, 10), token: known };
     expect(await here.calls.reserve(request)).toBe('reserved');
     const { requestId } = request;
-    expect(await here.calls.extend({ requestId, tokenId: token.id, from: 10, to: 50 })).toBe('extended');
+    expect(await here.calls.extend({ requestId, tokenId: token.id, unlimited: true, from: 10, to: 50 })).toBe(
+      'extended',
+    );
     expect(await here.calls.refund({ requestId, log: { ...logEntry, status: 502 } })).toBe(true);
     expect(await ledgerRows(store)).toEqual([]);
     expect(await logRows(store)).toMatchObject([
@@ -117,6 +119,26 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     ]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
     await expectSound(token);
+  });
+
+  test('a key that gets a limit pays for all of a call that grows from then on', async () => {
+    const token = await makeToken(store, { unlimitedQuota: true, remainQuota: 100 });
+    const requests = [hold(token, 10), hold(token, 10)] as const;
+    for (const request of requests)
+      expect(await here.calls.reserve({ ...request, token: { ...token, unlimited: true } })).toBe('reserved');
+    const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
+    await store.run('updateToken', { id: token.id, set: { unlimitedQuota: false }, change });
+    const [{ requestId }, other] = requests;
+    const extend = (to: number) => here.calls.extend({ requestId, tokenId: token.id, from: 10, to });
+    expect(await extend(10)).toBe('extended');
+    expect(await extend(101)).toBe('insufficient_quota');
+    expect(await extend(100)).toBe('extended');
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 0 });
+    expect(await here.calls.settle({ requestId, charged: 60, log: logEntry })).toBe(true);
+    // What grows no more goes on as it began.
+    expect(await here.calls.settle({ requestId: other.requestId, charged: 9, log: logEntry })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 69 });
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [] });
   });
 
   test('what another gateway has of a key is given back for a call that needs it', async () => {

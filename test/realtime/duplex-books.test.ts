@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { booksById, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { booksById, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import { delivered } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
@@ -36,9 +36,15 @@ describe('the books of a task', () => {
     await upstream.close();
   });
 
-  const open = async (script: Script = inferenceScript(), quota = 10_000, model = 'voxa-v1') => {
+  const open = async (
+    script: Script = inferenceScript(),
+    quota = 10_000,
+    model = 'voxa-v1',
+    unlimited = false,
+  ) => {
     upstream.script = script;
     token = await makeKey(target, { quota });
+    await limit(target, token, !unlimited);
     client = await connect(`${target.url}/api-ws/v1/inference?model=${model}`, { key: token.key });
   };
   const named = (name: string) => client.next(({ header }) => (header as Frame).event === name);
@@ -127,6 +133,22 @@ describe('the books of a task', () => {
     say(id, '<speak><break time="1s"/>hi</speak>');
     await named('result-generated');
     expect(await rows()).toMatchObject([{ reserved: 6 }]);
+  });
+
+  test('a key that gets a limit is held to it in the next task of an open socket', async () => {
+    await open(inferenceScript(), 30, 'voxa-v1', true);
+    const first = await start();
+    say(first, 'Good morning.');
+    await finish(first);
+    await limit(target, token);
+    target.timers.advance(1_000);
+    const second = await start();
+    say(second, 'ten chars.');
+    await finish(second);
+    expect(await remainingQuota(target, token.id)).toBe(0);
+    say(await start(), 'x');
+    expect((await named('task-failed')).header).toMatchObject({ error_code: 'AccessDenied' });
+    expect((await logs()).map(({ quota }) => quota)).toEqual([39, 30]);
   });
 
   test('without enough quota the text does not go upstream: AccessDenied and 1008', async () => {

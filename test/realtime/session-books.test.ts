@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { ledgerRows, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import { engines } from '../store/engines.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
@@ -45,9 +45,11 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     script: Script = realtimeScript(),
     quota = 100_000,
     group = 'default',
+    unlimited = false,
   ) => {
     upstream.script = script;
     token = await makeKey(target, { quota, group });
+    await limit(target, token, !unlimited);
     client = await connect(`${target.url}/v1/realtime?model=${model}`, { key: token.key });
   };
   const send = (type: string, fields: object = {}) => {
@@ -162,6 +164,37 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     send('input_text_buffer.append', { text: 'xx' });
     expect((await ofType('error')).error).toMatchObject({ code: 'insufficient_user_quota' });
   });
+
+  test.each([
+    [1_218, 0],
+    [1_217, 1_217],
+  ])(
+    'a key that gets a limit of %i pays for all of its session, or has no more of it',
+    async (quota, left) => {
+      await open(flash, realtimeScript(), quota, 'default', true);
+      await configure();
+      await say('Nine char');
+      await limit(target, token);
+      const checks = vi.spyOn(target.gateway.keys, 'check');
+      target.timers.advance(500);
+      await vi.waitFor(() => expect(checks).toHaveBeenCalledOnce());
+      await checks.mock.results[0]?.value;
+      checks.mockRestore();
+      send('input_text_buffer.append', { text: 'x'.repeat(600) });
+      if (left > 0) {
+        expect((await ofType('error')).error).toMatchObject({ code: 'insufficient_user_quota' });
+        expect((await client.closed).code).toBe(1008);
+        expect(await log()).toMatchObject([{ quota: 18, unlimited: 1 }]);
+      } else {
+        send('input_text_buffer.commit');
+        await ofType('response.done');
+        send('session.finish');
+        await client.closed;
+        expect(await row()).toMatchObject({ state: 'settled', reserved: 1_218, charged: 1_218 });
+      }
+      expect(await remainingQuota(target, token.id)).toBe(left);
+    },
+  );
 
   test('without enough quota the text does not go upstream, and the session ends with 1008', async () => {
     await open(flash, realtimeScript(), 30);

@@ -46,6 +46,12 @@ export async function logRows({ gateway }: Pick<TestGateway, 'gateway'>) {
   return gateway.store.read.selectFrom('request_log').selectAll().orderBy('id').execute();
 }
 
+/** Gives a key a limit, or takes it away, as an admin does. */
+export async function limit({ gateway }: TestGateway, { id }: { id: number }, limited = true): Promise<void> {
+  const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
+  await gateway.store.run('updateToken', { id, set: { unlimitedQuota: !limited }, change });
+}
+
 /** Makes a limited key of a group and returns it. */
 export async function makeKey(
   { gateway }: TestGateway,

@@ -108,8 +108,8 @@ export const recallLeases: Command<{ tokenId: number }, number | null> = async (
 };
 
 export interface ExactHold {
-  /** The lease that holds `from`. */
-  lease: string;
+  /** The lease that holds `from`; null: nothing of the key's quota is held. */
+  lease: string | null;
   requestId: string;
   tokenId: number;
   userId: number;
@@ -123,11 +123,11 @@ export interface ExactHold {
 }
 
 /**
- * Makes a reservation of `to` out of a hold of `from` in a lease; of a lease that is gone, nothing is left for it. Without
+ * Makes a reservation of `to` out of a hold of `from` in a lease; of a lease that is gone, or of none, nothing is left for it. Without
  * enough quota nothing is changed.
  */
 export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> = async (trx, hold) => {
-  const lease = await lockLease(trx, hold.lease);
+  const lease = hold.lease === null ? undefined : await lockLease(trx, hold.lease);
   const had = lease === undefined ? 0 : hold.from;
   if (lease !== undefined && lease.remaining < had)
     throw new RangeError(`lease ${hold.lease} has ${lease.remaining} left, not ${had}`);
@@ -141,7 +141,7 @@ export const holdExactly: Command<ExactHold, 'extended' | 'insufficient_quota'> 
     .where('remain_quota', '>=', hold.to - had)
     .executeTakeFirst();
   if (taken.numUpdatedRows === 0n) return 'insufficient_quota';
-  if (had > 0)
+  if (hold.lease !== null && had > 0)
     await trx
       .updateTable('quota_leases')
       .set((row) => ({ remaining: row('remaining', '-', had) }))
