@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
-import type { Hearing, News } from '../../server/store/news.ts';
+import type { Hearing } from '../../server/store/news.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
+import { Heard } from '../support/heard.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const address = '192.0.2.7';
@@ -16,21 +17,6 @@ beforeAll(async () => {
   store = await testStore.open();
 });
 afterAll(() => testStore.remove());
-
-/** What another gateway does, told by hand. */
-class Heard implements Hearing {
-  era: number | undefined = 1;
-  #hear: (news: News) => void = () => {};
-
-  subscribe(hear: (news: News) => void): () => void {
-    this.#hear = hear;
-    return () => {};
-  }
-
-  tell(news: Partial<News>): void {
-    this.#hear({ tokens: new Set(), users: new Set(), leases: new Set(), flood: false, ...news });
-  }
-}
 
 /** A ring with a clock of its own, and keys that end in so many seconds, or never. */
 async function makeRing(endings: readonly (number | undefined)[], most?: number, hearing?: Hearing) {
@@ -77,6 +63,17 @@ test('a key that is disabled is forgotten as soon as it is checked', async () =>
   expect(known()).toEqual([false]);
 });
 
+test('a key that is for some addresses is refused from others, known or not', async () => {
+  const { timers, ring } = await makeRing([]);
+  const key = `sk-${crypto.randomUUID()}`;
+  await makeToken(store, { keyHash: hashKey(key), allowIps: ['192.0.2.0/28'] });
+  expect(await ring.check(key, address)).toMatchObject({ tokenName: 'a key' });
+  expect(ring.recall(key, '192.0.2.16')).toBeUndefined();
+  expect(ring.recall(key, '192.0.2.15')).toBeDefined();
+  timers.advance(1_000);
+  await expect(ring.check(key, '192.0.2.16')).rejects.toMatchObject({ status: 401 });
+});
+
 test('only so many keys are kept at hand: the one used longest ago makes room', async () => {
   const { ring, first, second, third, known } = await makeRing([undefined, undefined, undefined], 2);
   await ring.check(first, address);
@@ -86,20 +83,52 @@ test('only so many keys are kept at hand: the one used longest ago makes room', 
   expect(known()).toEqual([true, false, true]);
 });
 
-test('a key that is checked many times at once is looked up once, and anew after it was dropped', async () => {
-  const reads = vi.spyOn(store.read, 'executeQuery');
-  const { ring, first } = await makeRing([undefined]);
-  await Promise.all(Array.from({ length: 50 }, () => ring.check(first, address)));
-  expect(reads).toHaveBeenCalledTimes(1);
-  const before = ring.check(first, address);
-  ring.drop(hashKey(first));
-  await Promise.all([before, ring.check(first, address)]);
-  expect(reads).toHaveBeenCalledTimes(3);
-  reads.mockRestore();
-  await expect(
-    Promise.all([ring.check('sk-none', address), ring.check('sk-none', address)]),
-  ).rejects.toMatchObject({
-    status: 401,
+describe('look-ups', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  test('are shared by those who check a key at once, for a second, and not with one who comes after a change', async () => {
+    const reads = vi.spyOn(store.read, 'executeQuery');
+    const { timers, ring, first, known } = await makeRing([undefined]);
+    const check = () => ring.check(first, address);
+    await Promise.all(Array.from({ length: 50 }, check));
+    expect(reads).toHaveBeenCalledTimes(1);
+    for (const [begins, times] of [
+      [() => timers.advance(1_000), 3],
+      [() => ring.drop(hashKey(first)), 5],
+      [() => ring.forget({ userId: -1 }), 7],
+      [() => timers.advance(999), 8],
+    ] as const) {
+      const before = check();
+      begins();
+      await Promise.all([before, check()]);
+      expect(reads).toHaveBeenCalledTimes(times);
+    }
+    ring.drop(hashKey(first));
+    expect(known()).toEqual([false]);
+  });
+
+  test('that end take no later one along', async () => {
+    const { ring, first } = await makeRing([undefined]);
+    const read = store.read.executeQuery.bind(store.read);
+    const reads = vi.spyOn(store.read, 'executeQuery');
+    const before = ring.check(first, address);
+    ring.drop(hashKey(first));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    reads.mockImplementationOnce((query) => promise.then(() => read(query)));
+    const later = ring.check(first, address);
+    await before;
+    const joined = ring.check(first, address);
+    resolve();
+    await Promise.all([later, joined]);
+    expect(reads).toHaveBeenCalledTimes(2);
+  });
+
+  test('refuse an unknown key', async () => {
+    const { ring } = await makeRing([]);
+    const message = 'The API key is unknown, disabled, expired or not for use from this address.';
+    await expect(
+      Promise.all([ring.check('sk-none', address), ring.check('sk-none', address)]),
+    ).rejects.toMatchObject({ status: 401, code: 'invalid_api_key', message });
   });
 });
 
@@ -135,6 +164,14 @@ describe('where changes by other gateways are heard of', () => {
     await ring.check(child.key, address);
     heard.tell({ tokens: new Set([maker.id]) });
     expect(ring.recall(child.key, address)).toBeUndefined();
+
+    for (const key of [first, child.key]) await ring.check(key, address);
+    ring.forget({ tokenId: maker.id });
+    expect(known()).toEqual([true, false]);
+    expect(ring.recall(child.key, address)).toBeUndefined();
+    await ring.check(second, address);
+    ring.forget({ userId: other.userId });
+    expect(known()).toEqual([true, false]);
   });
 
   test('a key is known for a second only while something may be missed, and when it was looked up then', async () => {
@@ -155,15 +192,25 @@ describe('where changes by other gateways are heard of', () => {
     expect(known()).toEqual([false, false]);
   });
 
-  test('a key that changes while it is looked up is known for a second only', async () => {
+  test('a key that may have changed while it was looked up is known for a second only', async () => {
     const heard = new Heard();
-    const { timers, ring, first, known } = await makeRing([undefined], undefined, heard);
-    const checked = ring.check(first, address);
-    heard.tell({ users: new Set([-1]) });
-    await checked;
+    const { timers, ring, first, second, third, known } = await makeRing(
+      [undefined, undefined, undefined],
+      undefined,
+      heard,
+    );
+    for (const [key, news] of [
+      [first, { users: new Set([-1]) }],
+      [second, { tokens: new Set([-1]) }],
+      [third, { leases: new Set([-1]) }],
+    ] as const) {
+      const checked = ring.check(key, address);
+      heard.tell(news);
+      await checked;
+    }
     timers.advance(999);
-    expect(known()).toEqual([true]);
+    expect(known()).toEqual([true, true, true]);
     timers.advance(1);
-    expect(known()).toEqual([false]);
+    expect(known()).toEqual([false, false, true]);
   });
 });
