@@ -2,7 +2,8 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { eventProblems } from '../../client/conformance/contract/schemas.ts';
 import { Receiver, signatureOf } from '../deliveries/receiver.ts';
-import { pair, useSigmaRig } from './sigma-provider.ts';
+import { pair } from './sigma-answers.ts';
+import { useSigmaRig } from './sigma-provider.ts';
 
 const secret = 'the secret of callbacks';
 const webhook = new Webhook(secret, { format: 'raw' });

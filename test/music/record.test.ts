@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ledgerRows, logRows, makeKey, remainingQuota } from '../server/books.ts';
-import { type Answer, audio, cover, expectSchema, pair, song, useSigmaRig } from './sigma-provider.ts';
+import { audio, cover, pair, song } from './sigma-answers.ts';
+import { type Answer, expectSchema, useSigmaRig } from './sigma-provider.ts';
 
 const rig = useSigmaRig();
 const fetchPath = 'GET /sigma/fetch';
@@ -10,11 +11,8 @@ const empty = { action: 'MUSIC', fail_reason: '', data: [] };
 describe('a state', () => {
   test.each([
     ['NOT_START', 'QUEUED'],
-    ['SUBMITTED', 'QUEUED'],
-    ['QUEUED', 'QUEUED'],
     ['IN_PROGRESS', 'IN_PROGRESS'],
     ['UNKNOWN', 'QUEUED'],
-    ['RESTING', 'QUEUED'],
   ])('%s is told as %s', async (status, told) => {
     const id = await rig.submit();
     rig.told = { status };
@@ -34,23 +32,13 @@ describe('a state', () => {
   });
 
   test.each([
-    ['50%', '50%'],
     ['12.7%', '12%'],
-    [33, '33%'],
     ['100%', '99%'],
     ['-5%', '0%'],
-    ['half', '0%'],
-    [null, '0%'],
   ])('has the progress %j as %s', async (progress, told) => {
     const id = await rig.submit();
     rig.told = { status: 'IN_PROGRESS', progress };
     expect((await rig.poll(id)).progress).toBe(told);
-  });
-
-  test('comes wrapped or bare', async () => {
-    const id = await rig.submit();
-    rig.instead.set(fetchPath, [200, { task_id: 'x', status: 'SUCCESS', progress: '100%', data: pair }]);
-    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', progress: '100%' });
   });
 });
 
@@ -108,85 +96,6 @@ describe('songs', () => {
     expect(ids(ended.data)).toEqual(ids(running.data));
     expect(ended.data).toMatchObject([{ status: 'complete' }, { status: 'complete' }]);
   });
-
-  test.each([
-    ['complete', audio, 'complete'],
-    ['complete', '', 'queued'],
-    ['streaming', audio, 'streaming'],
-    ['submitted', '', 'submitted'],
-    ['error', '', 'error'],
-    ['SUCCESS', audio, 'streaming'],
-    [undefined, '', 'queued'],
-  ])('of status %s with audio %j are %s in a running task', async (status, audio_url, told) => {
-    const id = await rig.submit();
-    rig.told = { status: 'IN_PROGRESS', data: [song('a', { status, audio_url })] };
-    expect((await rig.poll(id)).data).toMatchObject([{ status: told }]);
-  });
-
-  test('bring nothing along that the contract does not have', async () => {
-    const junk = {
-      title: 7,
-      status: 'done',
-      video_url: 'javascript:alert(1)',
-      image_url: 'file:///etc/passwd',
-      image_large_url: ['https://files.example/a.png'],
-      created_at: 'yesterday',
-      user_id: 'the account',
-      handle: 'the account',
-      display_name: 'the account',
-      avatar_image_url: 'https://files.example/account.png',
-      is_public: 'yes',
-      play_count: '12',
-      upvote_count: -1,
-      major_model_version: 'v5',
-      secret: 'hidden',
-      metadata: {
-        tags: ['folk'],
-        prompt: null,
-        duration: '124.5',
-        stem_type_id: 'many',
-        make_instrumental: 1,
-        has_vocal: 'no',
-        history: [{ id: 'clip-of-the-provider', continue_at: 3 }],
-        audio_prompt_id: 'upload-of-the-provider',
-        error_message: 'worker at 10.0.0.7 failed with key-of-near',
-        control_sliders: { style_weight: 2, audio_weight: '0.5', weirdness_constraint: {} },
-        secret: 'hidden',
-      },
-    };
-    const [told] = await rig.songs([song('a', junk), null, 'song', [], { title: 'no id' }, song('')]);
-    expect(told).toEqual({
-      id: expect.stringMatching(uuid),
-      clip_id: expect.stringMatching(uuid),
-      title: '',
-      status: 'complete',
-      audio_url: audio,
-      image_url: '',
-      model_name: 'chirp-hawk',
-      major_model_version: 'v5',
-      play_count: 12,
-      metadata: {
-        duration: 124.5,
-        make_instrumental: true,
-        error_message: 'worker at *** failed with ***',
-        control_sliders: { audio_weight: 0.5 },
-      },
-    });
-    expectSchema('Song', told);
-  });
-
-  test('are so many at the most, and no longer than they can be', async () => {
-    const long = 'a'.repeat(100_000);
-    const many = Array.from({ length: 500 }, (_, index) => song(`c${index}`));
-    const told = await rig.songs([song('first', { title: long, metadata: { prompt: long } }), ...many]);
-    expect(told).toHaveLength(24);
-    expect(told[0]?.title).toHaveLength(2_000);
-    expect(told[0]?.metadata.prompt).toHaveLength(20_000);
-  });
-
-  test('that are told twice are one', async () => {
-    expect(await rig.songs([song('a'), song('a'), song('b')])).toHaveLength(2);
-  });
 });
 
 describe('several tasks upstream are one', () => {
@@ -219,37 +128,6 @@ describe('several tasks upstream are one', () => {
       ),
     );
     expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', data: [{}, {}] });
-  });
-
-  test.each([
-    ['fails', { task_id: 'two', status: 'FAILURE', fail_reason: 'Task two is refused.' }],
-    ['is not known any more', {}],
-  ])('that is done when one of them %s', async (_, other) => {
-    const id = await start();
-    rig.instead.set(
-      'POST /sigma/fetch',
-      records({ task_id: 'one', status: 'SUCCESS', data: [song('a')] }, other),
-    );
-    expect(await rig.poll(id)).toMatchObject({ status: 'SUCCESS', fail_reason: '', data: [{}] });
-  });
-
-  test('that fails when all do, in the words of one', async () => {
-    const id = await start();
-    rig.instead.set(
-      'POST /sigma/fetch',
-      records(
-        { task_id: 'two', status: 'FAILURE', fail_reason: 'Task two is refused.' },
-        { task_id: 'one', status: 'SUCCESS', data: [] },
-      ),
-    );
-    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', fail_reason: `Task ${id} is refused.` });
-  });
-
-  test('that is lost when none is known any more', async () => {
-    const id = await start();
-    rig.instead.set('POST /sigma/fetch', records());
-    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE' });
-    expect(await rig.stored(id)).toMatchObject({ error_code: 'task_lost' });
   });
 });
 
@@ -295,13 +173,6 @@ describe('the end of a task', () => {
       'node ***: UPSTREAM failed, ***',
     ],
     ['our words when it gives none', { status: 'FAILURE', data: pair }, 'The provider made nothing of it.'],
-    ['the same when there is no song', { status: 'SUCCESS', data: [] }, 'The provider made nothing of it.'],
-    [
-      'the same when none can be played',
-      { status: 'SUCCESS', data: [song('a', { audio_url: null }), song('b', { status: 'error' })] },
-      'The provider made nothing of it.',
-    ],
-    ['the same when it is rubbish', { status: 'SUCCESS', data: 'songs' }, 'The provider made nothing of it.'],
   ])('as a failure tells %s, and gives all back', async (_, told, reason) => {
     const { key, id: token } = await keyed();
     const id = await rig.submit({}, key);
@@ -327,29 +198,18 @@ describe('the end of a task', () => {
     expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: [] });
   });
 
-  test.each<[string, Answer]>([
-    ['with its code', [400, { code: 'task_not_exist', message: 'no', data: null }]],
-    ['with its code and 200', [200, { code: 'task_not_exist', message: 'no', data: null }]],
-    ['with 404', [404, { code: 'not_found', message: 'no', data: null }]],
-  ])('comes when the provider knows it no more, %s', async (_, answer) => {
-    const id = await rig.submit();
-    rig.instead.set(fetchPath, answer);
-    expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE' });
-    expect(await rig.stored(id)).toMatchObject({ error_code: 'task_lost' });
-  });
+  test.each<[string, Answer]>([['with 404', [404, { code: 'not_found', message: 'no', data: null }]]])(
+    'comes when the provider knows it no more, %s',
+    async (_, answer) => {
+      const id = await rig.submit();
+      rig.instead.set(fetchPath, answer);
+      expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE' });
+      expect(await rig.stored(id)).toMatchObject({ error_code: 'task_lost' });
+    },
+  );
 
   test.each<[string, Answer]>([
     ['rubbish', [200, '<html>']],
-    ['null', [200, null]],
-    ['a list', [200, []]],
-    ['no record', [200, { code: 'success', data: null }]],
-    ['an empty answer', [200, '']],
-    [
-      'more than is read',
-      [200, { code: 'success', data: { status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) } }],
-    ],
-    ['a refusal', [400, { code: 'no', message: 'no', data: null }]],
-    ['a refused key', [401, { code: 'no', message: 'no', data: null }]],
     ['a failure', [500, { code: 'no', message: 'no', data: null }]],
     ['nothing', 'hang up'],
   ])('does not come from %s', async (_, answer) => {
@@ -384,7 +244,7 @@ describe('lyrics', () => {
     expect((await rig.poll(id)).data).toMatchObject({ title: 'The lamp', text });
   });
 
-  test.each([null, [], {}, 'text', { text: 3 }])('that are %j have failed', async (data) => {
+  test.each([null, { text: 3 }])('that are %j have failed', async (data) => {
     const id = await rig.submitLyrics();
     rig.told = { status: 'SUCCESS', data };
     expect(await rig.poll(id)).toMatchObject({ status: 'FAILURE', data: null });

@@ -6,6 +6,7 @@ import type { Settings } from '../../server/settings/settings.ts';
 import { TaskRig } from '../support/task-rig.ts';
 import { noteResponse, noteTaskCode } from '../support/told-errors.ts';
 import { channelTo, type SeenRequest } from '../support/upstream.ts';
+import { pair, timing, wav } from './sigma-answers.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 export type Song = components['schemas']['Song'];
@@ -13,33 +14,6 @@ export type MusicRecord = components['schemas']['MusicTaskRecord'];
 
 /** What an upstream answers: a status and a body, or nothing at all. */
 export type Answer = readonly [status: number, body: unknown] | 'hang up';
-
-export const audio = 'https://files.example/low-tide.mp3?signature=1';
-export const cover = 'https://files.example/low-tide.png?signature=1';
-export const wav = 'https://files.example/low-tide.wav?signature=1';
-
-/** A song as an upstream tells of it. */
-export const song = (id: string, change: object = {}) => ({
-  id,
-  clip_id: id,
-  title: 'Low tide',
-  status: 'complete',
-  audio_url: audio,
-  image_url: cover,
-  model_name: 'another-name',
-  created_at: '2026-02-01T09:30:00Z',
-  metadata: { tags: 'folk', prompt: 'The water leaves', type: 'gen', duration: 124.5 },
-  ...change,
-});
-
-/** Two songs, as most tasks make. */
-export const pair = [song('clip-one'), song('clip-two')];
-export const timing = {
-  aligned_words: [{ word: 'The', success: true, start_s: 1.2, end_s: 1.4, p_align: 0.98 }],
-  waveform_data: [0.01, 0.34],
-  hoot_cer: 0.02,
-  is_streamed: false,
-};
 
 const channelKeys = { near: 'key-of-near', far: 'key-of-far' } as const;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { Channels } from '../../server/channels/channels.ts';
 import { makeKey } from '../server/books.ts';
-import { pair, song, useSigmaRig } from './sigma-provider.ts';
+import { pair, song } from './sigma-answers.ts';
+import { useSigmaRig } from './sigma-provider.ts';
 
 const rig = useSigmaRig();
 const musicPath = '/sigma/submit/music';

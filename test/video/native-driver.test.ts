@@ -4,6 +4,7 @@ import { nativeModel3d } from '../../server/providers/native/model3d.ts';
 import { nativeDriver } from '../../server/providers/native/tasks.ts';
 import { nativeVideo } from '../../server/providers/native/video-result.ts';
 import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';
+import { acceptedTask } from '../support/accepted-task.ts';
 import { channelTo } from '../support/upstream.ts';
 import { NativeUpstream, type Scripted } from './native-upstream.ts';
 
@@ -30,44 +31,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-function task(change: Partial<AcceptedTask> = {}): AcceptedTask {
-  return {
-    id: 'task_public',
-    requestId: 'req_1',
-    userId: 1,
-    tokenId: 1,
-    operation: 'createNativeVideo',
-    format: 'native',
-    driver: 'native_video',
-    model: 'gamma3.0-video',
-    unit: 'seconds',
-    channel: 'recording',
-    upstreamId: upstream.id,
-    state: 'queued',
-    progress: 0,
-    facts: {},
-    result: null,
-    error: null,
-    expectedUnits: 5,
-    rate: 1,
-    callbackUrl: null,
-    createdAt: 0,
-    updatedAt: 0,
-    startedAt: null,
-    completedAt: null,
-    expiresAt: null,
-    traceparent: null,
-    askedAt: 0,
-    deadlineAt: 0,
-    polledAt: null,
-    nextPollAt: null,
-    pollInterval: 1000,
-    failures: 0,
-    leaseOwner: null,
-    attempt: 1,
-    ...change,
-  };
-}
+const task = (change: Partial<AcceptedTask> = {}) => acceptedTask({ upstreamId: upstream.id, ...change });
 
 function poll(answer: Scripted, change: Partial<AcceptedTask> = {}, driver = video) {
   upstream.polls = [answer];

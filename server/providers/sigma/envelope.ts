@@ -5,7 +5,7 @@ import type { ProviderWords } from '../provider-words.ts';
 import { aboutOurAccount, isThrottling, providerFailure, throttled } from '../rejection.ts';
 
 /** How providers write that all is well. */
-const successes: ReadonlySet<unknown> = new Set(['success', 200, '200', 0, '0', undefined]);
+const successes: ReadonlySet<unknown> = new Set(['success', 200, '200', 0, '0']);
 const maxCodeLength = 200;
 
 /** The code of a failure that came with HTTP 200; undefined when there is none. */

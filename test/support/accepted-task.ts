@@ -1,0 +1,41 @@
+import type { AcceptedTask } from '../../server/tasks/driver.ts';
+
+/** A task that an upstream has taken, for a driver that is asked about it. */
+export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
+  return {
+    id: 'task_public',
+    requestId: 'req_1',
+    userId: 1,
+    tokenId: 1,
+    operation: 'createNativeVideo',
+    format: 'native',
+    driver: 'native_video',
+    model: 'gamma3.0-video',
+    unit: 'seconds',
+    channel: 'recording',
+    upstreamId: 'upstream-task',
+    state: 'queued',
+    progress: 0,
+    facts: {},
+    result: null,
+    error: null,
+    expectedUnits: 5,
+    rate: 1,
+    callbackUrl: null,
+    createdAt: 0,
+    updatedAt: 0,
+    startedAt: null,
+    completedAt: null,
+    expiresAt: null,
+    traceparent: null,
+    askedAt: 0,
+    deadlineAt: 0,
+    polledAt: null,
+    nextPollAt: null,
+    pollInterval: 1000,
+    failures: 0,
+    leaseOwner: null,
+    attempt: 1,
+    ...change,
+  };
+}
