@@ -32,7 +32,7 @@ export interface OperationRequest<Op extends OperationId> {
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
-  /** @throws Error on an operation that needs no key. */
+  /** Not there on an operation that needs no key, which does not ask for it. */
   readonly caller: Caller;
   readonly body: RequestBody<Op>;
   readonly path: PathParameters<Op>;

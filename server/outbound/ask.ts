@@ -38,17 +38,16 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#signal = signal;
     this.#answered = answered;
     this.#failed = failed;
-    signal.addEventListener('abort', this);
+    signal.addEventListener('abort', this.#aborted);
   }
 
-  /** The signal is aborted. */
-  handleEvent(): void {
+  readonly #aborted = (): void => {
     const { reason } = this.#signal;
     this.#over();
     this.#failed(reason);
     this.#body?.fail(reason);
     this.#sender?.abort(reason);
-  }
+  };
 
   onRequestStart(sender: Dispatcher.DispatchController): void {
     this.#sender = sender;
@@ -78,6 +77,6 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #over(): void {
-    this.#signal.removeEventListener('abort', this);
+    this.#signal.removeEventListener('abort', this.#aborted);
   }
 }

@@ -96,6 +96,21 @@ export function noAudio(): Failure {
   return new EmptyAnswer('The provider gave no audio.');
 }
 
+/** What of a file that is passed on has come. */
+class PassageMeter implements CallMeter {
+  readonly usage: Usage | undefined;
+  readonly #passage: AudioPassage;
+
+  constructor(usage: Usage | undefined, passage: AudioPassage) {
+    this.usage = usage;
+    this.#passage = passage;
+  }
+
+  get delivered(): boolean {
+    return this.#passage.mediaType !== undefined;
+  }
+}
+
 /** Passes a file on. Its last byte, or its end where nobody knows its length, waits until the books are closed. */
 function passAudio(
   reply: Reply<OperationId>,
@@ -105,12 +120,7 @@ function passAudio(
   settle: (meter: CallMeter) => Promise<void>,
 ): CallOutput {
   const passage = new AudioPassage(format, headers);
-  const meter: CallMeter = {
-    usage,
-    get delivered() {
-      return passage.mediaType !== undefined;
-    },
-  };
+  const meter = new PassageMeter(usage, passage);
   let last: readonly Buffer[] = [];
   const hooks: PassHooks = {
     take(piece) {

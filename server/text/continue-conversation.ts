@@ -4,7 +4,7 @@ import { unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import { failureBody } from '../http/render-failure.ts';
-import { Metering } from '../ledger/metering.ts';
+import { Metering, type Usage } from '../ledger/metering.ts';
 import { messageTokens } from '../models/text-tokens.ts';
 import { isJson, mediaType } from '../providers/headers.ts';
 import { publicEvents, written } from '../providers/messages/event-stream.ts';
@@ -66,6 +66,24 @@ function answerWithMessage(reply: Reply<'createMessage'>, model: string, tally: 
   };
 }
 
+/** What of a message has come, while it comes. */
+class MessageMeter implements CallMeter {
+  readonly delivered = true;
+  readonly #tally: TokenTally;
+
+  constructor(tally: TokenTally) {
+    this.#tally = tally;
+  }
+
+  get usage(): Usage {
+    return this.#tally.reported;
+  }
+
+  get heard(): Usage {
+    return this.#tally.sofar;
+  }
+}
+
 /** Answers with the events of the message as they come. A failure in their midst is told by an event, and is free. */
 function answerWithEvents(
   reply: Reply<'createMessage'>,
@@ -80,15 +98,7 @@ function answerWithEvents(
       await body.dump();
       throw unusable();
     }
-    const meter: CallMeter = {
-      get usage() {
-        return tally.reported;
-      },
-      get heard() {
-        return tally.sofar;
-      },
-      delivered: true,
-    };
+    const meter = new MessageMeter(tally);
     const message = { model, tally, words: wordsOf(answered) };
     const events = readToTheEnd(body, (pieces) => publicEvents(pieces, message, () => settle(meter)));
     // A failure before the message has begun is an ordinary answer.
@@ -101,7 +111,7 @@ function answerWithEvents(
         // The client has left, or the time for it is over.
         if (signal.aborted) throw error;
         const failure = error instanceof Failure ? error : unanswered(error);
-        await settle({ ...meter, failure });
+        await settle({ usage: meter.usage, heard: meter.heard, delivered: meter.delivered, failure });
         yield written('error', failureBody(failure, requestId, 'messages') as object);
       }
     }

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { replyOver } from '../../server/http/reply.ts';
+import { HttpReply } from '../../server/http/reply.ts';
 import { AnswerBody } from '../../server/outbound/answer-body.ts';
 import { FakeSender } from '../outbound/fake-sender.ts';
 
-type Hooks = Parameters<ReturnType<typeof replyOver>['pass']>[3];
+type Hooks = Parameters<HttpReply['pass']>[3];
 
 const ends: (() => void)[] = [];
 afterEach(() => {
@@ -18,7 +18,7 @@ async function passing(body: AnswerBody, hooks: Partial<Hooks>) {
   const passed = Promise.withResolvers<void>();
   const server = createServer((_request, response) => {
     const whole = { take: (piece: Buffer) => [piece], finish: async () => [], ...hooks };
-    replyOver(response)
+    new HttpReply(response)
       .pass(200, 'text/event-stream', body, whole)
       .then(passed.resolve, (error: unknown) => {
         passed.reject(error);
