@@ -33,7 +33,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     setupFiles: 'test/support/patience.ts',
-    execArgv: [`--import=${import.meta.resolve('./test/support/one-kysely.ts')}`],
+    execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
     expect: { poll: { timeout: 15_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [

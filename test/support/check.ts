@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Leaf, unchanged } from './leaves.ts';
 import { asReport, type Report, tally, together } from './tally.ts';
+import { makeThreadFiles } from './thread-files.ts';
 
 /**
  * `npm test`: everything that must hold. The static checks run beside the first tests, and one that fails ends it all. In CI, and
@@ -17,6 +18,7 @@ const env = {
   PATH: `${join(root, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`,
   // Hundreds of processes are started: each would compile the same modules anew.
   NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'),
+  THREAD_FILES: JSON.stringify(await makeThreadFiles()),
   TMPDIR: await scratch(),
 };
 

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 const modules = new URL('../../node_modules/', import.meta.url);
 
 /**
- * Makes one file of Kysely's three hundred, once for each version, and gives its address, for `one-kysely.ts`. Each thread
+ * Makes one file of Kysely's three hundred, once for each version, and gives its address, for `one-file.ts`. Each thread
  * that writes to a database loads Kysely anew, which takes seven times as long from all of its files.
  */
 export async function makeKyselyFile(): Promise<string> {

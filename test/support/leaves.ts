@@ -100,7 +100,7 @@ export const leaves: readonly Leaf[] = [
       'test/docs/chromium.ts',
       'test/support/child-node.ts',
       'test/support/end-with-parent.ts',
-      'test/support/one-kysely.ts',
+      'test/support/one-file.ts',
       'LICENSE',
     ],
     elsewhere: aGateway,
