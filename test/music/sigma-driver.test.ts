@@ -1,56 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Channel } from '../../server/channels/channel.ts';
+import { describe, expect, test } from 'vitest';
 import { askForTiming, askForWav } from '../../server/providers/sigma/clips.ts';
 import { sigmaLyrics, sigmaMusic } from '../../server/providers/sigma/music-request.ts';
 import { sigmaDriver } from '../../server/providers/sigma/tasks.ts';
-import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';
+import type { AcceptedTask } from '../../server/tasks/driver.ts';
 import { acceptedTask } from '../support/accepted-task.ts';
-import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
+import { toldBy, useDriverRig } from '../support/driver-rig.ts';
 import { pair, song, timing, wav } from './sigma-answers.ts';
 
-let upstream: RecordingUpstream;
-let channel: Channel;
-let answer: { status?: number; body?: unknown };
-const signal = AbortSignal.timeout(60_000);
-beforeAll(async () => {
-  upstream = await startUpstream((_, response) => {
-    const { status = 200, body } = answer;
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  });
-  channel = new Channel(channelTo(upstream.url, { protocol: 'sigma', key: 'key-of-near' }), Date.now);
-});
-beforeEach(() => {
-  upstream.seen.length = 0;
-});
-afterAll(async () => {
-  await channel.close();
-  await upstream.close();
-});
-
-const to = () => ({ channel, signal });
+const rig = useDriverRig({ protocol: 'sigma', key: 'key-of-near' });
 const task = (change: Partial<AcceptedTask> = {}) =>
   acceptedTask({ driver: 'sigma', model: 'sigma_music', unit: 'tracks', upstreamId: 'one', ...change });
 const enveloped = (data: unknown) => ({ code: 'success', message: '', data });
 
 async function poll(body: unknown, change: Partial<AcceptedTask> = {}) {
-  answer = { body };
-  return sigmaDriver.poll(task(change), to());
+  rig.answer = { body };
+  return sigmaDriver.poll(task(change), rig.to());
 }
 const polled = (record: object, change?: Partial<AcceptedTask>) => poll(enveloped(record), change);
-
-async function errorOf(action: Promise<unknown>): Promise<DriverError> {
-  const error: unknown = await action.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof DriverError)) throw new Error('there was no error of the driver', { cause: error });
-  return error;
-}
-const told = async (action: Promise<unknown>) => {
-  const { kind, failure, fault } = await errorOf(action);
-  return { kind, status: failure.status, code: failure.code, message: failure.message, fault };
-};
 
 describe('the state of a task', () => {
   test.each([
@@ -82,7 +48,7 @@ describe('the state of a task', () => {
     ['at an id that a path cannot hold', 'a/b', '/sigma/fetch/a%2Fb'],
   ])('is asked for %s', async (_, upstreamId, path) => {
     await polled({ status: 'QUEUED' }, { upstreamId });
-    expect(upstream.seen.map((one) => [one.method, one.path])).toEqual([['GET', path]]);
+    expect(rig.seen.map((one) => [one.method, one.path])).toEqual([['GET', path]]);
   });
 
   test('comes wrapped or bare, with the songs that can be played', async () => {
@@ -156,7 +122,7 @@ describe('the state of a task', () => {
     ['a code that begins with it', { code: '4040', data: null }],
     ['more than is read', enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) })],
   ])('is not known from %s', async (_, body) => {
-    expect(await told(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
+    expect(await toldBy(poll(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
   });
 });
 
@@ -196,9 +162,7 @@ describe('several tasks upstream are one', () => {
       result: { songs: [{ status: 'complete' }] },
       clips: [{ upstreamId: 'a', upstreamTaskId: 'one' }],
     });
-    expect(upstream.seen).toMatchObject([
-      { method: 'POST', path: '/sigma/fetch', body: { ids: ['one', 'two'] } },
-    ]);
+    expect(rig.seen).toMatchObject([{ method: 'POST', path: '/sigma/fetch', body: { ids: ['one', 'two'] } }]);
     const queued = { status: 'QUEUED' };
     expect((await both(queued, queued)).state).toBe('queued');
     expect((await both(done, queued)).state).toBe('in_progress');
@@ -225,14 +189,16 @@ describe('several tasks upstream are one', () => {
     );
     expect(failed).toMatchObject({ state: 'failed', error: { message: 'Task task_public is refused.' } });
     expect(await poll([], { upstreamId: 'one,two' })).toMatchObject({ error: { code: 'task_lost' } });
-    expect(await told(poll({ data: {} }, { upstreamId: 'one,two' }))).toMatchObject({ fault: 'bad_answer' });
+    expect(await toldBy(poll({ data: {} }, { upstreamId: 'one,two' }))).toMatchObject({
+      fault: 'bad_answer',
+    });
   });
 });
 
 describe('a request', () => {
   const submit = (body: unknown, facts: AcceptedTask['facts'] = {}, request: object = { prompt: 'a' }) => {
-    answer = { body };
-    return sigmaDriver.submit(task({ facts }), request, to());
+    rig.answer = { body };
+    return sigmaDriver.submit(task({ facts }), request, rig.to());
   };
 
   test.each([
@@ -256,7 +222,7 @@ describe('a request', () => {
     await submit(enveloped('one'), { mv: 'chirp-auk' });
     await submit(enveloped('one'));
     await submit(enveloped('one'), { action: 'LYRICS', mv: 'chirp-hawk' });
-    expect(upstream.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+    expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
       ['POST', '/sigma/submit/music', { prompt: 'a', mv: 'chirp-auk' }],
       ['POST', '/sigma/submit/music', { prompt: 'a', mv: 'chirp-hawk' }],
       ['POST', '/sigma/submit/lyrics', { prompt: 'a' }],
@@ -275,7 +241,7 @@ describe('a request', () => {
     ['a number', enveloped(17)],
     ['thirteen tasks', { data: Array.from({ length: 13 }, (_, at) => `${at}`) }],
   ])('that is answered with %s may have been done', async (_, body) => {
-    expect(await told(submit(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
+    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', status: 502, fault: 'bad_answer' });
   });
 
   const refused = 'The provider refused the request.';
@@ -300,7 +266,7 @@ describe('a request', () => {
     [{ code: 504 }, 'unknown', 504, 'upstream_timeout', 'The provider did not answer in time.'],
   ])('that is answered with %j: %s, %i and %s', async (body, kind, status, code, message) => {
     const sent = { prompt: 'a song for https://sent.example/' };
-    expect(await told(submit({ data: null, ...body }, {}, sent))).toMatchObject({
+    expect(await toldBy(submit({ data: null, ...body }, {}, sent))).toMatchObject({
       kind,
       status,
       code,
@@ -333,13 +299,13 @@ describe('about a song', () => {
     ['a refused key', { status: 401, body: {} }, 'retryable', 502, 'bad_response_status_code'],
     ['a failure', { status: 500, body: {} }, 'unknown', 502, 'bad_response_status_code'],
   ] as const)('%s is told as such', async (_, given, kind, status, code) => {
-    answer = given;
-    for (const call of calls) expect(await told(call(to(), 'a'))).toMatchObject({ kind, status, code });
+    rig.answer = given;
+    for (const call of calls) expect(await toldBy(call(rig.to(), 'a'))).toMatchObject({ kind, status, code });
   });
 
   test('that is not known any more, the client reads why', async () => {
-    answer = { status: 404, body: '' };
-    expect(await told(askForWav(to(), 'a'))).toMatchObject({
+    rig.answer = { status: 404, body: '' };
+    expect(await toldBy(askForWav(rig.to(), 'a'))).toMatchObject({
       message: 'clip_id: the provider knows the song no more.',
     });
   });
@@ -352,26 +318,26 @@ describe('about a song', () => {
     [{ wav_file_url: wav }, wav],
     [enveloped({ wav_file_url: wav }), wav],
   ])('has the WAV file of %j as %s', async (body, url) => {
-    answer = { body };
-    expect(await askForWav(to(), 'a/b')).toBe(url);
-    expect(upstream.seen).toMatchObject([{ method: 'GET', path: '/sigma/act/wav/a%2Fb' }]);
+    rig.answer = { body };
+    expect(await askForWav(rig.to(), 'a/b')).toBe(url);
+    expect(rig.seen).toMatchObject([{ method: 'GET', path: '/sigma/act/wav/a%2Fb' }]);
   });
 
   test.each(['file:///etc/passwd', 'soon'])('has no WAV file at %s', async (wav_file_url) => {
-    answer = { body: { wav_file_url } };
-    expect(await told(askForWav(to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    rig.answer = { body: { wav_file_url } };
+    expect(await toldBy(askForWav(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
   });
 
   test('has its times wrapped or bare', async () => {
     for (const body of [timing, enveloped(timing)]) {
-      answer = { body };
-      expect(await askForTiming(to(), 'a/b')).toEqual(timing);
+      rig.answer = { body };
+      expect(await askForTiming(rig.to(), 'a/b')).toEqual(timing);
     }
-    expect(upstream.seen[0]).toMatchObject({ method: 'GET', path: '/sigma/act/timing/a%2Fb' });
-    answer = { body: { waveform_data: [] } };
-    expect(await told(askForTiming(to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
-    answer = { body: { aligned_words: [] } };
-    expect(await askForTiming(to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
+    expect(rig.seen[0]).toMatchObject({ method: 'GET', path: '/sigma/act/timing/a%2Fb' });
+    rig.answer = { body: { waveform_data: [] } };
+    expect(await toldBy(askForTiming(rig.to(), 'a'))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+    rig.answer = { body: { aligned_words: [] } };
+    expect(await askForTiming(rig.to(), 'a')).toEqual({ aligned_words: [], waveform_data: [] });
   });
 
   test('has times that bring nothing along that the contract does not have', async () => {
@@ -391,8 +357,8 @@ describe('about a song', () => {
       is_streamed: 0,
       secret: 1,
     };
-    answer = { body: junk };
-    const reply = await askForTiming(to(), 'a');
+    rig.answer = { body: junk };
+    const reply = await askForTiming(rig.to(), 'a');
     expect(reply).toEqual({
       aligned_words: [
         { word: 'The', start_s: 1.5, end_s: 0 },
@@ -401,8 +367,8 @@ describe('about a song', () => {
       waveform_data: [0.5, 1],
     });
     const [word] = timing.aligned_words;
-    answer = { body: { aligned_words: Array(10_001).fill(word), waveform_data: Array(100_001).fill(0) } };
-    const { aligned_words, waveform_data } = await askForTiming(to(), 'a');
+    rig.answer = { body: { aligned_words: Array(10_001).fill(word), waveform_data: Array(100_001).fill(0) } };
+    const { aligned_words, waveform_data } = await askForTiming(rig.to(), 'a');
     expect([aligned_words.length, waveform_data.length]).toEqual([10_000, 100_000]);
   });
 });
@@ -465,15 +431,10 @@ describe('a request in the words of sigma', () => {
   });
 
   test("is made under a channel's own name of the current version, but for stems", async () => {
-    const models = [{ id: 'sigma_music', upstream: 'version-nine' }];
-    const renamed = new Channel(channelTo(upstream.url, { protocol: 'sigma', models }), Date.now);
-    answer = { body: enveloped('one') };
+    const renamed = rig.to({ models: [{ id: 'sigma_music', upstream: 'version-nine' }] });
+    rig.answer = { body: enveloped('one') };
     for (const mv of ['chirp-hawk', 'chirp-auk'])
-      await sigmaDriver.submit(task({ facts: { mv } }), { prompt: 'a' }, { channel: renamed, signal });
-    await renamed.close();
-    expect(upstream.seen.map(({ body }) => (body as { mv: string }).mv)).toEqual([
-      'version-nine',
-      'chirp-auk',
-    ]);
+      await sigmaDriver.submit(task({ facts: { mv } }), { prompt: 'a' }, renamed);
+    expect(rig.seen.map(({ body }) => (body as { mv: string }).mv)).toEqual(['version-nine', 'chirp-auk']);
   });
 });
