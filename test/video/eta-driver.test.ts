@@ -1,0 +1,332 @@
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import { etaDriver } from '../../server/providers/eta/tasks.ts';
+import { etaFromGeneric } from '../../server/providers/eta/video-request.ts';
+import type { GenericVideoRequest } from '../../server/providers/video.ts';
+import type { AcceptedTask } from '../../server/tasks/driver.ts';
+import type { TaskModel } from '../../server/tasks/task-model.ts';
+import { acceptedTask } from '../support/accepted-task.ts';
+import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+
+const older: TaskModel = { id: 'eta-imagine-video', unit: 'seconds', protocol: 'eta' };
+const newer: TaskModel = { ...older, id: 'eta-imagine-video-1.5-preview' };
+const prompt = 'A paper boat.';
+const anna = 'https://files.example/anna.png';
+const ben = 'https://files.example/ben.png';
+const walk = 'https://files.example/walk.mp4';
+const picture = 'data:image/png;base64,iVBORw0KGgo=';
+
+type Wish = Omit<GenericVideoRequest, 'model'>;
+const asked = (wish: Wish, { id }: TaskModel = older) => ({ ...wish, model: id }) as GenericVideoRequest;
+
+describe('a generic request in the words of eta', () => {
+  const rows: [string, Wish, object, TaskModel?][] = [
+    ['a prompt alone', {}, {}],
+    ['seconds as a text', { seconds: '6' }, { duration: 6 }],
+    ['seconds as a number', { seconds: 6 }, { duration: 6 }],
+    ['duration', { duration: 15 }, { duration: 15 }],
+    ['seconds and duration that agree', { seconds: '3', duration: 3 }, { duration: 3 }],
+    ['a resolution in upper case', { resolution: '720P' }, { resolution: '720p' }],
+    ['an aspect ratio', { aspect_ratio: '2:3' }, { aspect_ratio: '2:3' }],
+    ['a size that is a resolution', { size: '480P' }, { resolution: '480p' }],
+    ['a wide size', { size: '1280x720' }, { resolution: '720p', aspect_ratio: '16:9' }],
+    ['a tall size', { size: '480X854' }, { resolution: '480p', aspect_ratio: '9:16' }],
+    ['a square size', { size: '720*720' }, { resolution: '720p', aspect_ratio: '1:1' }],
+    ['a size of public clients', { size: '1024x1792' }, { resolution: '1080p', aspect_ratio: '9:16' }, newer],
+    [
+      'a size and the same in other words',
+      { size: '1280x720', resolution: '720p' },
+      { resolution: '720p', aspect_ratio: '16:9' },
+    ],
+    [
+      'a size and a ratio',
+      { size: '720p', aspect_ratio: '1:1' },
+      { resolution: '720p', aspect_ratio: '1:1' },
+    ],
+    ['1080p on the newer model', { resolution: '1080p' }, { resolution: '1080p' }, newer],
+    ['image', { image: anna }, { image: { url: anna } }],
+    ['a prompt of 4096 characters', { prompt: '😀'.repeat(4096) }, { prompt: '😀'.repeat(4096) }],
+    [
+      '1080p on a model whose name ends with its version',
+      { resolution: '1080p' },
+      { resolution: '1080p' },
+      { ...older, id: 'eta-imagine-video-1.5' },
+    ],
+    [
+      '7 reference images, by their data',
+      { reference_images: Array(7).fill({ url: picture }) },
+      { reference_images: Array(7).fill({ url: picture }) },
+    ],
+    ['a data URL', { image: picture }, { image: { url: picture } }],
+    ['images with one item', { images: [anna] }, { image: { url: anna } }],
+    ['input_reference', { input_reference: { image_url: anna } }, { image: { url: anna } }],
+    ['an image on the newer model', { image: anna }, { image: { url: anna } }, newer],
+    [
+      'reference images',
+      { reference_images: [{ url: anna }, { url: ben }] },
+      { reference_images: [{ url: anna }, { url: ben }] },
+    ],
+    ['empty lists', { images: [], reference_images: [] }, {}],
+    ['a video to edit', { video: { url: walk } }, { video: { url: walk } }],
+    ['a video and -1', { video: { url: walk }, duration: -1 }, { video: { url: walk } }],
+    [
+      'a video and a length, which the edit has from its video',
+      { video: { url: walk }, seconds: '5' },
+      { video: { url: walk } },
+    ],
+    ['a domain, which is no matter of the provider', { custom_domain: 'media.files.example' }, {}],
+  ];
+  test.each(rows)('%s', (_, wish, body, model = older) => {
+    expect(etaFromGeneric(model, asked({ prompt, ...wish }, model)).body).toEqual({ prompt, ...body });
+  });
+
+  test('the length that is reserved: what was asked, the usual one, or the longest edit', () => {
+    const reserved = (wish: Wish) => etaFromGeneric(older, asked({ prompt, ...wish })).expectedUnits;
+    expect([reserved({ seconds: '3' }), reserved({}), reserved({ video: { url: walk } })]).toEqual([3, 8, 9]);
+  });
+
+  test('what is remembered', () => {
+    const facts = (wish: Wish) => etaFromGeneric(older, asked({ prompt, ...wish })).facts;
+    expect(facts({ seconds: '3', size: '1280x720', custom_domain: 'media.files.example' })).toEqual({
+      prompt,
+      seconds: '3',
+      size: '1280x720',
+      custom_domain: 'media.files.example',
+    });
+    expect(facts({ duration: 3, resolution: '720P' })).toEqual({ prompt, seconds: '3', size: '720p' });
+    expect(facts({ video: { url: walk }, seconds: '5' })).toEqual({ prompt });
+  });
+
+  const conflict = 'invalid_media_combination';
+  const wrong = 'invalid_request';
+  const refused: [string, Wish, string, string, TaskModel?][] = [
+    ['no prompt', { prompt: undefined }, 'prompt', wrong],
+    ['a prompt of blanks', { prompt: ' ' }, 'prompt', wrong],
+    ['a prompt of 4097 characters', { prompt: 'é'.repeat(4097) }, 'prompt', wrong],
+    ['as many of two units each', { prompt: '😀'.repeat(4097) }, 'prompt', wrong],
+    ['a prompt of more units than that many have', { prompt: 'é'.repeat(9000) }, 'prompt', wrong],
+    [
+      '1080p on a model of another version',
+      { resolution: '1080p' },
+      'resolution',
+      wrong,
+      { ...older, id: 'eta-imagine-video-1.50' },
+    ],
+    [
+      '1080p on a model without one',
+      { resolution: '1080p' },
+      'resolution',
+      wrong,
+      { ...older, id: 'eta-1x5' },
+    ],
+    ['no time', { seconds: 0 }, 'seconds', wrong],
+    ['16 seconds', { duration: 16 }, 'duration', wrong],
+    ['-1 seconds without a video', { seconds: '-1' }, 'seconds', wrong],
+    ['lengths that disagree', { seconds: '4', duration: 5 }, 'duration', conflict],
+    ['an unknown resolution', { resolution: '4k' }, 'resolution', wrong],
+    ['an unknown ratio', { aspect_ratio: '21:9' }, 'aspect_ratio', wrong],
+    ['an unknown size', { size: 'large' }, 'size', wrong],
+    ['a size of other lines', { size: '640x360' }, 'size', wrong],
+    ['a size of another shape', { size: '2160x720' }, 'size', wrong],
+    ['a size of nothing', { size: '0x0' }, 'size', wrong],
+    ['a size against the resolution', { size: '1280x720', resolution: '480p' }, 'resolution', wrong],
+    ['a size against the ratio', { size: '1280x720', aspect_ratio: '1:1' }, 'aspect_ratio', wrong],
+    ['1080p on the older model', { resolution: '1080p' }, 'resolution', wrong],
+    ['1080 lines on the older model', { size: '1920x1080' }, 'size', wrong],
+    [
+      '1080p with reference images',
+      { resolution: '1080p', reference_images: [{ url: anna }] },
+      'resolution',
+      wrong,
+      newer,
+    ],
+    ['two images', { images: [anna, ben] }, 'images', conflict],
+    ['an image and images', { image: anna, images: [ben] }, 'images', conflict],
+    [
+      'an image and input_reference',
+      { image: anna, input_reference: { image_url: ben } },
+      'images',
+      conflict,
+    ],
+    ['an image and reference images', { image: anna, reference_images: [{ url: ben }] }, 'image', conflict],
+    ['a video and an image', { video: { url: walk }, image: anna }, 'video', conflict],
+    [
+      'a video and reference images',
+      { video: { url: walk }, reference_images: [{ url: anna }] },
+      'video',
+      conflict,
+    ],
+    ['a video on the newer model', { video: { url: walk } }, 'video', conflict, newer],
+    ['8 reference images', { reference_images: Array(8).fill({ url: anna }) }, 'reference_images', wrong],
+    ['an asset, which eta has not', { image: 'asset://asset-20260301120000-k3v9q' }, 'image', wrong],
+    [
+      'an asset as a reference',
+      { reference_images: [{ url: anna }, { url: 'asset://x' }] },
+      'reference_images.1.url',
+      wrong,
+    ],
+    ['a file for a video', { video: { url: 'file:///etc/passwd' } }, 'video.url', wrong],
+  ];
+  test.each(refused)('400 for %s', (_, wish, field, code, model = older) => {
+    let failure: unknown;
+    try {
+      etaFromGeneric(model, asked({ prompt, ...wish }, model));
+    } catch (error) {
+      failure = error;
+    }
+    expect(failure).toBeInstanceOf(Failure);
+    expect(failure).toMatchObject({
+      status: 400,
+      code,
+      message: expect.stringMatching(new RegExp(`^${field}: .{12}`)),
+    });
+  });
+});
+
+describe('the driver', () => {
+  const rig = useDriverRig({
+    protocol: 'eta',
+    models: [{ id: older.id, upstream: 'own-name' }],
+    customDomains: ['Media.files.example'],
+  });
+  const upstreamId = 'b1946ac9-2b37-4c54-a3f5-9d0d9d6d2f11';
+  const file = 'https://origin.files.example:8443/boat.mp4?signature=9f2c';
+  const task = (change: Partial<AcceptedTask> = {}) =>
+    acceptedTask({ driver: 'eta', model: older.id, upstreamId, ...change });
+  const poll = (body: unknown, change: Partial<AcceptedTask> = {}, status = 200) => {
+    rig.answer = { status, body };
+    return etaDriver.poll(task(change), rig.to());
+  };
+  const submit = (body: unknown, request: object = { prompt }) => {
+    rig.answer = { body };
+    return etaDriver.submit(task(), request, rig.to());
+  };
+
+  test('asks for a video, or an edit, under the provider’s name of the model', async () => {
+    expect(await submit({ request_id: upstreamId })).toEqual({ upstreamId });
+    await submit({ request_id: upstreamId }, { prompt, video: { url: walk } });
+    expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', '/v1/videos/generations', { prompt, model: 'own-name' }],
+      ['POST', '/v1/videos/edits', { prompt, video: { url: walk }, model: 'own-name' }],
+    ]);
+  });
+
+  test.each([
+    [{}],
+    [''],
+    [{ request_id: '' }],
+    [{ request_id: upstreamId, error: 'no' }],
+    [{ request_id: upstreamId, code: 'no' }],
+  ])('does not know what became of a request that is answered with %j', async (body) => {
+    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+  });
+
+  const failed = { code: 'video_generation_failed', message: 'The provider made no video.' };
+  const moderated = { code: 'content_moderated', message: 'The video was held back by moderation.' };
+  const shown = (seconds: number) => ({
+    state: 'completed',
+    result: { video_url: file, metadata: { duration: seconds } },
+    usage: { units: seconds },
+  });
+  test.each<[string, unknown, object]>([
+    ['an empty answer', '', { state: 'queued', progress: 0 }],
+    ['pending', { status: 'pending', progress: 0 }, { state: 'queued', progress: 0 }],
+    ['pending with progress', { status: 'pending', progress: 30 }, { state: 'in_progress', progress: 30 }],
+    ['a status that nobody knows', { status: 'polishing' }, { state: 'queued', progress: 0 }],
+    ['an answer that is no object', null, { state: 'queued', progress: 0 }],
+    ['done', { status: 'done', video: { url: file, duration: 6, respect_moderation: true } }, shown(6)],
+    ['a length that is a part of a second', { video: { url: file, duration: 0.5 } }, shown(0.5)],
+    [
+      'a video without a status or a length',
+      { video: { url: file } },
+      { state: 'completed', result: { video_url: file } },
+    ],
+    [
+      'a length that is none',
+      { video: { url: file, duration: -4 } },
+      { state: 'completed', result: { video_url: file } },
+    ],
+    ['no length', { video: { url: file, duration: 0 } }, { state: 'completed', result: { video_url: file } }],
+    [
+      'an address in upper case',
+      { video: { url: 'HTTP://files.example/a.mp4' } },
+      { state: 'completed', result: { video_url: 'HTTP://files.example/a.mp4' } },
+    ],
+    [
+      'moderated',
+      { status: 'done', video: { respect_moderation: false } },
+      { state: 'failed', error: moderated },
+    ],
+    [
+      'moderated without a status',
+      { video: { respect_moderation: false } },
+      { state: 'failed', error: moderated },
+    ],
+    ['done without a video', { status: 'done' }, { state: 'failed', error: failed }],
+    [
+      'done with an address that is none',
+      { status: 'done', video: { url: 'boat.mp4' } },
+      { state: 'failed', error: failed },
+    ],
+    [
+      'done with an address of another kind',
+      { status: 'done', video: { url: 'data:,https://files.example/a.mp4' } },
+      { state: 'failed', error: failed },
+    ],
+    [
+      'done with an address that names no host',
+      { status: 'done', video: { url: 'https://' } },
+      { state: 'failed', error: failed },
+    ],
+    [
+      'expired',
+      { status: 'expired', video: { url: file } },
+      { state: 'failed', error: { code: 'task_expired', message: 'The task was not finished in time.' } },
+    ],
+    [
+      'failed with a code, which names the task',
+      { status: 'failed', error: { code: 'internal', message: `Request ${upstreamId} failed` } },
+      { state: 'failed', error: { code: 'internal', message: 'Request task_public failed' } },
+    ],
+    ['failed without a code', { status: 'failed' }, { state: 'failed', error: failed }],
+  ])('finds %s', async (_, body, snapshot) => {
+    expect(await poll(body)).toEqual(snapshot);
+    expect(rig.seen).toMatchObject([{ method: 'GET', path: `/v1/videos/${upstreamId}` }]);
+  });
+
+  test('asks for an id that a path cannot hold, and leaves what has begun as it is', async () => {
+    expect(await poll({ status: 'polishing' }, { upstreamId: 'a/b', state: 'in_progress' })).toEqual({
+      state: 'in_progress',
+      progress: 0,
+    });
+    expect(rig.seen[0]?.path).toBe('/v1/videos/a%2Fb');
+    expect(await poll({ error: { code: 'not_found' } }, {}, 404)).toMatchObject({
+      state: 'failed',
+      error: { code: 'task_lost' },
+    });
+  });
+
+  test.each([
+    ['garbage', 200, '{"status": ', 'unknown'],
+    ['a server error', 500, {}, 'unknown'],
+    ['throttling', 429, {}, 'retryable'],
+    ['a refused key', 401, {}, 'retryable'],
+  ])('keeps a task going after %s', async (_, status, body, kind) => {
+    expect(await toldBy(poll(body, {}, status))).toMatchObject({ kind });
+  });
+
+  test('shows the host that the client asked for where the operator vouches for it', async () => {
+    const video = { url: file, duration: 6 };
+    const resultFor = async (custom_domain: string) => {
+      const snapshot = await poll({ video }, { facts: { custom_domain } });
+      return 'result' in snapshot ? snapshot.result : undefined;
+    };
+    // The gateway itself never goes where a client points.
+    expect(await resultFor('media.Files.example')).toEqual({
+      video_url: 'https://media.files.example/boat.mp4?signature=9f2c',
+      source_url: file,
+      metadata: { duration: 6 },
+    });
+    expect(await resultFor('evil.example')).toEqual({ video_url: file, metadata: { duration: 6 } });
+  });
+});
