@@ -1,0 +1,191 @@
+import { describe, expect, test } from 'vitest';
+import { Channel } from '../../server/channels/channel.ts';
+import { publicEvents } from '../../server/providers/messages/event-stream.ts';
+import { TokenTally } from '../../server/providers/messages/token-tally.ts';
+import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { channelTo } from '../support/upstream.ts';
+
+const words = new ProviderWords(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+
+const event = (data: { type: string; [name: string]: unknown }) =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const message = { id: 'msg_1', role: 'assistant', content: [], model: 'vendor-large-5' };
+const start = event({ type: 'message_start', extra: 1, message: { ...message, usage: { input_tokens: 8 } } });
+const block = event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+const delta = (part: object) => event({ type: 'content_block_delta', index: 0, delta: part });
+const hello = delta({ type: 'text_delta', text: 'größe.' });
+const end = event({ type: 'message_delta', extra: 2, delta: { stop_reason: 'end_turn' } });
+const stop = event({ type: 'message_stop' });
+const counters = (input: number, output: number) => ({
+  prompt_tokens: input,
+  completion_tokens: output,
+  total_tokens: input + output,
+  input_tokens: input,
+  output_tokens: output,
+});
+/** The events of the message with the words that were written by its end. */
+const shown = (body: string, output: number) =>
+  event({
+    type: 'message_start',
+    extra: 1,
+    message: {
+      ...message,
+      model: 'iota-chat-1',
+      usage: counters(8, 0),
+      type: 'message',
+      stop_reason: null,
+      stop_sequence: null,
+    },
+  }) +
+  body +
+  event({
+    type: 'message_delta',
+    extra: 2,
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: counters(8, output),
+  });
+
+/** What goes on of pieces, where the call is finished in between, and how it ends. */
+async function passed(...pieces: (string | Buffer)[]): Promise<{ out: string[]; error?: unknown }> {
+  const out: string[] = [];
+  async function* body() {
+    yield* pieces.map((piece) => Buffer.from(piece));
+  }
+  const finish = async () => {
+    out.push('finished');
+  };
+  const given = { model: 'iota-chat-1', tally: new TokenTally(99), words };
+  try {
+    for await (const bytes of publicEvents(body(), given, finish)) out.push(bytes.toString());
+    return { out };
+  } catch (error) {
+    return { out, error };
+  }
+}
+const unusable = expect.objectContaining({ status: 502, code: 'bad_response' });
+
+const sorted = (text: string) =>
+  text.split('\n').map((line) => {
+    if (!line.startsWith('data: ')) return line;
+    return JSON.parse(line.slice('data: '.length)) as unknown;
+  });
+
+test('a message passes with the public model and the counters, and is finished before its last event', async () => {
+  const { out } = await passed(start + block + hello + end + stop);
+  expect(out.map(sorted)).toEqual([shown(block + hello, 2), 'finished', stop].map(sorted));
+  expect(out[0]).toContain(block + hello);
+});
+
+test('it passes however it is cut, written, and followed', async () => {
+  const whole = start + block + hello + end + stop;
+  const forms = [
+    whole.replaceAll('\n', '\r\n'),
+    whole.replaceAll('\n', '\r'),
+    whole.replaceAll(/event: \w+\n/g, ''),
+    whole.replaceAll('event: ', 'event:'),
+    whole.replaceAll('data: ', 'data:'),
+    whole.replaceAll('data: {', 'data: \ndata: {'),
+    `: hello\n\n${event({ type: 'ping' })}${whole}`,
+    `${whole}: bye\n\nevent: ping\ndata: {"type"`,
+  ];
+  const expected = sorted(shown(block + hello, 2) + stop);
+  for (const form of forms)
+    expect(sorted((await passed(form)).out.filter((one) => one !== 'finished').join(''))).toEqual(expected);
+  const bytes = Buffer.from(whole);
+  const cut = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, at) =>
+    bytes.subarray(at * 7, at * 7 + 7),
+  );
+  const { out } = await passed(...cut);
+  expect(sorted(out.filter((one) => one !== 'finished').join(''))).toEqual(expected);
+  expect(out).toContain(hello);
+});
+
+test('a ping and a comment pass once the message has begun', async () => {
+  const ping = event({ type: 'ping' });
+  const { out } = await passed(`: hello\n\n${ping}${start}${ping}: here\n\n`);
+  expect(sorted(out.join(''))).toEqual(
+    sorted(shown('', 0).split('event: message_delta')[0] + ping + ': here\n\n'),
+  );
+});
+
+test('events that are not in the public layout are written in it, others stay as they are', async () => {
+  const odd = 'event: ping\ndata: { "type": "ping" }\n\n';
+  const written = 'event: ping\ndata: {"type":"ping"}\n\n';
+  for (const [given, goesOn] of [
+    [odd, odd],
+    ['data: {"type":"ping"}\n\n', written],
+    ['event: other\ndata: {"type":"ping"}\n\n', written],
+    ['event: ping\ndata: {"type":\ndata: "ping"}\n\n', written],
+    ['event: ping\ndata: {"type":"ping"}\nid: 7\n\n', written],
+    ['event: ping\r\ndata: {"type":"ping"}\r\n\r\n', written],
+  ] as const)
+    expect((await passed(start, given)).out[1]).toBe(goesOn);
+});
+
+test('all that the model writes counts where the provider tells no figure', async () => {
+  const parts = [
+    { type: 'text_delta', text: 'x'.repeat(4) },
+    { type: 'thinking_delta', thinking: 'x'.repeat(8) },
+    { type: 'input_json_delta', partial_json: 'x'.repeat(16) },
+    { type: 'signature_delta', signature: 'x'.repeat(32) },
+  ];
+  const { out } = await passed(start + parts.map(delta).join('') + end + stop);
+  expect(out[0]).toContain(JSON.stringify(counters(8, 7)).slice(1, -1));
+  const told = event({ type: 'message_delta', delta: {}, usage: { output_tokens: 3, own: 1 } });
+  const { out: counted } = await passed(start, parts.map(delta).join(''), told, stop);
+  expect(sorted(counted[2] ?? '')[1]).toEqual({
+    type: 'message_delta',
+    delta: { stop_reason: null, stop_sequence: null },
+    usage: { ...counters(8, 3), own: 1 },
+  });
+});
+
+describe('what is no message', () => {
+  test.each([
+    ['nothing', ''],
+    ['comments alone', ': a\n\n: b\n\n'],
+    ['data that is no JSON', 'data: {"type":"mess\n\n'],
+    ['data that is null', 'data: null\n\n'],
+    ['data that is a text', 'data: "message_start"\n\n'],
+    ['data without a type', 'data: {}\n\n'],
+    ['a message without an id', event({ type: 'message_start', message: {} })],
+    ['text before the message', hello],
+    ['an end before the message', end],
+    ['a stop before the message', stop],
+  ])('%s is a 502 before anything goes on', async (_, text) => {
+    expect(await passed(text)).toEqual({ out: [], error: unusable });
+  });
+
+  test.each([
+    ['another message', start],
+    ['an end without a reason', event({ type: 'message_delta' })],
+    ['an end whose reason is a text', event({ type: 'message_delta', delta: 'end' })],
+    ['an end whose reason is null', event({ type: 'message_delta', delta: null })],
+    ['an event cut off', hello.slice(0, 30)],
+    ['nothing', ''],
+  ])('%s after its beginning is a 502, and what came before goes on', async (_, text) => {
+    const { out, error } = await passed(start + hello + text);
+    expect(out).toHaveLength(1);
+    expect(out[0]?.endsWith(hello)).toBe(true);
+    expect(error).toEqual(unusable);
+  });
+
+  test('an error that the provider reports is told as such, whenever it comes', async () => {
+    const failure = event({ type: 'error', error: { type: 'overloaded_error', message: 'at llm-7' } });
+    const overloaded = expect.objectContaining({ status: 503 });
+    expect(await passed(failure)).toEqual({ out: [], error: overloaded });
+    expect(await passed(start, event({ type: 'ping' }) + failure)).toEqual({
+      out: [expect.any(String), event({ type: 'ping' })],
+      error: overloaded,
+    });
+  });
+
+  test('an event of more than 16 MiB is a 502, in however many pieces', async () => {
+    const piece = Buffer.alloc(8 * 1024 * 1024 - 1, 'x');
+    // A comment that waits for its end: nothing in it has to be parsed.
+    const { out } = await passed(start, ':', piece, 'x', piece, '\n');
+    expect(out[1]).toHaveLength(16 * 1024 * 1024 + 1);
+    const { out: before, error } = await passed(start, ':', piece, 'xx', piece, `\n${end}${stop}`);
+    expect([before.length, error]).toEqual([1, unusable]);
+  });
+});
