@@ -48,7 +48,7 @@ export class ProviderWords {
   #sentText: string | undefined;
 
   /** `sent` is what the client asked for, or the part of it that names hosts. */
-  constructor({ settings, hosts }: Channel, sent?: unknown) {
+  constructor({ settings, hosts }: Pick<Channel, 'settings' | 'hosts'>, sent?: unknown) {
     this.#key = settings.key.length < minKeyLength ? '' : settings.key;
     this.#hosts = hosts;
     this.#sent = sent;

@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Channel } from '../../server/channels/channel.ts';
 import { ProviderWords } from '../../server/providers/provider-words.ts';
 import { readLyrics, readSongs, type SongTask } from '../../server/providers/sigma/songs.ts';
 import { channelTo } from '../support/upstream.ts';
 import { audio, song } from './sigma-answers.ts';
 
-const channel = new Channel(channelTo('http://127.0.0.1:1', { key: 'key-of-near' }), () => 0);
+const channel = { settings: channelTo('http://127.0.0.1:1', { key: 'key-of-near' }), hosts: [] };
 
 /** The songs of a task that has ended, as clients see them. */
 const read = (reported: unknown, change: Partial<SongTask> = {}) =>

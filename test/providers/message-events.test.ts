@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { Channel } from '../../server/channels/channel.ts';
 import { publicEvents } from '../../server/providers/messages/event-stream.ts';
 import { TokenTally } from '../../server/providers/messages/token-tally.ts';
 import { ProviderWords } from '../../server/providers/provider-words.ts';
 import { channelTo } from '../support/upstream.ts';
 
-const words = new ProviderWords(new Channel(channelTo('http://127.0.0.1:1'), Date.now));
+const words = new ProviderWords({ settings: channelTo('http://127.0.0.1:1'), hosts: [] });
 
 const event = (data: { type: string; [name: string]: unknown }) =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
