@@ -65,10 +65,14 @@ test('alpha has no speed, the others take 0.5 to 2', () => {
     text: 'Hello.',
     voice: 'v1',
   });
-  expect(() => toNative(model('voxa-v2'), { ...plain, speed: 2.5 })).toThrow(/speed: must be from 0.5 to 2/);
-  expect(() => toNative(model('beta/speech-02-hd'), { ...plain, speed: 0.25 })).toThrow(
-    /speed: must be from 0.5 to 2/,
-  );
+  for (const id of ['voxa-v2', 'beta/speech-02-hd']) {
+    for (const speed of [0.49, 2.01])
+      expect(() => toNative(model(id), { ...plain, speed })).toThrow(
+        'speed: must be from 0.5 to 2 for this model.',
+      );
+    for (const speed of [0.5, 2])
+      expect(JSON.stringify(toNative(model(id), { ...plain, speed }).body)).toMatch(`":${speed}`);
+  }
 });
 
 test('beta: voice and speed in voice_setting, form in audio_setting, the file behind a URL', () => {
@@ -89,6 +93,149 @@ test('beta: voice and speed in voice_setting, form in audio_setting, the file be
       },
     },
   });
+});
+
+test('over the duplex socket it is the same, where there is no HTTP route', () => {
+  const duplex = { ...model('voxa-v2'), protocols: ['inference' as const] };
+  expect(toNative(duplex, plain)).toEqual({ ...toNative(model('voxa-v2'), plain), route: 'inference' });
+});
+
+test('alpha: instructions go along', () => {
+  expect(toNative(model('alpha3-tts-flash'), { ...plain, instructions: 'calm' })).toEqual({
+    route: 'multimodal',
+    format: 'wav',
+    body: { model: 'alpha3-tts-flash', input: { text: 'Hello.', voice: 'v1', instructions: 'calm' } },
+  });
+});
+
+test('the format is one that the model has, wherever it is asked for', () => {
+  const format = (id: string, change: Partial<SpeechInput>) =>
+    toNative(model(id), { ...plain, ...change }).format;
+  for (const one of ['mp3', 'wav', 'pcm', 'opus'] as const) {
+    expect(format('voxa-v2', { format: one })).toBe(one);
+    expect(format('voxa-v2', { extraInput: { format: one } })).toBe(one);
+  }
+  for (const one of ['mp3', 'wav', 'pcm', 'flac'] as const)
+    expect(format('beta/speech-02-hd', { extraInput: { audio_setting: { format: one } } })).toBe(one);
+  expect(format('voxa-v2', { format: 'pcm', extraInput: { format: 'opus' } })).toBe('pcm');
+  expect(() => format('alpha3-tts-flash', { extraInput: { format: 'mp3' } })).toThrow(
+    'extra_body.input.format: alpha3-tts-flash gives wav without streaming.',
+  );
+  expect(() => format('voxa-v2', { format: 'flac' })).toThrow(
+    'response_format: voxa-v2 gives mp3, wav, pcm, opus without streaming.',
+  );
+  expect(() => format('voxa-v2', { extraInput: { format: 'flac' }, streaming: 'events' })).toThrow(
+    'extra_body.input.format: voxa-v2 gives mp3, wav, pcm, opus while streaming.',
+  );
+  expect(() => format('beta/speech-02-hd', { extraInput: { audio_setting: { format: 'opus' } } })).toThrow(
+    'extra_body.input.audio_setting.format: beta/speech-02-hd gives mp3, wav, pcm, flac without streaming.',
+  );
+});
+
+test('beta: what is no object is none, and native events come as they are', () => {
+  const beta = model('beta/speech-02-hd');
+  const extraInput = { voice_setting: ['x'], audio_setting: 'x', stream_options: null };
+  expect(toNative(beta, { ...plain, streaming: 'events', extraInput }).body.input).toEqual({
+    text: 'Hello.',
+    voice_setting: { voice_id: 'v1' },
+    audio_setting: { format: 'mp3' },
+    stream_options: null,
+  });
+  expect(toNative(beta, { ...plain, streaming: 'audio', extraInput }).body.input.stream_options).toEqual({
+    exclude_aggregated_audio: true,
+  });
+});
+
+/** The form of each kind of model, with options of its own and values that change nothing on the others. */
+const forms = {
+  'voxa-v2': {
+    own: {
+      format: 'mp3',
+      sample_rate: 8_000,
+      bit_rate: 6,
+      language_hints: ['en'],
+      instruction: 'calm',
+      aigc_propagator: 'a',
+      aigc_propagate_id: 'a',
+      hot_fix: {},
+    },
+    usual: {
+      volume: 50,
+      rate: 1,
+      pitch: 1,
+      enable_ssml: false,
+      word_timestamp_enabled: false,
+      seed: 0,
+      enable_markdown_filter: false,
+      enable_aigc_tag: false,
+    },
+    takes:
+      'format, sample_rate, volume, rate, pitch, bit_rate, enable_ssml, word_timestamp_enabled, seed, language_hints, ' +
+      'instruction, enable_markdown_filter, enable_aigc_tag, aigc_propagator, aigc_propagate_id, hot_fix',
+  },
+  'alpha3-tts-flash': {
+    own: { instructions: 'calm' },
+    usual: { language_type: 'Auto', optimize_instructions: false },
+    takes: 'language_type, instructions, optimize_instructions',
+  },
+  'beta/speech-02-hd': {
+    own: {
+      voice_setting: {},
+      audio_setting: {},
+      pronunciation_dict: {},
+      timbre_weights: [],
+      language_boost: 'auto',
+      voice_modify: {},
+      output_format: 'hex',
+      stream_options: {},
+    },
+    usual: { subtitle_enable: false, aigc_watermark: false },
+    takes:
+      'voice_setting, audio_setting, pronunciation_dict, timbre_weights, language_boost, voice_modify, ' +
+      'subtitle_enable, output_format, stream_options, aigc_watermark',
+  },
+};
+/** Options of others that the standard request, or the model, makes something of. */
+const understood: Readonly<Record<string, readonly string[]>> = {
+  'alpha3-tts-flash': ['format', 'sample_rate'],
+  'beta/speech-02-hd': ['sample_rate'],
+};
+
+test.each(Object.entries(forms))(
+  '%s takes its own options, and of others what is usual',
+  (id, { own, usual, takes }) => {
+    const speak = (extraInput: Record<string, unknown>) => toNative(model(id), { ...plain, extraInput });
+    for (const [name, value] of Object.entries({ ...own, ...usual }))
+      expect(() => speak({ [name]: value })).not.toThrow();
+    for (const name of Object.keys(usual)) expect(() => speak({ [name]: 'x' })).not.toThrow();
+    for (const other of Object.values(forms)) {
+      if (other.own === own) continue;
+      expect(() => speak(other.usual)).not.toThrow();
+      for (const name of Object.keys({ ...other.own, ...other.usual })) {
+        expect(() => speak({ [name]: null })).not.toThrow();
+        expect(() => speak({ [name]: undefined })).not.toThrow();
+        if (understood[id]?.includes(name) === true) continue;
+        expect(() => speak({ [name]: 'x' })).toThrow(
+          `extra_body.input.${name}: ${id} has no such option; it has ${takes}.`,
+        );
+      }
+    }
+  },
+);
+
+test('alpha speaks at one rate, and beta only speaks', () => {
+  const alpha = (extraInput: Record<string, unknown>) =>
+    toNative(model('alpha-tts'), { ...plain, extraInput });
+  expect(alpha({ sample_rate: 24_000 }).body.input).toMatchObject({ sample_rate: 24_000 });
+  for (const sample_rate of [16_000, 0, '24000'])
+    expect(() => alpha({ sample_rate })).toThrow(
+      'extra_body.input.sample_rate: alpha-tts speaks at 24000 Hz only.',
+    );
+  const extraInput = { action: 'voice_clone' };
+  expect(() => toNative(model('beta/speech-02-hd'), { ...plain, extraInput })).toThrow(
+    'extra_body.input.action: on this route beta/speech-02-hd only speaks; clone a voice on its native route.',
+  );
+  expect(toNative(model('voxa-v2'), { ...plain, extraInput: { brand_new: 5 } }).body.input.brand_new).toBe(5);
 });
 
 test('beta streamed as bytes asks for no aggregated last event, and streams no wav', () => {
