@@ -99,12 +99,22 @@ export class CallHolds implements Holds, QuotaSource {
     return this.#leases.look();
   }
 
+  /**
+   * What cannot be written must not be held.
+   *
+   * @throws StoreUnavailable while the store does not answer, or what calls cost waits for it
+   */
+  async check(): Promise<void> {
+    // A database with a full disk still answers questions.
+    if (this.#settlements.refusal !== undefined) throw this.#settlements.refusal;
+    await this.#parts.store.check();
+  }
+
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
     const { requestId, token } = request;
     const amount = quota('amount', request.amount);
     if (this.#holds.has(requestId)) return 'duplicate';
-    // What cannot be written must not be held.
-    await this.#parts.store.check();
+    await this.check();
     if (token.unlimited === true) {
       this.#open(request, undefined);
       return 'reserved';

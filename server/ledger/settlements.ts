@@ -30,6 +30,7 @@ export class Settlements {
   readonly #store: Pick<Store, 'run' | 'over'>;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
+  #refusal: StoreUnavailable | undefined;
 
   constructor(store: Pick<Store, 'run' | 'over'>) {
     this.#store = store;
@@ -46,6 +47,11 @@ export class Settlements {
     this.#waiting.push({ call, written, told });
     this.#running ??= forAll(() => this.#run());
     return { written: written.promise, told: told.promise };
+  }
+
+  /** Why what waits is not taken, while the store is asked for it again and again: its disk is full, say. */
+  get refusal(): StoreUnavailable | undefined {
+    return this.#refusal;
   }
 
   /** Resolves when everything is written down that was given. */
@@ -87,9 +93,12 @@ export class Settlements {
 
   async #try(batch: readonly Waiting[], calls: readonly BookedCall[]) {
     try {
-      return await this.#store.run('bookCalls', { calls });
+      const booked = await this.#store.run('bookCalls', { calls });
+      this.#refusal = undefined;
+      return booked;
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
+      this.#refusal = error;
       for (const { call, written, told } of batch)
         if (told !== written) told.resolve({ charged: call.charged, leaseGone: false });
       throw error;

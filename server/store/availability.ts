@@ -64,11 +64,13 @@ const freshMs = 500;
 
 /** Finds out whether the store works, however many ask at the same time. */
 export class Probe {
-  readonly #ask: () => Promise<unknown>;
+  readonly #ask: (doubted: boolean) => Promise<unknown>;
   #asking: Promise<void> | undefined;
   #goodUntil = 0;
+  #doubted = false;
 
-  constructor(ask: () => Promise<unknown>) {
+  /** `doubted`: something was refused since it was last found to work. */
+  constructor(ask: (doubted: boolean) => Promise<unknown>) {
     this.#ask = ask;
   }
 
@@ -82,14 +84,16 @@ export class Probe {
   /** It may work no more: the next one who wants to know asks. */
   doubt(): void {
     this.#goodUntil = 0;
+    this.#doubted = true;
   }
 
   /** @throws StoreUnavailable when it does not work, or does not say so in time. */
   async check(): Promise<void> {
     if (performance.now() < this.#goodUntil) return;
-    this.#asking ??= this.#ask()
+    this.#asking ??= this.#ask(this.#doubted)
       .then(
         () => {
+          this.#doubted = false;
           this.#goodUntil = performance.now() + freshMs;
         },
         (error: unknown) => {

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ReserveRequest } from '../../server/ledger/ledger.ts';
+import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findToken } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -189,6 +190,30 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await here.calls.settle({ requestId, charged: 60, log: logEntry })).toBe(false);
     expect(await here.calls.refund({ requestId, log: logEntry })).toBe(false);
     await expectSound(token);
+  });
+
+  test('while what calls cost is not taken nothing more is held, though the store answers', async () => {
+    let isFull = false;
+    const full = new StoreUnavailable(new Error('full'));
+    const run: Store['run'] = (name, args) =>
+      isFull && name === 'bookCalls' ? Promise.reject(full) : store.run(name, args);
+    const gateway = await BookingGateway.start({ ...store, run }, 'short of room');
+    try {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      await warm(gateway, token);
+      const request = hold(token, 5);
+      await gateway.calls.reserve(request);
+      isFull = true;
+      const settled = gateway.calls.settle({ requestId: request.requestId, charged: 5, log: logEntry });
+      await vi.waitFor(() => expect(gateway.calls.check()).rejects.toBe(full));
+      await expect(gateway.calls.reserve(hold(token, 5))).rejects.toBe(full);
+      isFull = false;
+      expect(await settled).toBe(true);
+      expect(await spend(gateway, token, 5)).toBe('reserved');
+      await expectSound(token);
+    } finally {
+      await gateway.calls.stop();
+    }
   });
 
   test('a request id that is held is not held again', async () => {

@@ -124,9 +124,11 @@ test('while the store is away all wait, but who is hasty is told what it asked f
   const hasty = settlements.book(call('hasty', { charged: 0 }), true);
   expect(await hasty.told).toEqual({ charged: 0, leaseGone: false });
   expect([await isSettled(patient.told), await isSettled(hasty.written)]).toEqual([false, false]);
+  expect(settlements.refusal).toBe(away);
   isAway = false;
   const late = { charged: 2, leaseGone: true };
   expect([await patient.written, await hasty.written]).toEqual([late, late]);
+  expect(settlements.refusal).toBeUndefined();
 });
 
 test('when nobody shall wait any more, each is told that the store is away', async () => {

@@ -43,8 +43,9 @@ export class Cluster {
     this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   }
 
-  static async start(): Promise<Cluster> {
-    const folder = mkdtempSync(join(tmpdir(), 'unigate-postgres-'));
+  /** `parent`: where its folder is made. */
+  static async start(parent = tmpdir()): Promise<Cluster> {
+    const folder = mkdtempSync(join(parent, 'unigate-postgres-'));
     if (owner !== undefined) chownSync(folder, owner.uid, owner.gid);
     const cluster = new Cluster(folder, await freePort());
     const init = ['-D', folder, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];

@@ -9,16 +9,16 @@ export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) 
 };
 
 /**
- * Ready while the store can read and write, and the process is not about to stop.
+ * Ready while the store can read and write and takes what calls cost, and the process is not about to stop.
  *
  * @throws Failure 503
  */
 export async function requireReady({
   leaving,
   draining,
-  store,
-}: Pick<Gateway, 'leaving' | 'draining' | 'store'>): Promise<void> {
+  ledger,
+}: Pick<Gateway, 'leaving' | 'draining' | 'ledger'>): Promise<void> {
   if (leaving || draining)
     throw new Failure(503, 'draining', 'This gateway is about to stop.', { retryAfter: 1 });
-  await store.check();
+  await ledger.check();
 }

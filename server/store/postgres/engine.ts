@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 import { standardLimits } from '../../settings/database.ts';
@@ -119,10 +120,12 @@ export async function openPostgresStore(
     }),
   );
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
-  const probeDb = kyselyOver(connect('probe', { ...probeLimits, max: 1 }), true);
-  const probe = new Probe(async () => {
+  const probeDb = kyselyOver(connect('probe', { ...probeLimits, max: 1 }));
+  const probe = new Probe(async (doubted) => {
     const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
+    // With a full disk it answers questions, and writes what there is room for in its files.
+    if (doubted) await growAndUndo(probeDb);
   });
 
   doubt = () => probe.doubt();
@@ -194,4 +197,21 @@ export async function openPostgresStore(
       return closed;
     },
   };
+}
+
+/** More than any table has room for without growing, in bytes; as text, which does not become shorter, a third more. */
+const growthBytes = 24 * 1024;
+
+/** Writes what a file of the database must grow for, and undoes it. @throws StoreUnavailable when it may not grow */
+async function growAndUndo(db: Kysely<Database>): Promise<void> {
+  const transaction = await db.startTransaction().execute();
+  try {
+    const value = randomBytes(growthBytes).toString('base64');
+    await transaction
+      .insertInto('secrets')
+      .values({ name: `probe_${randomUUID()}`, value })
+      .execute();
+  } finally {
+    await transaction.rollback().execute();
+  }
 }
