@@ -51,8 +51,6 @@ interface Key {
   lease: Lease | undefined;
   /** Those on their way back. */
   drained: Set<Lease>;
-  /** What waits for quota. */
-  wanted: number;
   granting: Promise<LeaseGrant['outcome']> | undefined;
   reclaiming: Promise<boolean> | undefined;
   /** Until then every hold is taken from the balance, by the monotonic clock. */
@@ -139,7 +137,7 @@ export class Leases {
 
   /** Holds more in a lease, if it has it. */
   takeMore(lease: Lease, amount: number): boolean {
-    if (lease.draining || !this.#isGood(lease) || lease.left - lease.held < amount) return false;
+    if (!this.#isGood(lease) || lease.left - lease.held < amount) return false;
     lease.held += amount;
     lease.usedAt = this.#parts.timers.monotonic();
     return true;
@@ -150,16 +148,11 @@ export class Leases {
     const key = this.#keyOf(tokenId);
     const { standing, timers } = this.#parts;
     if (this.#stopped || !standing.sound || timers.monotonic() < key.exactUntil) return 'scarce';
-    key.wanted += amount;
-    try {
-      // Who comes while one is asked for waits for that one.
-      key.granting ??= this.#grant(tokenId, key).finally(() => {
-        key.granting = undefined;
-      });
-      return await key.granting;
-    } finally {
-      key.wanted -= amount;
-    }
+    // Who comes while one is asked for waits for that one.
+    key.granting ??= this.#grant(tokenId, key, amount).finally(() => {
+      key.granting = undefined;
+    });
+    return key.granting;
   }
 
   /**
@@ -246,7 +239,6 @@ export class Leases {
       spending: new Spending(),
       lease: undefined,
       drained: new Set(),
-      wanted: 0,
       granting: undefined,
       reclaiming: undefined,
       exactUntil: 0,
@@ -275,13 +267,12 @@ export class Leases {
       this.#keys.delete(tokenId);
   }
 
-  async #grant(tokenId: number, key: Key): Promise<LeaseGrant['outcome']> {
+  async #grant(tokenId: number, key: Key, need: number): Promise<LeaseGrant['outcome']> {
     const { store, gateway, standing, timers, clock } = this.#parts;
     const { era } = standing;
-    const grown = key.lease !== undefined && this.#isGood(key.lease) ? key.lease : undefined;
+    const grown = key.lease;
     this.#number += grown === undefined ? 1 : 0;
     const id = grown?.id ?? `${gateway}.${this.#number}`;
-    const need = key.wanted;
     const want = Math.max(leastCalls * need, key.spending.amount(timers.monotonic()));
     const wish = { id, grow: grown !== undefined, tokenId, gateway, need, want, now: clock() };
     const grant = await store.run('grantLease', wish);
@@ -351,7 +342,7 @@ export class Leases {
       const there = await persist(store, 'returnLease', { id: lease.id, amount, now: clock() });
       if (!there) this.#live.delete(lease.id);
     } catch (error) {
-      this.#live.delete(lease.id);
+      // What it still has goes back when nothing is open in it any more.
       logger.error({ err: error, lease: lease.id }, 'a lease of quota could not be given back');
     }
   }

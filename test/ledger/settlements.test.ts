@@ -1,5 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { Settlements } from '../../server/ledger/settlements.ts';
+import { yieldToEventLoop } from '../../server/runtime/timers.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall, BookedCalls } from '../../server/store/commands/booked-calls.ts';
 import type { Store } from '../../server/store/store.ts';
@@ -49,6 +50,10 @@ const isSettled = (promise: Promise<unknown>) =>
     Promise.resolve(false),
   ]);
 
+const turns = async () => {
+  for (let turn = 0; turn < 3; turn += 1) await yieldToEventLoop();
+};
+
 test('each is told what it was charged, and whether its lease is gone', async () => {
   answer = () => ({ charged: [4, null, 3], gone: ['lease 2'] });
   const booked = [
@@ -92,6 +97,28 @@ test('what comes while a batch is written is the next one', async () => {
   await settlements.idle();
   await settlements.book(call('d')).written;
   expect(batches).toHaveLength(3);
+});
+
+test('after six or more at a time, what comes within a millisecond is the next batch', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const many = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => settlements.book(call('many')).written));
+    await many(5);
+    settlements.book(call('a'));
+    await turns();
+    expect(batches.at(-1)).toEqual(['a']);
+    await many(6);
+    settlements.book(call('b'));
+    await turns();
+    expect(batches).toHaveLength(3);
+    settlements.book(call('c'));
+    vi.advanceTimersByTime(1);
+    await settlements.idle();
+    expect(batches.at(-1)).toEqual(['b', 'c']);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('at most five hundred are written at a time', async () => {

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { KeyWatch } from '../../server/accounts/key-watch.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
-import { yieldToEventLoop } from '../../server/runtime/timers.ts';
 import type { TokenFields } from '../../server/store/commands/tokens.ts';
 import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
@@ -12,6 +11,7 @@ import { disableToken, makeToken } from '../store/books.ts';
 import { TestStore } from '../store/engines.ts';
 import { Heard } from '../support/heard.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
+import { until } from '../support/turns.ts';
 
 const address = '192.0.2.7';
 const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
@@ -63,12 +63,6 @@ function makeWatch(hearing?: Heard) {
     return { key, token, recheck, stop: watch.watch(key, recheck) };
   };
   return { timers, looks, lines, keys, watch, pass, watched };
-}
-
-/** All that happens here happens on this thread: what has not come after many turns does not come. */
-async function until(isSo: () => boolean): Promise<void> {
-  for (let turn = 0; turn < 5_000 && !isSo(); turn += 1) await yieldToEventLoop();
-  expect(isSo()).toBe(true);
 }
 
 const setKey = (id: number, set: TokenFields) => store.run('updateToken', { id, set, change });
