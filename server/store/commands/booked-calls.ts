@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dayOf, onDays } from '../log-days.ts';
 import { lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
+import { kept } from '../statement.ts';
 import type { Command } from './command.ts';
 import { type LogEntry, writeEntries } from './log-entries.ts';
 
@@ -105,7 +106,7 @@ async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]):
   const { rows } = await sql<{ id: string }>`
     update quota_leases set remaining = quota_leases.remaining - s.amount
     from ${lockedRowsOf(trx, 'quota_leases', { id: 'text', amount: 'bigint' }, sums)} as s
-    where quota_leases.id = s.id returning quota_leases.id`.execute(trx);
+    where quota_leases.id = s.id returning quota_leases.id ${kept}`.execute(trx);
   for (const { id } of rows) amounts.delete(id);
   return new Set(amounts.keys());
 }
@@ -152,5 +153,5 @@ async function adjustTokens(
   await sql`
     update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
       leased_quota = tokens.leased_quota + s.leased
-    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id`.execute(trx);
+    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id ${kept}`.execute(trx);
 }

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { unpostedOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres } from '../statement.ts';
+import { isPostgres, kept } from '../statement.ts';
 import type { Command } from './command.ts';
 import { returnLeftover } from './tokens.ts';
 
@@ -54,6 +54,7 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
         unposted: 0,
       }))
       .where('id', '=', id)
+      .modifyEnd(kept)
       .execute();
   else {
     const { gateway } = wish;
@@ -61,6 +62,7 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
     await trx
       .insertInto('quota_leases')
       .values({ id, token_id: tokenId, gateway, ...figures })
+      .modifyEnd(kept)
       .execute();
   }
   await move(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
@@ -225,6 +227,7 @@ function move(
     }))
     .where('id', '=', tokenId)
     .returning(['deleted_at', 'funder_id'])
+    .modifyEnd(kept)
     .executeTakeFirst();
 }
 
@@ -235,6 +238,7 @@ function lockLease(trx: Kysely<Database>, id: string) {
     .set((row) => ({ remaining: row.ref('remaining') }))
     .where('id', '=', id)
     .returning(['token_id', 'remaining', 'unposted', 'epoch', 'draining'])
+    .modifyEnd(kept)
     .executeTakeFirst();
 }
 
@@ -248,6 +252,7 @@ function lockToken(trx: Kysely<Database>, id: number) {
     .set((row) => ({ used_quota: row.ref('used_quota') }))
     .where('id', '=', id)
     .returning(['remain_quota', 'unlimited_quota', 'status', 'deleted_at', 'lease_epoch', exact.as('exact')])
+    .modifyEnd(kept)
     .executeTakeFirst();
 }
 

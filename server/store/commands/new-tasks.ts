@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { type ColumnType, lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database, TaskFormat } from '../schema.ts';
+import { kept } from '../statement.ts';
 import type { Command } from './command.ts';
 import { reserve } from './ledger.ts';
 
@@ -153,7 +154,7 @@ async function lowerLeases(trx: Kysely<Database>, tasks: readonly LeasedTask[]):
     from ${lockedRowsOf(trx, 'quota_leases', leaseColumns, sumByLease(tasks))} as s, tokens
     where quota_leases.id = s.id and tokens.id = quota_leases.token_id
       and tokens.deleted_at is null and tokens.status = 1
-    returning quota_leases.id`.execute(trx);
+    returning quota_leases.id ${kept}`.execute(trx);
   return new Set(rows.map(({ id }) => id));
 }
 
@@ -244,6 +245,7 @@ async function insertTasks(
     )
     .onConflict((conflict) => conflict.doNothing())
     .returning(taskColumns)
+    .modifyEnd(kept)
     .execute();
   return new Map(made.map((row) => [row.id, taskRecord(row)]));
 }
@@ -286,7 +288,7 @@ async function openReservations(trx: Kysely<Database>, tasks: readonly NewTask[]
   const { rows } = await sql<{ request_id: string }>`
     insert into ledger (${reservation}, unlimited, state, kind)
     select ${reservation}, 0, 'open', 'task' from ${rowsOf(trx, reservationColumns, opened)} as r where true
-    on conflict (request_id) do nothing returning request_id`.execute(trx);
+    on conflict (request_id) do nothing returning request_id ${kept}`.execute(trx);
   return new Set(rows.map(({ request_id: id }) => id));
 }
 

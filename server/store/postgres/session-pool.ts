@@ -2,6 +2,7 @@ import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kyse
 import pg from 'pg';
 import { type Availability, StoreUnavailable } from '../availability.ts';
 import { failureKind } from './failures.ts';
+import { PreparedStatements } from './prepared.ts';
 import { watchPool } from './watch-pool.ts';
 
 /** The connection broke, or has to be thrown away. What it was sent last may have been carried out. */
@@ -37,6 +38,7 @@ export class SessionPool implements PostgresPool {
   readonly #connections: Connections;
   readonly #repeats: number;
   readonly #availability: Availability;
+  readonly #prepared = new PreparedStatements();
 
   /** `readOnly`: only single queries that read go over it, so they may be asked twice. */
   constructor(connections: Connections, availability: Availability, { readOnly = false } = {}) {
@@ -47,7 +49,7 @@ export class SessionPool implements PostgresPool {
 
   /** @throws StoreUnavailable when the database cannot be reached, or no connection becomes free in time. */
   async connect(): Promise<PostgresPoolClient> {
-    const session = new Session(() => this.#open(), this.#connections.broken, this.#repeats);
+    const session = new Session(() => this.#open(), this.#connections.broken, this.#prepared, this.#repeats);
     await session.open();
     // Kysely's type has cursors, too, which nothing here uses.
     return session as unknown as PostgresPoolClient;
@@ -73,12 +75,19 @@ export class SessionPool implements PostgresPool {
 class Session {
   readonly #connect: () => Promise<pg.PoolClient>;
   readonly #broken: WeakSet<pg.PoolClient>;
+  readonly #prepared: PreparedStatements;
   #repeats: number;
   #client: pg.PoolClient | undefined;
 
-  constructor(connect: () => Promise<pg.PoolClient>, broken: WeakSet<pg.PoolClient>, repeats: number) {
+  constructor(
+    connect: () => Promise<pg.PoolClient>,
+    broken: WeakSet<pg.PoolClient>,
+    prepared: PreparedStatements,
+    repeats: number,
+  ) {
     this.#connect = connect;
     this.#broken = broken;
+    this.#prepared = prepared;
     this.#repeats = repeats;
   }
 
@@ -90,11 +99,13 @@ class Session {
     const client = this.#client;
     // A transaction does not go on over another connection.
     if (client === undefined) throw new ConnectionLost(new Error('the connection was given up'));
+    const name = this.#prepared.nameOf(text);
     try {
-      const result = await client.query(text, values);
+      const result = await client.query(name === undefined ? { text, values } : { name, text, values });
       // Statements in one text have a result each, and the last one counts.
       return [result].flat().at(-1) as PostgresQueryResult<unknown>;
     } catch (error) {
+      if (name !== undefined && this.#prepared.failed(name, error)) throw new Conflict(error);
       const kind = failureKind(error, this.#broken.has(client));
       // Where the error is not the server's, pg does not always leave the connection in order.
       if (kind === 'lost' || !(error instanceof pg.DatabaseError)) this.#drop();
