@@ -27,6 +27,8 @@ export type UpstreamResponse = HttpAnswer;
 
 /** Longest silence of an upstream, before the headers and between two pieces of the body. */
 const silence = 120_000;
+/** A connection that is not in use is kept so long, in milliseconds. */
+const idleMs = 30_000;
 
 /** Requests at a time, and how long one waits for its turn. A poll is given up before its time limit is. */
 export interface ChannelSlots {
@@ -191,7 +193,9 @@ export class Channel {
       connect: { timeout: 5_000 },
       headersTimeout: silence,
       bodyTimeout: silence,
-      keepAliveTimeout: 30_000,
+      keepAliveTimeout: idleMs,
+      // Whatever the provider's own header says.
+      keepAliveMaxTimeout: idleMs,
     });
     return this.#pool;
   }

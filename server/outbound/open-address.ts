@@ -9,6 +9,9 @@ export class AddressError extends Error {
   override readonly name = 'AddressError';
 }
 
+/** A connection that is not in use is kept so long, in milliseconds, where its agent says nothing else. */
+const idleMs = 4_000;
+
 const maxRedirects = 3;
 /** Bytes of a redirect's own body that are read for the sake of its connection. */
 const droppedBody = 16_384;
@@ -55,7 +58,14 @@ export interface OutboundOptions {
  * Connections to addresses that somebody else chose. Every single one is checked as it is made, where the name is
  * resolved, so that a redirect, or a name that resolves to something else a moment later, is checked like the first.
  */
-export function outboundAgent({ allowPrivate, exempt, resolve, agent = {} }: OutboundOptions): Agent {
+export function outboundAgent({
+  allowPrivate,
+  exempt,
+  resolve,
+  agent: { keepAliveTimeout = idleMs, ...rest } = {},
+}: OutboundOptions): Agent {
+  // No longer than that, whatever the other side's own header says.
+  const agent = { ...rest, keepAliveTimeout, keepAliveMaxTimeout: keepAliveTimeout };
   if (allowPrivate) return new Agent(agent);
   const connect = buildConnector({});
   const connectPublic = buildConnector({ lookup: publicLookup(resolve) });
