@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { ReserveRequest } from '../../server/ledger/ledger.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
@@ -13,7 +13,8 @@ import {
   logRows,
   makeToken,
 } from '../store/books.ts';
-import { engines, TestStore } from '../store/engines.ts';
+import { engines, type TestStore } from '../store/engines.ts';
+import { eachTestOnOneStore } from '../store/one-store.ts';
 import { runStatement } from '../store/raw-rows.ts';
 import { BookingGateway } from './gateways-on-books.ts';
 
@@ -23,16 +24,16 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
   let here: BookingGateway;
   let there: BookingGateway;
   let number = 0;
-  beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
+  let other: Store | undefined;
+  eachTestOnOneStore(engine, async (made) => {
+    ({ testStore, store } = made);
     here = await BookingGateway.start(store, 'here');
     // On SQLite there is never another gateway, but the books do not know that.
-    there = await BookingGateway.start(engine === 'postgres' ? await testStore.open() : store, 'there');
+    other ??= engine === 'postgres' ? await testStore.open() : store;
+    there = await BookingGateway.start(other, 'there');
   });
   afterEach(async () => {
     await Promise.all([here.calls.stop(), there.calls.stop()]);
-    await testStore.remove();
   });
 
   const hold = (token: TokenRecord, amount: number, requestId = `r${(number += 1)}`): ReserveRequest => ({

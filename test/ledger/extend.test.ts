@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, makeToken } from '../store/books.ts';
+import { booksOfEachTest } from '../store/books-of-each-test.ts';
 import { engines, type TestStore } from '../store/engines.ts';
-import { openBooks } from '../store/open-books.ts';
 
 const fixedNow = 1_700_000_000_500;
 
@@ -13,11 +13,14 @@ describe.each(engines)('a hold that grows on %s', (engine) => {
   let store: Store;
   let now: number;
   let ledger: Ledger;
-  beforeEach(async () => {
-    now = fixedNow;
-    ({ testStore, store, ledger } = await openBooks(engine, () => now));
-  });
-  afterEach(() => testStore.remove());
+  booksOfEachTest(
+    engine,
+    () => now,
+    (books) => {
+      now = fixedNow;
+      ({ testStore, store, ledger } = books);
+    },
+  );
 
   const reserve = (token: TokenRecord, requestId: string, amount: number) =>
     ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount });

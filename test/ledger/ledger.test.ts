@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Ledger, type ReserveRequest } from '../../server/ledger/ledger.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
+import { booksOfEachTest } from '../store/books-of-each-test.ts';
 import { engines, type TestStore } from '../store/engines.ts';
-import { openBooks } from '../store/open-books.ts';
 
 const fixedNow = 1_700_000_000_500;
 
@@ -13,11 +13,14 @@ describe.each(engines)('ledger on %s', (engine) => {
   let store: Store;
   let now: number;
   let ledger: Ledger;
-  beforeEach(async () => {
-    now = fixedNow;
-    ({ testStore, store, ledger } = await openBooks(engine, () => now));
-  });
-  afterEach(() => testStore.remove());
+  booksOfEachTest(
+    engine,
+    () => now,
+    (books) => {
+      now = fixedNow;
+      ({ testStore, store, ledger } = books);
+    },
+  );
 
   const hold = (
     token: TokenRecord,

@@ -1,18 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 import { findTokenByHash } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
-import { engines, TestStore } from './engines.ts';
+import { engines } from './engines.ts';
+import { eachTestOnOneStore } from './one-store.ts';
 
 describe.each(engines)('accounts on %s', (engine) => {
-  let testStore: TestStore;
   let store: Store;
-  beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
+  eachTestOnOneStore(engine, (made) => {
+    store = made.store;
   });
-  afterEach(() => testStore.remove());
 
   test('a token is found by the hash of its key, with all that decides about its use', async () => {
     const user = await store.run('createUser', { name: 'someone', group: 'trial', now: 5_000 });

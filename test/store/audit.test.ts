@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, sql } from 'kysely';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Ledger } from '../../server/ledger/ledger.ts';
 import { Retention } from '../../server/ledger/retention.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
@@ -15,8 +15,8 @@ import { nodeSqliteDialect } from '../../server/store/sqlite/dialect.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { balanceOf, ledgerRows, logEntry, logRows, makeToken } from './books.ts';
+import { booksOfEachTest } from './books-of-each-test.ts';
 import { engines, type TestStore } from './engines.ts';
-import { openBooks } from './open-books.ts';
 import { runStatement } from './raw-rows.ts';
 
 const day = 86_400_000;
@@ -27,11 +27,14 @@ describe.each(engines)('the books on %s', (engine) => {
   let store: Store;
   let now: number;
   let ledger: Ledger;
-  beforeEach(async () => {
-    now = start;
-    ({ testStore, store, ledger } = await openBooks(engine, () => now));
-  });
-  afterEach(() => testStore.remove());
+  booksOfEachTest(
+    engine,
+    () => now,
+    (books) => {
+      now = start;
+      ({ testStore, store, ledger } = books);
+    },
+  );
 
   const audit = () => readBooks(testStore.options, auditBooks);
   const hold = (token: TokenRecord, requestId: string, amount = 10) =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Ledger } from '../../server/ledger/ledger.ts';
 import { RollUp } from '../../server/ledger/roll-up.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
@@ -20,7 +20,8 @@ import type { RequestLogTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
-import { engines, onServer, TestStore } from './engines.ts';
+import { engines, onServer, type TestStore } from './engines.ts';
+import { eachTestOnOneStore } from './one-store.ts';
 import { insertRows, runStatement } from './raw-rows.ts';
 
 const hour = 3_600;
@@ -114,11 +115,9 @@ const asMap = (groups: readonly FigureGroup[]) =>
 describe.each(engines)('the figures on %s', (engine) => {
   let testStore: TestStore;
   let store: Store;
-  beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
+  eachTestOnOneStore(engine, (made) => {
+    ({ testStore, store } = made);
   });
-  afterEach(() => testStore.remove());
 
   const rollUp = (of = store) =>
     new RollUp({ store: of, logger: createLogger('silent'), timers: new ManualTimers() });

@@ -1,24 +1,22 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findAssets, latestAssetChannel } from '../../server/store/queries/assets.ts';
 import { findTask, listTasks, pageTasks } from '../../server/store/queries/tasks.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import { findVoice, listVoices } from '../../server/store/queries/voices.ts';
 import type { Store } from '../../server/store/store.ts';
 import { makeToken } from './books.ts';
-import { engines, TestStore } from './engines.ts';
+import { engines } from './engines.ts';
+import { eachTestOnOneStore } from './one-store.ts';
 
 describe.each(engines)('what a user has, on %s', (engine) => {
-  let testStore: TestStore;
   let store: Store;
   let owner: TokenRecord;
   let stranger: TokenRecord;
-  beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
+  eachTestOnOneStore(engine, async (made) => {
+    store = made.store;
     owner = await makeToken(store, { unlimitedQuota: true, keyHash: 'of the owner' });
     stranger = await makeToken(store, { unlimitedQuota: true });
   });
-  afterEach(() => testStore.remove());
 
   const keepAsset = (id: string, { userId }: TokenRecord, channel: string, now: number, model = null) =>
     store.run('saveAsset', {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Retention } from '../../server/ledger/retention.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import type { VerificationEnd } from '../../server/store/commands/verification-sessions.ts';
@@ -6,7 +6,8 @@ import { findVerificationSession } from '../../server/store/queries/verification
 import type { VerificationSessionsTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
-import { engines, TestStore } from './engines.ts';
+import { engines } from './engines.ts';
+import { eachTestOnOneStore } from './one-store.ts';
 
 const session: VerificationSessionsTable = {
   session_id: 'vs_1',
@@ -24,13 +25,10 @@ const session: VerificationSessionsTable = {
 };
 
 describe.each(engines)('verification sessions on %s', (engine) => {
-  let testStore: TestStore;
   let store: Store;
-  beforeEach(async () => {
-    testStore = await TestStore.make(engine);
-    store = await testStore.open();
+  eachTestOnOneStore(engine, (made) => {
+    store = made.store;
   });
-  afterEach(() => testStore.remove());
 
   const find = (userId = 1) => findVerificationSession(store.read, { sessionId: 'vs_1', userId });
   const settle = (end: VerificationEnd, now = 1_795_000_060_000) =>

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import type { Channel } from '../../server/channels/channel.ts';
 import { Channels } from '../../server/channels/channels.ts';
 import type { TaskName, TaskRecord } from '../../server/store/queries/tasks.ts';
@@ -12,7 +10,8 @@ import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
 import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
-import { type Engine, onServer, TestStore } from '../store/engines.ts';
+import type { Engine, TestStore } from '../store/engines.ts';
+import { eachTestOnOneStore } from '../store/one-store.ts';
 import { noteTaskCode } from '../support/told-errors.ts';
 import { channelTo } from '../support/upstream.ts';
 import { ScriptedDriver } from './scripted-driver.ts';
@@ -51,20 +50,12 @@ export class TaskHarness {
 
   /** Makes one before each test of a suite, all on one store, emptied in between: to open one takes longer than a test. */
   static eachTest(engine: Engine, use: (made: TaskHarness) => void): void {
-    let testStore: TestStore;
-    let store: Store;
     let made: TaskHarness;
-    beforeAll(async () => {
-      testStore = await TestStore.make(engine);
-      store = await testStore.open();
-    });
-    beforeEach(async () => {
-      await wipe(testStore);
+    eachTestOnOneStore(engine, async ({ testStore, store }) => {
       made = new TaskHarness(testStore, store, await makeToken(store, { remainQuota: startQuota }));
       use(made);
     });
     afterEach(() => made.close());
-    afterAll(() => testStore.remove());
   }
 
   close(): Promise<void> {
@@ -201,16 +192,4 @@ export class TaskHarness {
       },
     };
   }
-}
-
-async function wipe({ engine, options }: TestStore): Promise<void> {
-  const tables = ['deliveries', 'clips', 'tasks', 'request_log', 'ledger', 'tokens', 'users'];
-  if (engine === 'postgres') {
-    const names = tables.map((table) => `${options.schema}.${table}`);
-    await onServer((client) => client.query(`truncate ${names.join(', ')}`));
-    return;
-  }
-  const file = new DatabaseSync(join(options.dataDir, 'unigate.db'), { timeout: 5_000 });
-  file.exec(`begin immediate; ${tables.map((table) => `delete from ${table};`).join(' ')} commit`);
-  file.close();
 }
