@@ -25,6 +25,8 @@ function refusalOf(action: () => unknown): { code: string; message: string } {
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     expect(error.status).toBe(400);
+    // It says what is wrong, not only where.
+    expect(error.message).toMatch(/^[\w.]+: .{12}/);
     return { code: error.code, message: error.message };
   }
   throw new Error('it was not refused');
@@ -87,6 +89,16 @@ describe('a generic request', () => {
       [item('first_frame', cat)],
     ],
     [
+      'an image may have 20 MB',
+      { images: [cat, `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`] },
+      [item('first_frame', cat), item('last_frame', `DATA:IMAGE/PNG;BASE64,${'A'.repeat(27_962_026)}`)],
+    ],
+    [
+      'what is no image may be in an object store',
+      { metadata: { input: { media: [{ type: 'file', url: 'oss://bucket/a.txt' }] } } },
+      [item('file', 'oss://bucket/a.txt')],
+    ],
+    [
       'native media replace all shortcuts, which are not even checked',
       {
         image: cat,
@@ -117,6 +129,14 @@ describe('a generic request', () => {
       [item('first_frame', cat)],
     ],
   ];
+  test.each(['jpeg', 'JPG', 'bmp', 'x-ms-bmp', 'webp', 'png;charset=x;name=a'])(
+    'an image may be %s',
+    (format) => {
+      const url = `data:image/${format};base64,AAAA`;
+      expect(mediaOf({ reference_images: [{ url }] })).toEqual([item('reference_image', url)]);
+    },
+  );
+
   test.each(media)('%s', (_, fields, expected) => {
     expect(mediaOf(fields)).toEqual(expected);
   });
@@ -161,14 +181,14 @@ describe('a generic request', () => {
     expect(parametersOf(fields)).toEqual(expected);
   });
 
-  const conflicts: [string, Fields][] = [
-    ['images', { image: cat, images: [dog] }],
-    ['images', { input_reference: { image_url: cat }, images: [dog] }],
+  const conflicts: [string, Fields, string?][] = [
+    ['images', { image: cat, images: [dog] }, 'with image:'],
+    ['images', { input_reference: { image_url: cat }, images: [dog] }, 'with input_reference:'],
     ['input_reference', { image: cat, input_reference: { image_url: cat } }],
-    ['reference_images', { image: cat, reference_images: [{ url: dog }] }],
-    ['reference_images', { images: [cat, dog], reference_images: [{ url: dog }] }],
+    ['reference_images', { image: cat, reference_images: [{ url: dog }] }, 'with image:'],
+    ['reference_images', { images: [cat, dog], reference_images: [{ url: dog }] }, 'with images:'],
     ['video', { image: cat, video: { url: walk } }],
-    ['video', { input_reference: { image_url: cat }, video: { url: walk } }],
+    ['video', { input_reference: { image_url: cat }, video: { url: walk } }, 'with input_reference:'],
     ['duration', { seconds: '5', duration: 6 }],
     ['duration', { seconds: '-1', duration: 5 }],
     [
@@ -198,9 +218,10 @@ describe('a generic request', () => {
       },
     ],
   ];
-  test.each(conflicts)('refuses a conflict in %s %#', (field, fields) => {
+  test.each(conflicts)('refuses a conflict in %s %#', (field, fields, says = '') => {
     const { code, message } = refusalOf(() => translate({ prompt: 'A boat.', ...fields }));
     expect([code, message.split(': ', 1)[0]]).toEqual(['invalid_media_combination', field]);
+    expect(message).toContain(says);
   });
 
   const wrong: [string, Fields, string][] = [
@@ -243,7 +264,20 @@ describe('a generic request', () => {
     ['image', { image: 'data:image/png,AAAA' }, 'Base64'],
     ['image', { image: 'data:image/gif;base64,AAAA' }, 'WEBP'],
     ['image', { image: 'cat.png' }, 'URL'],
-    ['image', { image: `data:image/png;base64,${'A'.repeat(28 * 1024 * 1024)}` }, '20 MB'],
+    ['image', { image: `data:image/png;base64,${'A'.repeat(27_962_027)}` }, '20 MB'],
+    ['image', { image: 'data:image/;base64,AAAA' }, 'Base64'],
+    ['image', { image: 'data:image/x-png;base64,AAAA' }, 'WEBP'],
+    [
+      'metadata.input.media.0.url',
+      { metadata: { input: { media: [{ type: 'link', url: 'oss://bucket/page' }] } } },
+      'http',
+    ],
+    [
+      'metadata.input.media.0.url',
+      { metadata: { input: { media: [{ type: 'reference_video', url: inline }] } } },
+      'object store',
+    ],
+    ['duration', { duration: 1 }, '2 to 30'],
     ['prompt', { prompt: '' }, 'media'],
   ];
   test.each(wrong)('refuses a bad %s %#', (field, fields, says) => {
@@ -276,6 +310,8 @@ describe('a generic request', () => {
     const { body, facts } = translate({ prompt });
     expect(body).toEqual({ input: { prompt } });
     expect(facts.prompt).toBe('🚤'.repeat(20_000));
+    for (const length of [20_000, 20_001])
+      expect(translate({ prompt: 'a'.repeat(length) }).facts.prompt).toBe('a'.repeat(20_000));
   });
 });
 
@@ -293,6 +329,24 @@ describe('a native request', () => {
       facts: { prompt: 'A boat.', seconds: '-1' },
       expectedUnits: 29,
     });
+  });
+
+  test('of several reference videos leaves less for what comes out', () => {
+    const media = [1, 2].map(() => ({ type: 'reference_video' as const, url: walk }));
+    const reserved = (duration?: number) =>
+      gammaFromNative({ model: model.id, input: { media }, ...(duration && { parameters: { duration } }) });
+    expect(reserved(-1)).toMatchObject({ expectedUnits: 28, facts: { seconds: '-1' } });
+    expect(reserved(28).expectedUnits).toBe(28);
+    expect(reserved()).toMatchObject({ expectedUnits: 5, facts: {} });
+    expect(refusalOf(() => reserved(29)).message).toBe(
+      'parameters.duration: must be at most 28 here: input video and output last at most 30 seconds together.',
+    );
+    const { facts } = gammaFromNative({
+      model: model.id,
+      input: { prompt: '', media },
+      parameters: { resolution: '720P' },
+    });
+    expect(facts).toEqual({ size: '720P' });
   });
 
   test.each([

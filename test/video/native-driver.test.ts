@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { Channel } from '../../server/channels/channel.ts';
-import { nativeModel3d } from '../../server/providers/native/model3d.ts';
+import { nativeModel3d, nativeModel3dRequest } from '../../server/providers/native/model3d.ts';
 import { nativeDriver } from '../../server/providers/native/tasks.ts';
 import { nativeVideo } from '../../server/providers/native/video-result.ts';
 import { type AcceptedTask, DriverError } from '../../server/tasks/driver.ts';
@@ -170,6 +170,30 @@ describe('a poll', () => {
     expect('usage' in snapshot ? snapshot.usage?.units : undefined).toBe(units);
   });
 
+  test('SUCCEEDED has of its usage what can be, and of its words so many', async () => {
+    const usage = { video_count: 0, fps: 0, SR: '720P', input_video_duration: 0, duration: -1, ratio: 7 };
+    const output = { video_url: film, orig_prompt: 'a'.repeat(20_001), actual_prompt: '' };
+    const told = { video_count: 0, SR: 720, input_video_duration: 0 };
+    const prompt = { orig_prompt: 'a'.repeat(20_000) };
+    expect(await poll(upstream.state('SUCCEEDED', output, usage))).toEqual({
+      state: 'completed',
+      result: {
+        video_url: film,
+        metadata: { url: film, request_id: 'upstream-request', ...prompt, usage: told, resolution: '720P' },
+        native: { output: { ...prompt, video_url: film }, usage: told },
+      },
+    });
+    const without = await poll(upstream.state('SUCCEEDED', { video_url: film }));
+    expect(without).toEqual({
+      state: 'completed',
+      result: {
+        video_url: film,
+        metadata: { url: film, request_id: 'upstream-request' },
+        native: { output: { video_url: film } },
+      },
+    });
+  });
+
   test.each([[{}], [{ video_url: '' }], [{ video_url: 'javascript:alert(1)' }], [{ video_url: 7 }]])(
     'success without a video, as in %j, is a failure',
     async (output) => {
@@ -203,7 +227,7 @@ describe('a poll', () => {
 
   test('FAILED without words has the gateway’s', async () => {
     expect(await poll(upstream.state('FAILED'))).toMatchObject({
-      error: { code: 'InternalError', message: expect.stringContaining('could not finish') },
+      error: { code: 'InternalError', message: 'The provider could not finish the task.' },
     });
   });
 
@@ -259,6 +283,30 @@ describe('a poll of a 3D task', () => {
       result: { native: { output: { results: { pbr_model_url, rendered_image_url } } } },
     });
     expect(JSON.stringify(snapshot)).not.toContain('inner');
+  });
+
+  test('is finished with the plain model alone, too, and keeps its prompt', async () => {
+    const results = { base_model_url: pbr_model_url };
+    expect(
+      await poll(upstream.state('SUCCEEDED', { orig_prompt: 'A horse.', results }), {}, model3d),
+    ).toEqual({
+      state: 'completed',
+      usage: { units: 1 },
+      resultMs: 7_200_000,
+      result: { native: { output: { orig_prompt: 'A horse.', results } } },
+    });
+  });
+
+  test('is one action of what the client asked for', () => {
+    const input = { prompt: 'A horse.' };
+    const asked = nativeModel3dRequest({ model: 'theta-3d', input, parameters: {} });
+    expect(asked).toEqual({
+      body: { input, parameters: {} },
+      facts: { prompt: 'A horse.' },
+      expectedUnits: 1,
+    });
+    const images = { image: 'https://files.example/a.png' };
+    expect(nativeModel3dRequest({ model: 'theta-3d', input: images }).facts).toEqual({});
   });
 
   test.each([
