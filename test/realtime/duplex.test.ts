@@ -165,8 +165,13 @@ describe('a task', () => {
 
   test('with a voice of another channel goes there', async () => {
     await open('voxa-v3-flash');
-    await start(newId(), { parameters: { voice: 'zoe' } });
+    const id = await start(newId(), { parameters: { voice: 'zoe' } });
     expect([upstream.connections.length, second.connections.length]).toEqual([0, 1]);
+    client.send(finishFrame(id));
+    await named('task-finished');
+    await start(newId(), { parameters: { voice: 'v1' } });
+    expect([upstream.connections.length, second.connections.length]).toEqual([1, 1]);
+    await vi.waitFor(() => expect(second.connections[0]?.closeCode).toBe(1000));
   });
 
   test('opens a new upstream when the last one has gone', async () => {
@@ -368,6 +373,7 @@ describe('a frame that breaks the contract: InvalidParameter and 1007', () => {
 
 describe('a frame out of order: CLIENT_ERROR and 1000', () => {
   const silent: Script = {};
+  const late = { output: { type: 'sentence-synthesis', sentence: { index: 7, words: [] } } };
 
   test.each([
     ['text without a task', [(id: string) => textFrame(id, 'x')], /no task runs/],
@@ -403,7 +409,11 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     target.timers.advance(22_000);
     client.send(textFrame(id, 'y'));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(3));
-    target.timers.advance(23_000);
+    target.timers.advance(22_000);
+    // What the provider says is no text.
+    upstream.connections[0]?.send(event(id, 'result-generated', late));
+    await client.next(({ payload }) => JSON.stringify(payload).includes('7'));
+    target.timers.advance(1_000);
     await failed('CLIENT_ERROR', 1000, /No text came for 23 seconds/, 'timeout');
   });
 
@@ -415,7 +425,11 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     const id = await start();
     client.send(finishFrame(id));
     await vi.waitFor(() => expect(upstreamFrames()).toHaveLength(2));
+    // The 60 seconds begin anew with each word of the provider.
     target.timers.advance(30_000);
+    upstream.connections[0]?.send(event(id, 'result-generated', late));
+    await named('result-generated');
+    target.timers.advance(45_000);
     upstream.connections[0]?.send(event(id, 'task-finished', { usage: { characters: 0 } }));
     await named('task-finished');
   });

@@ -205,7 +205,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(error).toEqual({
       type: 'permission_error',
       code: 'insufficient_user_quota',
-      message: expect.any(String),
+      message: "The key's remaining quota does not cover this text.",
       param: null,
       event_id: `event_${count}`,
     });
@@ -284,11 +284,14 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ status: 499, error_code: 'client_closed_request', units: 32 }]);
   });
 
-  test('a client that says goodbye in the middle pays the same', async () => {
+  test.each([
+    ['says goodbye', () => client.socket.close(1000), 200, null],
+    ['sends a binary frame', () => client.socket.send(Buffer.from([1])), 400, 'binary_frame'],
+  ])('a client that %s in the middle pays the same', async (_, leave, status, error_code) => {
     await midAudio();
-    client.socket.close(1000);
+    leave();
     expect(await settled()).toMatchObject({ state: 'settled', charged: 64 });
-    expect(await log()).toMatchObject([{ status: 200, error_code: null }]);
+    expect(await log()).toMatchObject([{ status, error_code }]);
   });
 
   test('a provider that vanishes in the middle is paid what it reported', async () => {

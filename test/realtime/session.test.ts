@@ -425,7 +425,7 @@ describe('frames that end the connection', () => {
   test('a binary frame: 1003', async () => {
     await open();
     client.socket.send(Buffer.from([1]));
-    expect((await client.closed).code).toBe(1003);
+    expect(await client.closed).toEqual({ code: 1003, reason: 'text frames only' });
   });
 
   test('text that is not UTF-8: 1007', async () => {
@@ -466,6 +466,9 @@ describe('the voice decides the channel', () => {
     await open();
     await configure({ volume: 7 });
     send('session.update', { session: { voice: 'Zoe' } });
+    // The new provider has confirmed nothing yet.
+    send('input_text_buffer.append', { text: 'Too early.' });
+    expect(await error()).toMatchObject({ code: 'session_not_ready' });
     expect((await ofType('session.updated')).session).toMatchObject({
       voice: 'Zoe',
       mode: 'commit',
@@ -506,15 +509,21 @@ describe('the voice decides the channel', () => {
     await open();
     await configure();
     send('input_text_buffer.append', { text: 'Hi.' });
-    send('session.update', { session: { voice: 'Zoe' } });
-    expect(await error()).toMatchObject({ code: 'invalid_value', param: 'session.voice' });
+    const id = send('session.update', { session: { voice: 'Zoe' } });
+    expect(await error()).toMatchObject({
+      code: 'invalid_value',
+      param: 'session.voice',
+      message: 'session.voice: this voice needs a new connection, since text waits already.',
+      event_id: id,
+    });
     expect(second.connections).toHaveLength(0);
   });
 });
 
 describe('a provider that fails', () => {
   const fatal = async (code: string, type: string, close: number) => {
-    expect(await error()).toEqual({ type, code, message: expect.any(String), param: null, event_id: null });
+    const message = expect.stringMatching(/^The \w+ .+\.$/);
+    expect(await error()).toEqual({ type, code, message, param: null, event_id: null });
     expect((await client.closed).code).toBe(close);
     const told = JSON.stringify(client.events);
     expect(told).not.toContain('127.0.0.1');
