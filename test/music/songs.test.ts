@@ -91,7 +91,9 @@ describe('its status', () => {
     ['SUCCESS', audio, 'streaming'],
     [undefined, '', 'queued'],
   ])('%s with audio %j is %s in a running task', (status, audio_url, told) => {
-    expect(read([song('a', { status, audio_url })], { ended: false })).toMatchObject([{ status: told }]);
+    expect(read([song('a', { status, audio_url })], { ended: false })).toMatchObject([
+      { status: told, audio_url },
+    ]);
   });
 
   test.each([
