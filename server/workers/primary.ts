@@ -187,6 +187,10 @@ class WorkerProcess implements Supervised {
     return this.#worker.process.pid;
   }
 
+  async answer(): Promise<void> {
+    await this.link.ask('alive', undefined);
+  }
+
   stop(): void {
     this.link.ask('stop', undefined).catch(() => {});
   }

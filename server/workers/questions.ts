@@ -24,6 +24,8 @@ export type ToPrimary = {
 export type ToWorker = {
   stop: { ask: undefined; answer: void };
   reload: { ask: undefined; answer: void };
+  /** Nothing but whether it still answers. */
+  alive: { ask: undefined; answer: void };
   /** What keeps it from being ready. */
   ready: { ask: undefined; answer: string | undefined };
   metrics: { ask: undefined; answer: readonly Metric[] };

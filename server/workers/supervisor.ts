@@ -10,6 +10,8 @@ export interface Supervised {
   readonly ready: Promise<void>;
   /** Resolves with its exit code or signal when it has ended. */
   readonly ended: Promise<number | string>;
+  /** Asks whether it is there: settles when it answers, and when it has ended. */
+  answer(): Promise<void>;
   /** Has it finish what runs and end. */
   stop(): void;
   /** Ends it at once. */
@@ -33,6 +35,8 @@ interface Slot<Worker> {
   since: number;
   /** How often in a row it ended soon. */
   failures: number;
+  /** How often it was asked whether it is there since its last answer. */
+  unanswered: number;
 }
 
 /** One that has served for so long, in milliseconds, did not end because of how it began. */
@@ -43,7 +47,12 @@ const maxPauseMs = 30_000;
 /** After so many short lives in a row, and with no other worker left, nobody waits any more. */
 const mostFailures = 5;
 
-/** Keeps a number of workers running: one that ends is replaced. */
+/** Between two questions whether a worker is there, in milliseconds. */
+const askMs = 5_000;
+/** One that leaves so many unanswered hangs. Counted, since this process may have stood still, too. */
+const mostUnanswered = 6;
+
+/** Keeps a number of workers running: one that ends or hangs is replaced. */
 export class Supervisor<Worker extends Supervised> {
   /** Resolves with the reason when none of them comes up any more. */
   readonly failed: Promise<Error>;
@@ -51,11 +60,13 @@ export class Supervisor<Worker extends Supervised> {
   readonly #fail: (reason: Error) => void;
   #slots: readonly Slot<Worker>[] = [];
   #keeping: readonly Promise<void>[] = [];
+  readonly #asking: Rounds;
   #complete = false;
   #stopping = false;
 
   constructor(parts: SupervisorParts<Worker>) {
     this.#parts = parts;
+    this.#asking = new Rounds(parts.timers);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failed = promise;
     this.#fail = resolve;
@@ -81,6 +92,7 @@ export class Supervisor<Worker extends Supervised> {
       serves: false,
       since: 0,
       failures: 0,
+      unanswered: 0,
     }));
     try {
       await Promise.all(this.#slots.map((slot) => this.#begun(slot)));
@@ -91,11 +103,17 @@ export class Supervisor<Worker extends Supervised> {
     }
     this.#complete = true;
     this.#keeping = this.#slots.map((slot) => this.#keep(slot));
+    this.#asking.start(
+      askMs,
+      async () => this.#askAll(),
+      () => {},
+    );
   }
 
   /** Has all finish what runs, and ends those that have not within `patienceMs`. Gives how each ended. */
   async stop(patienceMs: number): Promise<(number | string)[]> {
     this.#stopping = true;
+    void this.#asking.stop();
     const impatient = this.#parts.timers.alarm(patienceMs, () => {
       for (const { worker } of this.#slots) worker.kill();
     });
@@ -113,6 +131,27 @@ export class Supervisor<Worker extends Supervised> {
     await slot.worker.ready;
     slot.serves = true;
     slot.since = this.#parts.timers.monotonic();
+    slot.unanswered = 0;
+  }
+
+  /** Ends those that hang, so that they are replaced as any other that ends. */
+  #askAll(): void {
+    for (const slot of this.#slots) {
+      const { worker, number, serves, unanswered } = slot;
+      if (!serves) continue;
+      if (unanswered === mostUnanswered) {
+        const silent = { worker: number, pid: worker.pid, silent_s: (unanswered * askMs) / 1_000 };
+        this.#parts.logger.error(silent, 'a worker does not answer any more, and is ended');
+        worker.kill();
+        continue;
+      }
+      slot.unanswered += 1;
+      const there = () => {
+        if (slot.worker === worker) slot.unanswered = 0;
+      };
+      // Even a failure is an answer.
+      worker.answer().then(there, there);
+    }
   }
 
   async #keep(slot: Slot<Worker>): Promise<void> {

@@ -21,6 +21,7 @@ export async function runWorker(read: () => Settings, secrets: Secrets): Promise
   starting.promise.catch(() => {});
   const link = new Link<ToPrimary, ToWorker>(post, {
     stop: () => void stop(),
+    alive: () => {},
     reload: async () => void (await (await starting.promise).gateway.liveSettings.reload().catch(() => {})),
     ready: async () => reasonOf(requireReady((await starting.promise).gateway)),
     metrics: async () => (await starting.promise).metrics(),

@@ -1,5 +1,6 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { createLogger } from '../../server/runtime/logger.ts';
+import { createLogger, type Logger } from '../../server/runtime/logger.ts';
 import { type Supervised, Supervisor } from '../../server/workers/supervisor.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
@@ -12,6 +13,9 @@ class Fake implements Supervised {
   readonly ready = this.#ready.promise;
   readonly ended = this.#ended.promise;
   told = '';
+  hangs = false;
+  /** Those who ask it while it hangs. */
+  readonly #asking: (() => void)[] = [];
 
   constructor(number: number) {
     this.number = number;
@@ -28,6 +32,17 @@ class Fake implements Supervised {
     this.#ended.resolve(how);
   }
 
+  answer(): Promise<void> {
+    if (!this.hangs) return Promise.resolve();
+    return new Promise((resolve) => this.#asking.push(resolve));
+  }
+
+  /** Answers all that it was asked. */
+  comeBack(): void {
+    this.hangs = false;
+    for (const answer of this.#asking.splice(0)) answer();
+  }
+
   stop(): void {
     this.told = 'stop';
   }
@@ -40,7 +55,7 @@ class Fake implements Supervised {
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function watched(count: number) {
+function watched(count: number, logger = createLogger('silent')) {
   const timers = new ManualTimers();
   const begun: Fake[] = [];
   const supervisor = new Supervisor<Fake>({
@@ -51,15 +66,15 @@ function watched(count: number) {
       return worker;
     },
     timers,
-    logger: createLogger('silent'),
+    logger,
   });
   const last = () => begun.at(-1) as Fake;
   const numbers = () => supervisor.serving.map(({ number }) => number);
   return { timers, begun, supervisor, last, numbers };
 }
 
-async function serving(count: number) {
-  const all = watched(count);
+async function serving(count: number, logger?: Logger) {
+  const all = watched(count, logger);
   const started = all.supervisor.start();
   for (const worker of all.begun) worker.serve();
   await started;
@@ -156,4 +171,66 @@ test('a stop waits for no pause, replaces nobody, and kills who does not heed it
   timers.advance(60_000);
   await settled();
   expect(begun).toHaveLength(3);
+});
+
+/** Lets time pass in steps that are shorter than those in which workers are asked. */
+async function pass(timers: ManualTimers, seconds: number): Promise<void> {
+  for (let left = seconds; left > 0; left -= 1) {
+    timers.advance(1_000);
+    await settled();
+  }
+}
+
+test('one that does not answer for half a minute is ended, with a word in the log, and replaced', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
+  const { timers, begun, last, numbers } = await serving(2, logger);
+  await pass(timers, 60);
+  const [one, two] = begun as [Fake, Fake];
+  one.hangs = true;
+  await pass(timers, 34);
+  expect([one.told, lines]).toEqual(['', []]);
+  await pass(timers, 1);
+  expect([one.told, two.told]).toEqual(['kill', '']);
+  expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { msg: 'a worker does not answer any more, and is ended', worker: 1, pid: 1, silent_s: 30 },
+    { msg: 'a worker ended', worker: 1, ended: 'SIGKILL' },
+  ]);
+  expect(begun).toHaveLength(3);
+  // One that has not begun to serve is not asked.
+  last().hangs = true;
+  await pass(timers, 60);
+  expect(numbers()).toEqual([2]);
+  last().comeBack();
+  last().serve();
+  await pass(timers, 60);
+  expect([numbers(), last().told, begun.length]).toEqual([[1, 2], '', 3]);
+});
+
+test('one that answers late goes on, and so do all when time has leapt', async () => {
+  const { timers, begun } = await serving(2);
+  const [one, two] = begun as [Fake, Fake];
+  one.hangs = true;
+  for (let round = 0; round < 3; round += 1) {
+    await pass(timers, 29);
+    one.comeBack();
+    await settled();
+    one.hangs = true;
+  }
+  two.hangs = true;
+  timers.advance(600_000);
+  await settled();
+  expect([one.told, two.told]).toEqual(['', '']);
+});
+
+test('nobody is asked any more once all are to stop', async () => {
+  const { supervisor, timers, begun } = await serving(1);
+  const [one] = begun as [Fake];
+  one.hangs = true;
+  const stopped = supervisor.stop(100_000);
+  await pass(timers, 60);
+  expect(one.told).toBe('stop');
+  one.end(0);
+  expect(await stopped).toEqual([0]);
+  expect(timers.pending).toBe(0);
 });
