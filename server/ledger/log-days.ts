@@ -6,7 +6,7 @@ import { dayOf } from '../store/log-days.ts';
 import type { Store } from '../store/store.ts';
 
 export interface LogDaysParts {
-  store: Pick<Store, 'run'>;
+  store: Pick<Store, 'run' | 'engine'>;
   logger: Logger;
   /** Epoch milliseconds. */
   clock: () => number;
@@ -28,8 +28,9 @@ export class LogDays {
     this.#rounds = new Rounds(parts.timers);
   }
 
-  /** Does so at once, and then again and again. */
+  /** Does so at once, and then again and again; with SQLite, whose log has no partitions, never. */
   async start(): Promise<void> {
+    if (this.#parts.store.engine === 'sqlite') return;
     const failed = (error: unknown) => {
       // An absent store is logged once, by itself.
       if (!(error instanceof StoreUnavailable))

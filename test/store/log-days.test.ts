@@ -35,6 +35,21 @@ test('a partition is named by its date', () => {
   );
 });
 
+test('nobody is asked for days where the log has none', async () => {
+  for (const [engine, asked] of [
+    ['sqlite', 0],
+    ['postgres', 1],
+  ] as const) {
+    const run = vi.fn(async () => 0);
+    const timers = new ManualTimers();
+    const store = { engine, run } as unknown as Store;
+    const days = new LogDays({ store, logger, clock: () => start, timers });
+    await days.start();
+    expect([engine, run.mock.calls.length, timers.pending]).toEqual([engine, asked, asked]);
+    await days.stop();
+  }
+});
+
 describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () => {
   let testStore: TestStore;
   let store: Store;
