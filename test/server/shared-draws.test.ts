@@ -50,6 +50,21 @@ const stand = (promise: unknown) =>
     settled().then(() => 'waits'),
   ]);
 
+/** Of either kind: when its gateway stops, who waits has an answer, and nothing more is told. */
+async function expectLastAnswer(take: () => unknown, stop: () => Promise<void>): Promise<void> {
+  await pass(100);
+  const held = Promise.withResolvers<void>();
+  answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('away'))));
+  const waiting = take();
+  await pass(0);
+  const stopped = stop();
+  expect(await stand(waiting)).toBe('passed');
+  held.resolve();
+  await stopped;
+  await pass(5_000);
+  expect(asked).toHaveLength(1);
+}
+
 describe('requests', () => {
   interface Draws {
     draws: { tokenId: number; max: number; used: number; wanted: number }[];
@@ -281,19 +296,8 @@ describe('requests', () => {
     ]);
   });
 
-  test('a gateway that stops answers who waits, and tells nothing more', async () => {
-    await pass(100);
-    const held = Promise.withResolvers<void>();
-    answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('away'))));
-    const waiting = take();
-    await pass(0);
-    const stopped = shared.stop();
-    expect(await stand(waiting)).toBe('passed');
-    held.resolve();
-    await stopped;
-    await pass(5_000);
-    expect(asked).toHaveLength(1);
-  });
+  test('a gateway that stops answers who waits, and tells nothing more', () =>
+    expectLastAnswer(take, () => shared.stop()));
 
   test('a key that the store knows no more has nothing left', async () => {
     answers = () => ({ gateways: 1, drawn: [] });
@@ -483,19 +487,8 @@ describe('sockets', () => {
     expect(shared.seats.size).toBe(0);
   });
 
-  test('a gateway that stops answers who waits, and tells nothing more', async () => {
-    await pass(100);
-    const held = Promise.withResolvers<void>();
-    answers = () => held.promise.then(() => Promise.reject(new StoreUnavailable(new Error('away'))));
-    const waiting = take();
-    await pass(0);
-    const stopped = shared.stop();
-    expect(await stand(waiting)).toBe('passed');
-    held.resolve();
-    await stopped;
-    await pass(5_000);
-    expect(asked).toHaveLength(1);
-  });
+  test('a gateway that stops answers who waits, and tells nothing more', () =>
+    expectLastAnswer(take, () => shared.stop()));
 
   test('what is open is told again each five seconds, and what is empty forgotten', async () => {
     const leave = await open();
