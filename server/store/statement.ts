@@ -5,6 +5,11 @@ export type SqlValue = string | number | null;
 
 export type Statement<Params, Row> = (db: Kysely<Database>, params: Params) => Promise<QueryResult<Row>>;
 
+/** Text that several statements have. */
+export interface Fragment {
+  readonly fragment: string;
+}
+
 /** What a statement ends with whose plan PostgreSQL keeps on each connection. */
 export const keptPlan = '/* kept */';
 
@@ -20,7 +25,7 @@ export const kept: RawBuilder<unknown> = sql.raw(keptPlan);
 
 /**
  * A statement whose text is made once, for the hot commands: building and compiling a query costs more
- * than running it. Values are named by their parameter.
+ * than running it. Values are named by their parameter; what is text already stands there as it is.
  *
  * @example
  * const balance = statement<{ id: number }, { remain_quota: number }>()`
@@ -28,9 +33,20 @@ export const kept: RawBuilder<unknown> = sql.raw(keptPlan);
  * const { rows } = await balance(trx, { id: 1 });
  */
 export function statement<Params extends Record<string, SqlValue>, Row = unknown>() {
-  return (parts: TemplateStringsArray, ...names: (keyof Params & string)[]): Statement<Params, Row> => {
-    const sqlite = parts.join('?');
-    const postgres = parts.reduce((text, part, index) => `${text}$${index}${part}`);
+  return (
+    parts: TemplateStringsArray,
+    ...inserts: ((keyof Params & string) | Fragment)[]
+  ): Statement<Params, Row> => {
+    const names = inserts.filter((insert) => typeof insert === 'string');
+    const written = (place: (number: number) => string) => {
+      let number = 0;
+      const texts = inserts.map((insert) =>
+        typeof insert === 'string' ? place((number += 1)) : insert.fragment,
+      );
+      return String.raw({ raw: parts }, ...texts);
+    };
+    const sqlite = written(() => '?');
+    const postgres = written((number) => `$${number}`);
     return (db, params) => {
       const text = isPostgres(db) ? postgres : sqlite;
       const values = names.map((name) => params[name]);

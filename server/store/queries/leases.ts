@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../schema.ts';
-import { statement } from '../statement.ts';
+import { type Fragment, statement } from '../statement.ts';
 
 // A gateway of a version without leases disables and deletes keys, and recalls nothing.
 const outdated = statement<{ gateway: string }, { id: string }>()`
@@ -19,12 +19,20 @@ export async function findRecalledLeases(db: Kysely<Database>, gateway: string):
  * the table of keys is called there.
  */
 export function unpostedOf(tokens: string): RawBuilder<number> {
-  return sql.raw(`coalesce((select sum(unposted) from quota_leases where token_id = ${tokens}.id), 0)`);
+  return sql.raw(unposted(tokens));
 }
+
+const unposted = (tokens: string) =>
+  `coalesce((select sum(unposted) from quota_leases where token_id = ${tokens}.id), 0)`;
 
 /** What a key has left, with what gateways have of it. */
 export function leftOf(tokens: string): RawBuilder<number> {
-  return sql<number>`(${sql.ref(`${tokens}.remain_quota`)} + ${sql.ref(`${tokens}.leased_quota`)} - ${unpostedOf(tokens)})`;
+  return sql.raw(leftIn(tokens).fragment);
+}
+
+/** The same for a statement whose text is made once. */
+export function leftIn(tokens: string): Fragment {
+  return { fragment: `(${tokens}.remain_quota + ${tokens}.leased_quota - ${unposted(tokens)})` };
 }
 
 export interface Lent {

@@ -1,7 +1,7 @@
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
-import { leftOf } from './leases.ts';
+import { leftIn, leftOf } from './leases.ts';
 import { having } from './names.ts';
 
 /** A key's record with everything that decides whether it may be used. */
@@ -50,8 +50,7 @@ const byHash = statement<{ hash: string }, TokenRow>()`
   select t.id, t.user_id as "userId", u.name as "userName", t.name, t.key_hint as "keyHint",
     coalesce(t.group_name, u.group_name) as "group",
     t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt", t.status, t.unlimited_quota as unlimited,
-    t.remain_quota + t.leased_quota
-      - coalesce((select sum(unposted) from quota_leases where token_id = t.id), 0) as "remainQuota",
+    ${leftIn('t')} as "remainQuota",
     t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
