@@ -13,15 +13,20 @@ const seedance = {
   size: '480p',
   metadata: { return_last_frame: true },
 };
+/** As little as there is to draw. */
+const small = { resolution: '480P', duration: 2 };
 const official = '/api/v3/contents/generations/tasks';
 
 let target: TestGateway;
 let client: GenericClient;
 let provider: string;
+/** A video of Seedance that is there, with its last frame. */
+let boat: Awaited<ReturnType<GenericClient['until']>>;
 beforeAll(async () => {
   target = await startTestGateway({ sandboxTaskMs: 50, sandboxDraft: false });
   client = new GenericClient(target);
   provider = new URL(target.gateway.channels.named('sandbox')?.settings.baseUrl ?? '').host;
+  boat = await client.until((await client.create(seedance)).id, 'completed');
 });
 afterAll(() => target.close());
 
@@ -57,8 +62,8 @@ const alpha = { model: 'alpha3-tts-flash', input: { text: 'Good morning.', voice
 describe('in the default installation, files have links of the gateway', { timeout: 60_000 }, () => {
   test('in the generic object, its list, and what the family says of it', async () => {
     const family = (await client.create(seedance, '/v1/video/generations')).id;
-    const { id } = await client.create(seedance);
-    const task = await client.until(id, 'completed');
+    const task = boat;
+    const { id } = task;
     const links = [task.url, task.video_url, task.output?.[0]?.url];
     expect(new Set(links).size).toBe(1);
     expect(new Set(linksIn(task)).size).toBe(2);
@@ -80,6 +85,7 @@ describe('in the default installation, files have links of the gateway', { timeo
       model,
       content: [{ type: 'text', text: prompt }],
       duration: 4,
+      resolution: '480p',
       return_last_frame: true,
     };
     const { id } = (await client.call<{ id: string }>('POST', official, request)).body;
@@ -94,7 +100,7 @@ describe('in the default installation, files have links of the gateway', { timeo
     const video = {
       model: 'gamma3.0-video',
       input: { prompt: 'A paper boat.' },
-      parameters: { duration: 3 },
+      parameters: small,
     };
     const object = { model: 'theta-3d', input: { prompt: 'A chair.' } };
     const [made, formed] = await Promise.all(
@@ -108,7 +114,12 @@ describe('in the default installation, files have links of the gateway', { timeo
     expect(linksIn(formed).length).toBeGreaterThan(1);
     await load(pbr_model_url ?? base_model_url, 'model/gltf-binary');
     await load(rendered_image_url, 'image/webp');
-    const generic = await client.create({ model: 'gamma3.0-video', prompt: 'A boat.', seconds: '3' });
+    const generic = await client.create({
+      model: 'gamma3.0-video',
+      prompt: 'A boat.',
+      seconds: '2',
+      size: '480p',
+    });
     const { metadata, video_url } = await client.until(generic.id, 'completed');
     expect(metadata?.url).toBe(video_url);
     linksIn({ metadata, video_url });
@@ -182,17 +193,27 @@ describe('in the default installation, files have links of the gateway', { timeo
 describe('a link given back as an input', { timeout: 60_000 }, () => {
   let frame = '';
   let video = '';
-  beforeAll(async () => {
-    const { id } = await client.create(seedance);
-    const task = await client.until(id, 'completed');
-    frame = task.metadata?.last_frame_url ?? '';
-    video = task.video_url ?? '';
+  beforeAll(() => {
+    frame = boat.metadata?.last_frame_url ?? '';
+    video = boat.video_url ?? '';
   });
 
   test.each([
     ['Seedance', { ...seedance, image: () => frame }],
-    ['gamma', { model: 'gamma3.0-video', prompt: 'On it goes.', seconds: '3', image: () => frame }],
-    ['eta', { model: 'eta-imagine-video', prompt: 'On it goes.', seconds: '2', image: () => frame }],
+    [
+      'gamma',
+      { model: 'gamma3.0-video', prompt: 'On it goes.', seconds: '2', size: '480p', image: () => frame },
+    ],
+    [
+      'eta',
+      {
+        model: 'eta-imagine-video',
+        prompt: 'On it goes.',
+        seconds: '1',
+        resolution: '480p',
+        image: () => frame,
+      },
+    ],
     [
       'eta as a video',
       { model: 'eta-imagine-video', prompt: 'As a cartoon.', video: () => ({ url: video }) },
@@ -210,7 +231,7 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
     const native = {
       model: 'gamma3.0-video',
       input: { prompt: 'On it goes.', media },
-      parameters: { duration: 3 },
+      parameters: small,
     };
     expect((await finish(target, await submit(target, videoPath, native))).output.task_status).toBe(
       'SUCCEEDED',
@@ -219,7 +240,7 @@ describe('a link given back as an input', { timeout: 60_000 }, () => {
       { type: 'text', text: 'On it goes.' },
       { type: 'image_url', image_url: { url: frame }, role: 'first_frame' },
     ];
-    const request = { model: seedance.model, content, duration: 4 };
+    const request = { model: seedance.model, content, duration: 4, resolution: '480p' };
     const { id } = (await client.call<{ id: string }>('POST', official, request)).body;
     await ended(`${official}/${id}`, 'succeeded');
   });
