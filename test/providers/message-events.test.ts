@@ -61,7 +61,9 @@ async function passed(...pieces: (string | Buffer)[]): Promise<{ out: string[]; 
     return { out, error };
   }
 }
-const unusable = expect.objectContaining({ status: 502, code: 'bad_response' });
+const lost = (message: string) => expect.objectContaining({ status: 502, code: 'bad_response', message });
+const unusable = lost('The provider did not give a usable answer.');
+const brokenOff = lost('The provider broke off.');
 
 const sorted = (text: string) =>
   text.split('\n').map((line) => {
@@ -141,8 +143,6 @@ test('all that the model writes counts where the provider tells no figure', asyn
 
 describe('what is no message', () => {
   test.each([
-    ['nothing', ''],
-    ['comments alone', ': a\n\n: b\n\n'],
     ['data that is no JSON', 'data: {"type":"mess\n\n'],
     ['data that is null', 'data: null\n\n'],
     ['data that is a text', 'data: "message_start"\n\n'],
@@ -156,12 +156,22 @@ describe('what is no message', () => {
   });
 
   test.each([
+    ['nothing', ''],
+    ['comments alone', ': a\n\n: b\n\n'],
+    ['an event cut off', start.slice(0, 30)],
+  ])('%s is a provider that broke off', async (_, text) => {
+    expect(await passed(text)).toEqual({ out: [], error: brokenOff });
+    const { out, error } = await passed(start + hello + text);
+    expect([out.length, error]).toEqual([1, brokenOff]);
+  });
+
+  test.each([
+    ['data without a type', 'data: {}\n\n'],
+    ['data that is null', 'data: null\n\n'],
     ['another message', start],
     ['an end without a reason', event({ type: 'message_delta' })],
     ['an end whose reason is a text', event({ type: 'message_delta', delta: 'end' })],
     ['an end whose reason is null', event({ type: 'message_delta', delta: null })],
-    ['an event cut off', hello.slice(0, 30)],
-    ['nothing', ''],
   ])('%s after its beginning is a 502, and what came before goes on', async (_, text) => {
     const { out, error } = await passed(start + hello + text);
     expect(out).toHaveLength(1);

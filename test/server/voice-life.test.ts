@@ -143,13 +143,9 @@ describe.each(engines)('a custom voice on %s', (engine) => {
     expect((await ask(query)).body.output).toMatchObject({ gmt_modified: anew });
   });
 
-  test.each([
-    ['nothing', {}],
-    ['rubbish', { gmt_create: 'long ago', gmt_modified: 7 }],
-    ['what cannot be', { gmt_create: '2026-03-01 20:00:00', gmt_modified: '2026-04-01 20:00:00' }],
-  ])('changed when that was found out, where the provider tells %s of the time', async (_what, told) => {
+  test('changed when that was found out, where the provider tells nothing of the time', async () => {
     await made();
-    says({ status: 'UNDEPLOYED', ...told }, 0);
+    says({ status: 'UNDEPLOYED' }, 0);
     now = start + 90_000;
     expect(await listed()).toMatchObject([{ status: 'UNDEPLOYED', gmt_modified: '2026-03-01 12:01:30' }]);
   });

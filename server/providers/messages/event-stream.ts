@@ -80,9 +80,7 @@ class EventTranslator {
     const text = this.#parser.parse(lines)?.data;
     // A comment, which keeps the connection open.
     if (text === undefined) return this.#begun ? [event] : [];
-    const data = parsed(text);
-    const type = textField(data, 'type');
-    if (type === undefined) throw unusable();
+    const { type, data } = parsed(text);
     if (type === 'error') throw reportedError(data, this.#message.words);
     if (type === 'message_start') return [this.#begin(data)];
     if (!this.#begun) {
@@ -123,14 +121,17 @@ class EventTranslator {
   }
 }
 
-function parsed(text: string): object {
+/** An event's JSON and its type, which only an object can have. @throws Failure 502 when it has none */
+function parsed(text: string): { type: string; data: object } {
+  let data: unknown;
   try {
-    const data: unknown = JSON.parse(text);
-    if (typeof data === 'object' && data !== null) return data;
+    data = JSON.parse(text);
   } catch {
-    // Told below, like what is no object.
+    throw unusable();
   }
-  throw unusable();
+  const type = textField(data, 'type');
+  if (type === undefined) throw unusable();
+  return { type, data: data as object };
 }
 
 /** One event in the public layout. */
