@@ -129,14 +129,12 @@ export class RealtimeSession extends SocketSession {
     return false;
   }
 
-  /** False when the event may not come any more. */
-  #forward(event: ClientEvent, data: Buffer | string): boolean {
+  /** Sends an event on that may come in the state of the session: what the provider says in the meantime forbids none. */
+  #forward(event: ClientEvent, data: Buffer | string): void {
     const move = clientMoves[this.#state][event.type];
-    if ('refused' in move) return false;
     const nothing = event.type === 'input_text_buffer.append' && event.text === '';
-    if (!nothing) this.#state = move.next;
+    if (!nothing && 'next' in move) this.#state = move.next;
     this.relay.toUpstream(data);
-    return true;
   }
 
   async #update(event: SessionUpdate, data: Buffer): Promise<void> {
@@ -159,7 +157,6 @@ export class RealtimeSession extends SocketSession {
       return this.#refuse({ code: 'invalid_value', message, param }, event.event_id);
     }
     await this.relay.connect(channels);
-    if (this.over) return;
     this.#state = 'connected';
     this.#failedLast = false;
     this.#settings = settings;
@@ -180,7 +177,8 @@ export class RealtimeSession extends SocketSession {
       const message = "The key's remaining quota does not cover this text.";
       return this.#fatal('insufficient_user_quota', message, event.event_id);
     }
-    if (this.#forward(event, data)) this.#books.sent(event.text);
+    this.#forward(event, data);
+    this.#books.sent(event.text);
   }
 
   protected fromUpstream(data: Buffer, binary: boolean): void | Promise<void> {

@@ -123,7 +123,12 @@ describe('the books of a task', () => {
 
   test('a task without text leaves no trace', async () => {
     await open();
-    await finish(await start());
+    const id = await start();
+    client.send({
+      header: { action: 'continue-task', task_id: id, streaming: 'duplex' },
+      payload: { input: { flush: true } },
+    });
+    await finish(id);
     expect(await rows()).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { validateInferenceServerEvent } from '../../generated/event-validators.js';
-import { elapse } from '../support/manual-timers.ts';
+import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
   type Frame,
@@ -202,6 +202,23 @@ describe('a task', () => {
       await named('task-finished');
     }
     expect(upstream.connections).toHaveLength(5);
+  });
+
+  test('does not fail over the upstream of the last one, which hangs up while another is asked', async () => {
+    await open('voxa-v3-flash');
+    const id = await start(newId(), { parameters: { voice: 'v1' } });
+    client.send(finishFrame(id));
+    await named('task-finished');
+    second.refuse = 'hang';
+    client.send(runFrame(newId(), { parameters: { voice: 'zoe' } }));
+    await delivered([client.socket]);
+    upstream.connections[0]?.socket.close();
+    await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBeDefined());
+    await vi.waitFor(() => {
+      target.timers.advance(5_000);
+      expect(eventsOf()).toContain('task-failed');
+    });
+    await failed('InternalError', 1011, /did not answer in time/);
   });
 
   test('takes a flush without text', async () => {

@@ -440,6 +440,27 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await settled()).toMatchObject({ charged: 20 });
   });
 
+  test('text that the provider has begun on is paid, also when it is cleared after that', async () => {
+    await open(flash, {
+      ...realtimeScript(),
+      frame(connection, frame) {
+        const emit = (type: string, fields: object) =>
+          connection.send({ event_id: `s_${String(frame.type)}`, type, ...fields });
+        if (frame.type === 'session.update') realtimeUpdate(connection, frame);
+        if (frame.type === 'input_text_buffer.append')
+          emit('response.created', { response: { id: 'r', object: 'realtime.response' } });
+        if (frame.type === 'input_text_buffer.clear') emit('response.audio.delta', { delta: 'AAAA' });
+      },
+    });
+    await configure('server_commit');
+    send('input_text_buffer.append', { text: 'ten chars.' });
+    await ofType('response.created');
+    send('input_text_buffer.clear');
+    await ofType('response.audio.delta');
+    client.socket.terminate();
+    expect(await settled()).toMatchObject({ charged: 20 });
+  });
+
   test('new text is held on top of what was reported, even where that is more than was expected', async () => {
     await open(
       flash,
