@@ -25,6 +25,15 @@ export const everyLeafs: readonly string[] = [
 
 const contract: readonly string[] = ['openapi/', 'asyncapi/', 'generated/'];
 
+/** What the mock takes of the gateway. */
+const theMocks: readonly string[] = [
+  'server/failure.ts',
+  'server/http/',
+  'server/models/',
+  'server/runtime/',
+  'server/telemetry/',
+];
+
 const aGateway = {
   'test/support/gateway.ts':
     'they take any gateway that keeps to the contract, and the tests of the contract hold ours to it',
@@ -106,6 +115,28 @@ export const leaves: readonly Leaf[] = [
     elsewhere: aGateway,
   },
   {
+    title: 'guides and pages',
+    tests: ['test/docs/guides.test.ts', 'test/docs/browser.test.ts'],
+    inputs: [
+      ...contract,
+      'client/',
+      'test/docs/',
+      'test/mock/',
+      'test/support/child-node.ts',
+      'test/support/end-with-parent.ts',
+      'test/support/one-file.ts',
+      'server/operations/docs-site.ts',
+      ...theMocks,
+    ],
+    elsewhere: aGateway,
+  },
+  {
+    title: 'workflows',
+    tests: ['test/workflows/'],
+    inputs: [...contract, 'client/conformance/contract/', 'server/http/routes.ts', 'server/failure.ts'],
+    elsewhere: aGateway,
+  },
+  {
     title: 'the mock by itself',
     tests: [
       'test/mock/behave.test.ts',
@@ -118,18 +149,7 @@ export const leaves: readonly Leaf[] = [
       'test/mock/socket-refusals.test.ts',
       'test/mock/socket-scripts.test.ts',
     ],
-    inputs: [
-      ...contract,
-      'test/mock/',
-      'test/docs/',
-      'test/support/',
-      'client/conformance/',
-      'server/failure.ts',
-      'server/http/',
-      'server/models/',
-      'server/runtime/',
-      'server/telemetry/',
-    ],
+    inputs: [...contract, 'test/mock/', 'test/docs/', 'test/support/', 'client/conformance/', ...theMocks],
   },
 ];
 
