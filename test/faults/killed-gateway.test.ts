@@ -31,10 +31,8 @@ const requests: readonly { path: string; body: object }[] = [
  */
 const points: readonly [engine: Engine, dieAt: string][] = [
   ['sqlite', 'submit:answered'],
-  ['sqlite', 'poll:recorded'],
-  ['sqlite', 'settle:between'],
   ['sqlite', 'cancel:answered'],
-  ['postgres', 'submit:accepted'],
+  ['postgres', 'poll:recorded'],
   ['postgres', 'settle:between'],
 ];
 
