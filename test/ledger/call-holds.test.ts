@@ -344,6 +344,29 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
     expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], granted: 20, spent: 20 });
   });
 
+  test('what the balance covers is tried again first, and only then asked back from the gateways', async () => {
+    const token = await makeToken(store, { remainQuota: 1_000 });
+    const theirs = await warm(there, token, 10);
+    for (const [refusals, tries, left] of [
+      [1, 2, theirs],
+      [9, 3, 0],
+    ] as const) {
+      let count = 0;
+      const attempt = async () => (count += 1) <= refusals;
+      expect(await here.calls.reclaiming(token.id, 100, attempt, (refused) => refused)).toBe(refusals > 1);
+      expect(count).toBe(tries);
+      expect((await leases(token)).reduce((sum, { remaining }) => sum + remaining, 0)).toBe(left);
+    }
+    let count = 0;
+    await here.calls.reclaiming(
+      token.id,
+      9_999,
+      async () => (count += 1),
+      () => true,
+    );
+    expect(count).toBe(1);
+  });
+
   describe('when their gateway', () => {
     test('is gone, its lease goes back, less what it has settled', async () => {
       const token = await makeToken(store, { remainQuota: 10_000 });
