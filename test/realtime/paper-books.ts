@@ -33,7 +33,7 @@ export class PaperBooks {
     const prices = { quoted: () => (units: number) => units };
     const gateway = { ledger, prices, timers: { monotonic: () => 0 } };
     const caller = { tokenId: 1, userId: 1 };
-    const connection = { gateway, caller, model: findModel(model), requestId: 'r1', startedAt: 0 };
+    const connection = { gateway, key: { caller }, model: findModel(model), requestId: 'r1', startedAt: 0 };
     this.connection = connection as unknown as Connection;
   }
 
