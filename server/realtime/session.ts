@@ -95,7 +95,7 @@ export class RealtimeSession extends SocketSession {
   /** What the contract does not know goes upstream, too, but names no voice that the session could not have. */
   async #extended(event: OtherEvent, data: Buffer): Promise<void> {
     const channels = await this.#channelsFor(event, []);
-    if (channels === undefined || this.over || !this.#allows(event)) return;
+    if (channels === undefined || this.over) return;
     const { channel } = this.relay;
     if (channel === undefined || channels.includes(channel)) return this.#take(event, data);
     const message = `${event.type}: it names a voice that needs a new connection.`;

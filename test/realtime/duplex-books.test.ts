@@ -163,7 +163,11 @@ describe('the books of a task', () => {
     await client.next(({ payload }) => (payload as Frame).usage !== undefined);
     say(id, 'x');
     const { header } = (await named('task-failed')) as { header: Frame };
-    expect(header).toMatchObject({ task_id: id, error_code: 'AccessDenied' });
+    expect(header).toMatchObject({
+      task_id: id,
+      error_code: 'AccessDenied',
+      error_message: "The key's remaining quota does not cover this text.",
+    });
     expect((await client.closed).code).toBe(1008);
     expect(upstream.connections[0]?.received).toHaveLength(2);
     expect(await rows()).toMatchObject([{ state: 'settled', charged: 30 }]);

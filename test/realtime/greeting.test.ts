@@ -57,6 +57,17 @@ test.each([
   expect(client.events).toMatchObject([{ type: 'error', error: { code: 'bad_response' } }]);
 });
 
+test.each([
+  ['Throttling.RateQuota', 'rate_limit_exceeded', 1013],
+  ['InvalidApiKey', 'bad_response', 1011],
+])('a provider that begins with %s has not refused the client: %s', async (code, told, close) => {
+  await open({
+    opened: (connection) => connection.send({ type: 'error', error: { code, message: 'upstream-key' } }),
+  });
+  expect((await client.closed).code).toBe(close);
+  expect(client.events).toMatchObject([{ type: 'error', error: { code: told } }]);
+});
+
 test('a provider that begins with an error has refused the session: its words, then the close', async () => {
   const error = { type: 'invalid_request_error', code: 'invalid_value', message: 'No such model.' };
   await open({ opened: (connection) => connection.send({ type: 'error', error }) });

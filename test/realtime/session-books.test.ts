@@ -220,6 +220,7 @@ describe.each(engines)('the books of a session on %s', (engine) => {
   test('a key without any quota gets no word through', async () => {
     await open(flash, realtimeScript(), 0);
     await configure();
+    send('input_text_buffer.append', { text: '' });
     send('input_text_buffer.append', { text: 'x' });
     expect((await client.closed).code).toBe(1008);
     expect(await row()).toBeUndefined();

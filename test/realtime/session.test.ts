@@ -582,6 +582,13 @@ describe('a provider that fails', () => {
     ['sends no type', (socket: { send(data: unknown): void }) => socket.send('{}')],
     ['sends a binary frame', (socket: { send(data: unknown): void }) => socket.send(Buffer.from([1]))],
     [
+      'sends audio in a binary frame',
+      (socket: { send(data: unknown): void }) =>
+        socket.send(
+          Buffer.from(`{"event_id":"x","type":"response.audio.delta","delta":"${'A'.repeat(2000)}"}`),
+        ),
+    ],
+    [
       'sends more than 4 MiB',
       (socket: { send(data: unknown): void }) => socket.send('x'.repeat(4 * 1024 * 1024 + 1)),
     ],
