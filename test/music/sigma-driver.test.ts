@@ -119,6 +119,8 @@ describe('the state of a task', () => {
     ['a list', enveloped([])],
     ['another refusal', { code: 'no', data: null }],
     ['a code that only has the word', { code: 'my_task_not_found', data: null }],
+    ['another that has', { code: 'my_resource_not_found', data: null }],
+    ['a code that ends with it', { code: 1404, data: null }],
     ['a code that begins with it', { code: '4040', data: null }],
     ['more than is read', enveloped({ status: 'SUCCESS', data: pair, more: 'a'.repeat(5_000_000) })],
   ])('is not known from %s', async (_, body) => {

@@ -88,7 +88,7 @@ interface Part {
 
 function partOf(task: AcceptedTask, upstreamId: string, record: unknown, { channel }: Upstream): Part {
   if (record === undefined) return { state: 'failed', progress: 100, songs: [], error: taskLost };
-  const state = stateOf(textField(record, 'status'), task);
+  const state = stateOf(textField(record, 'status'));
   if (state === 'failed') {
     const reason = { message: textField(record, 'fail_reason') };
     const error = reportedError({ ...task, upstreamId }, channel, reason, failed);
@@ -108,8 +108,8 @@ function partOf(task: AcceptedTask, upstreamId: string, record: unknown, { chann
   return { state, progress, songs };
 }
 
-/** A status that nobody knows changes nothing. */
-function stateOf(status: string | undefined, task: AcceptedTask): Snapshot['state'] {
+/** Of one upstream task; one that nobody knows the status of waits. What has begun as a whole does not go back. */
+function stateOf(status: string | undefined): Snapshot['state'] {
   switch (status) {
     case 'SUCCESS':
       return 'completed';
@@ -117,12 +117,8 @@ function stateOf(status: string | undefined, task: AcceptedTask): Snapshot['stat
       return 'failed';
     case 'IN_PROGRESS':
       return 'in_progress';
-    case 'NOT_START':
-    case 'SUBMITTED':
-    case 'QUEUED':
-      return 'queued';
     default:
-      return task.state === 'in_progress' ? 'in_progress' : 'queued';
+      return 'queued';
   }
 }
 
