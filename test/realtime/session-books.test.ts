@@ -57,8 +57,8 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     client.send({ event_id: `event_${count}`, type, ...fields });
   };
   const ofType = (type: string) => client.next((event) => event.type === type);
-  const configure = async (mode = 'commit') => {
-    send('session.update', { session: { voice: 'Aria', mode } });
+  const configure = async (mode = 'commit', form = {}) => {
+    send('session.update', { session: { voice: 'Aria', mode, ...form } });
     await ofType('session.updated');
   };
   const say = async (text: string) => {
@@ -360,9 +360,9 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     },
   });
   /** What is charged to a client that leaves after a text and what the provider made of it. */
-  const leftAfter = async (text: string, speak: Parameters<typeof speaking>[0], model = flash) => {
+  const leftAfter = async (text: string, speak: Parameters<typeof speaking>[0], model = flash, form = {}) => {
     await open(model, speaking(speak));
-    await configure('server_commit');
+    await configure('server_commit', form);
     send('input_text_buffer.append', { text });
     await client.next((event) => event.event_id === 'end');
     client.socket.terminate();
@@ -373,12 +373,15 @@ describe.each(engines)('the books of a session on %s', (engine) => {
   const seconds = (length: number) => ({ delta: Buffer.alloc(48_000 * length).toString('base64') });
   const done = (status: string, usage?: object) => ({ response: { id: 'r', status, usage } });
 
-  test.each([
+  test.each<[string, number, number, object?]>([
     ['audio that has just begun costs its sentence', 0.01, 16],
     ['audio of a second and a half costs two sentences', 1.5, 33],
     ['audio of a minute costs all the text', 60, 59],
-  ])('%s', async (_name, length, units) => {
-    const charged = await leftAfter(sentences, (emit) => emit('response.audio.delta', seconds(length)));
+    ['and so do as many bytes as three seconds, at twice the rate', 3, 33, { sample_rate: 48_000 }],
+  ])('%s', async (_name, length, units, form = {}) => {
+    const speak = (emit: (type: string, fields: object) => void) =>
+      emit('response.audio.delta', seconds(length));
+    const charged = await leftAfter(sentences, speak, flash, form);
     expect(charged).toBe(units * 2);
   });
 

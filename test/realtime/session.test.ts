@@ -501,8 +501,21 @@ describe('the voice decides the channel', () => {
       const id = send('session.update', { session: { voice: name } });
       expect(await error()).toMatchObject({ code: 'invalid_value', param: 'session.voice', event_id: id });
     }
+    await target.gateway.store.run('saveVoice', {
+      ...voice,
+      voice_id: 'stranded-1',
+      user_id: 1,
+      channel: 'gone',
+    });
     await configure({ voice: 'mine-1' });
     expect([upstream.connections.length, seen(second)]).toEqual([1, ['session.update']]);
+    // That its channel is away is no fault of the client's.
+    send('session.update', { session: { voice: 'stranded-1' } });
+    expect(await error()).toMatchObject({
+      code: 'bad_response',
+      message: 'The channel this voice lives on is not available.',
+    });
+    expect((await client.closed).code).toBe(1011);
   });
 
   test('text that waits cannot move', async () => {
