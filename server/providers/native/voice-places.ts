@@ -101,7 +101,6 @@ export function voicesIn(
     if (path.length === maxDepth) throw invalid(nameOf(path), `is nested deeper than ${maxDepth} levels.`);
     const list = Array.isArray(value);
     for (const [key, inner] of Object.entries(value)) {
-      if (typeof inner === 'number' || typeof inner === 'boolean') continue;
       path.push(key);
       if (list) look(inner, place?.items, named, name);
       else look(inner, place?.keys.get(key), named || namesVoice(key), key);
