@@ -30,6 +30,8 @@ describe('a generic request in the words of eta', () => {
     ['an aspect ratio', { aspect_ratio: '2:3' }, { aspect_ratio: '2:3' }],
     ['a size that is a resolution', { size: '480P' }, { resolution: '480p' }],
     ['a wide size', { size: '1280x720' }, { resolution: '720p', aspect_ratio: '16:9' }],
+    ['blanks around a size', { size: ' 1280 x 720 ' }, { resolution: '720p', aspect_ratio: '16:9' }],
+    ['blanks around a resolution', { resolution: ' 720p ' }, { resolution: '720p' }],
     ['a tall size', { size: '480X854' }, { resolution: '480p', aspect_ratio: '9:16' }],
     ['a square size', { size: '720*720' }, { resolution: '720p', aspect_ratio: '1:1' }],
     ['a size of public clients', { size: '1024x1792' }, { resolution: '1080p', aspect_ratio: '9:16' }, newer],
@@ -126,6 +128,9 @@ describe('a generic request in the words of eta', () => {
     ['an unknown resolution', { resolution: '4k' }, 'resolution', wrong],
     ['an unknown ratio', { aspect_ratio: '21:9' }, 'aspect_ratio', wrong],
     ['an unknown size', { size: 'large' }, 'size', wrong],
+    ['a size with something before it', { size: 'a1280x720' }, 'size', wrong],
+    ['a size with something after it', { size: '1280x720p' }, 'size', wrong],
+    ['a size with something in it', { size: '1280ax720' }, 'size', wrong],
     ['a size of other lines', { size: '640x360' }, 'size', wrong],
     ['a size of another shape', { size: '2160x720' }, 'size', wrong],
     ['a size of nothing', { size: '0x0' }, 'size', wrong],
@@ -181,6 +186,13 @@ describe('a generic request in the words of eta', () => {
       message: expect.stringMatching(new RegExp(`^${field}: .{12}`)),
     });
   });
+});
+
+test('a refusal lists what there is', () => {
+  const refusal = (wish: Wish) => () => etaFromGeneric(older, asked({ prompt, ...wish }));
+  expect(refusal({ resolution: '4k' })).toThrow('resolution: must be one of 480p, 720p, 1080p.');
+  expect(refusal({ aspect_ratio: '21:9' })).toThrow(/^aspect_ratio: must be one of 1:1, /);
+  expect(refusal({ size: '640x360' })).toThrow(/lines and a ratio of 1:1, /);
 });
 
 describe('the driver', () => {
