@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { Failure, ProviderFailure } from '../../server/failure.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { TaskRecord } from '../../server/store/queries/tasks.ts';
 import type { Store } from '../../server/store/store.ts';
 import { asDriverError, refusedBy, type Submission } from '../../server/tasks/driver.ts';
 import { engines } from '../store/engines.ts';
-import { TaskHarness } from './harness.ts';
+import { now, TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
 describe.each(engines)('submitting on %s', (engine) => {
@@ -43,14 +43,39 @@ describe.each(engines)('submitting on %s', (engine) => {
 
   test('a channel that certainly did nothing is followed by the next', async () => {
     rig.driver.onSubmit = async (task, { channel }) => {
-      if (channel.name === 'one') throw driverError('retryable');
-      expect(await rig.stored(task)).toMatchObject({ channel: 'two' });
+      if (channel.name === 'one') {
+        rig.clock.jump(80);
+        throw driverError('retryable');
+      }
+      // When it was asked first counts: from then on it may have been taken.
+      expect(await rig.stored(task)).toMatchObject({ channel: 'two', asked_at: now });
       return rig.driver.make(task);
     };
     const task = await rig.submit({ channels: both() });
     expect(asked()).toEqual(['one', 'two']);
     expect(await rig.stored(task)).toMatchObject({ channel: 'two', upstream_id: 'up-1' });
     await rig.expectBooks({ held: 50 });
+  });
+
+  test('a task that is ended while a channel refuses it is offered to no other', async () => {
+    rig.driver.onSubmit = async ({ id }) => {
+      expect(await rig.tasks.cancel(rig.name({ id }))).toMatchObject({ canceled: true });
+      throw driverError('retryable');
+    };
+    expect(await rig.submit({ channels: both() })).toMatchObject({ error: { code: 'task_canceled' } });
+    expect(asked()).toEqual(['one']);
+    await rig.expectBooks({});
+  });
+
+  test('a task that costs nothing, or whose key has no limit, waits for no lease', async () => {
+    const fromLease = vi.fn(async () => undefined);
+    const tasks = rig.engine({ quota: { fromLease, reclaiming: (_key, _amount, attempt) => attempt() } });
+    const { caller } = rig.order();
+    await tasks.submit(rig.order({ expectedUnits: 0 }));
+    await tasks.submit(rig.order({ caller: { ...caller, unlimited: true } }));
+    expect(fromLease).not.toHaveBeenCalled();
+    await tasks.submit(rig.order());
+    expect(fromLease).toHaveBeenCalledOnce();
   });
 
   test('no more than three channels are asked for one task', async () => {
@@ -308,6 +333,22 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect(await repeated).toEqual({ task: (await first).task, replayed: true });
       expect(asked()).toHaveLength(1);
       await rig.expectBooks({ held: 50 });
+    });
+
+    test('a repeat waits no longer for another process than a submission may take', async () => {
+      const lost = await begin('store');
+      const patient = rig.engine({ timing: { repeatLookMs: 45_000 } });
+      let told = false;
+      const repeated = patient.submit(rig.order({ idempotencyKey: 'k' })).finally(() => {
+        told = true;
+      });
+      await rig.settled();
+      await rig.advance(134_999);
+      expect(told).toBe(false);
+      await rig.advance(1);
+      expect(told).toBe(true);
+      expect(await repeated).toMatchObject({ task: { id: lost, upstreamId: null }, replayed: true });
+      expect(asked()).toEqual([]);
     });
 
     test('a repeat is made itself when another process is refused', async () => {
