@@ -23,6 +23,19 @@ export const keptPlan = '/* kept */';
  */
 export const kept: RawBuilder<unknown> = sql.raw(keptPlan);
 
+/** In a statement that is not waited for. */
+export const unwaitedMark = '/* unwaited */';
+
+/**
+ * In a statement of which a command wants nothing but that it has not failed, and so has no `returning`: on PostgreSQL the next one or the
+ * commit is sent right behind it, and tells its failure. Its values are plain, so it fails nowhere but on the server, which commits
+ * nothing after that.
+ *
+ * @example
+ * sql`update tokens set name = ${name} where id = ${id} ${unwaited} ${kept}`
+ */
+export const unwaited: RawBuilder<unknown> = sql.raw(unwaitedMark);
+
 /**
  * A statement whose text is made once, for the hot commands: building and compiling a query costs more
  * than running it. Values are named by their parameter; what is text already stands there as it is.

@@ -89,7 +89,8 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     const commits = new Commits();
     const planned = commits.next();
     await onServer(async (client) => {
-      await client.query(`set search_path to ${testStore.options.schema}; begin; ${planned.note}`);
+      await client.query(`set search_path to ${testStore.options.schema}; begin`);
+      await client.query(planned.note.sql, [...planned.note.parameters]);
       const answer = commits.wasMade(store.read, planned);
       const waits =
         "select 1 from pg_stat_activity where query like '%insert into commits%' and wait_event_type = 'Lock'";

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dayOf, onDays } from '../log-days.ts';
 import { lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { kept } from '../statement.ts';
+import { kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
 import { type LogEntry, writeEntries } from './log-entries.ts';
 
@@ -153,5 +153,7 @@ async function adjustTokens(
   await sql`
     update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
       leased_quota = tokens.leased_quota + s.leased
-    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id ${kept}`.execute(trx);
+    from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id ${unwaited} ${kept}`.execute(
+    trx,
+  );
 }

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { unpostedOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres, kept } from '../statement.ts';
+import { isPostgres, kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
 import { returnLeftover } from './tokens.ts';
 
@@ -54,7 +54,7 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
         unposted: 0,
       }))
       .where('id', '=', id)
-      .modifyEnd(kept)
+      .modifyEnd(sql`${unwaited} ${kept}`)
       .execute();
   else {
     const { gateway } = wish;
@@ -62,10 +62,11 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
     await trx
       .insertInto('quota_leases')
       .values({ id, token_id: tokenId, gateway, ...figures })
-      .modifyEnd(kept)
+      .modifyEnd(sql`${unwaited} ${kept}`)
       .execute();
   }
-  await move(trx, tokenId, { remain: -amount, leased: amount - (lease?.unposted ?? 0) });
+  const leased = amount - (lease?.unposted ?? 0);
+  await move(trx, tokenId, { remain: -amount, leased }).modifyEnd(sql`${unwaited} ${kept}`).execute();
   return { outcome: 'granted', amount };
 };
 
@@ -209,7 +210,10 @@ async function giveBack(
   { back, unposted }: Rest,
   now: number,
 ): Promise<void> {
-  const token = await move(trx, tokenId, { remain: back, leased: -back - unposted });
+  const token = await move(trx, tokenId, { remain: back, leased: -back - unposted })
+    .returning(['deleted_at', 'funder_id'])
+    .modifyEnd(kept)
+    .executeTakeFirst();
   if (token !== undefined && token.deleted_at !== null && token.funder_id !== null)
     await returnLeftover(trx, tokenId, now);
 }
@@ -225,10 +229,7 @@ function move(
       remain_quota: row('remain_quota', '+', remain),
       leased_quota: row('leased_quota', '+', leased),
     }))
-    .where('id', '=', tokenId)
-    .returning(['deleted_at', 'funder_id'])
-    .modifyEnd(kept)
-    .executeTakeFirst();
+    .where('id', '=', tokenId);
 }
 
 /** The update that changes nothing locks the row, so that it stays what it says. */

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
-import { isPostgres, kept } from '../statement.ts';
+import { isPostgres, kept, unwaited } from '../statement.ts';
 
 /** What the caller knows about a finished request; who, which model and how much come from what was held for it. */
 export interface LogEntry {
@@ -80,7 +80,7 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   await sql`
     insert into request_log (${columnList}, token_name${day})
-    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e ${kept}`.execute(
+    select ${columnList}, ${tokenName}${ofEntry} from ${rowsOf(trx, columns, rows)} as e ${unwaited} ${kept}`.execute(
     trx,
   );
 }

@@ -1,13 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { type Kysely, sql } from 'kysely';
+import { CompiledQuery, type Kysely, sql } from 'kysely';
 import type { Database } from '../schema.ts';
+import { keptPlan } from '../statement.ts';
+
+const note = `
+  insert into commits (store, slot, number) values ($1, $2, $3)
+  on conflict (store, slot) do update set number = excluded.number, made_at = now() ${keptPlan}`;
 
 /** A commit that can be asked for when nobody has acknowledged it. */
 export interface Commit {
   readonly slot: number;
   readonly number: number;
   /** The statement that its transaction begins with. */
-  readonly note: string;
+  readonly note: CompiledQuery;
 }
 
 /**
@@ -27,9 +32,7 @@ export class Commits {
     this.#number += 1;
     const slot = this.#free.pop() ?? this.#slots;
     this.#slots = Math.max(this.#slots, slot + 1);
-    const note = `insert into commits (store, slot, number) values ('${this.#store}', ${slot}, ${this.#number})
-      on conflict (store, slot) do update set number = excluded.number, made_at = now()`;
-    return { slot, number: this.#number, note };
+    return { slot, number: this.#number, note: CompiledQuery.raw(note, [this.#store, slot, this.#number]) };
   }
 
   /** To call when it is certain that the transaction is over. */

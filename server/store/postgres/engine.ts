@@ -65,6 +65,8 @@ export async function openPostgresStore(
     connectionString: databaseUrl,
     ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
     keepAlive: true,
+    // What is not waited for goes out at once.
+    pipeline: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: postgres.connectTimeoutMs,
     types: numbersAsNumbers,

@@ -1,6 +1,7 @@
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { type Availability, StoreUnavailable } from '../availability.ts';
+import { unwaitedMark } from '../statement.ts';
 import { failureKind } from './failures.ts';
 import { PreparedStatements } from './prepared.ts';
 import { watchPool } from './watch-pool.ts';
@@ -71,6 +72,9 @@ export class SessionPool implements PostgresPool {
   }
 }
 
+/** For a statement of which nobody reads more. */
+const unread: PostgresQueryResult<unknown> = { command: 'UPDATE', rowCount: 0, rows: [] };
+
 /** One use of a connection. */
 class Session {
   readonly #connect: () => Promise<pg.PoolClient>;
@@ -78,6 +82,8 @@ class Session {
   readonly #prepared: PreparedStatements;
   #repeats: number;
   #client: pg.PoolClient | undefined;
+  /** What the next query is told the failure of. */
+  readonly #unwaited: Promise<unknown>[] = [];
 
   constructor(
     connect: () => Promise<pg.PoolClient>,
@@ -99,13 +105,22 @@ class Session {
     const client = this.#client;
     // A transaction does not go on over another connection.
     if (client === undefined) throw new ConnectionLost(new Error('the connection was given up'));
-    const name = this.#prepared.nameOf(text);
+    const sent = this.#send(client, text, values);
+    if (text.includes(unwaitedMark)) {
+      sent.catch(() => {});
+      this.#unwaited.push(sent);
+      return unread;
+    }
     try {
-      const result = await client.query(name === undefined ? { text, values } : { name, text, values });
+      const outcomes = await Promise.allSettled([...this.#unwaited.splice(0), sent]);
+      // The first failure is the reason of those behind it, which may be heard of sooner.
+      const failure = outcomes.find(({ status }) => status === 'rejected');
+      if (failure?.status === 'rejected') throw failure.reason;
+      const result = await sent;
       // Statements in one text have a result each, and the last one counts.
       return [result].flat().at(-1) as PostgresQueryResult<unknown>;
     } catch (error) {
-      if (name !== undefined && this.#prepared.failed(name, error)) throw new Conflict(error);
+      if (error instanceof Conflict) throw error;
       const kind = failureKind(error, this.#broken.has(client));
       // Where the error is not the server's, pg does not always leave the connection in order.
       if (kind === 'lost' || !(error instanceof pg.DatabaseError)) this.#drop();
@@ -117,6 +132,14 @@ class Session {
     }
     await this.open();
     return this.query(text, values);
+  }
+
+  async #send(client: pg.PoolClient, text: string, values: unknown[]): Promise<pg.QueryResult> {
+    const name = this.#prepared.nameOf(text);
+    if (name === undefined) return client.query({ text, values });
+    return client.query({ name, text, values }).catch((error: unknown) => {
+      throw this.#prepared.failed(name, error) ? new Conflict(error) : error;
+    });
   }
 
   release(): void {

@@ -1,6 +1,7 @@
 import { CompiledQuery, type Kysely } from 'kysely';
 import { StoreUnavailable, untilTaken } from '../availability.ts';
 import type { Database } from '../schema.ts';
+import { unwaitedMark } from '../statement.ts';
 import type { Commit, Commits } from './commits.ts';
 import { Conflict, ConnectionLost } from './session-pool.ts';
 
@@ -9,7 +10,8 @@ const attempts = 3;
 
 const beginning = 'begin isolation level read committed';
 const begin = CompiledQuery.raw(beginning);
-const noted = (planned: Commit) => CompiledQuery.raw(`${beginning}; ${planned.note}`);
+/** Goes with the note. One that is noted although nothing has begun is of a commit that nobody asks for. */
+const beginNoted = CompiledQuery.raw(`${beginning} ${unwaitedMark}`);
 const commit = CompiledQuery.raw('commit');
 const rollback = CompiledQuery.raw('rollback');
 
@@ -60,7 +62,8 @@ async function once<T>(
 ): Promise<T> {
   const planned = commits?.next();
   try {
-    await connection.executeQuery(planned === undefined ? begin : noted(planned));
+    await connection.executeQuery(planned === undefined ? begin : beginNoted);
+    if (planned !== undefined) await connection.executeQuery(planned.note);
     const result = await work(connection);
     const ended = await connection.executeQuery<{ command: string }>(commit).catch((error: unknown) => {
       throw error instanceof ConnectionLost ? new OutcomeUnknown(planned, result) : error;
