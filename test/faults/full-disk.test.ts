@@ -45,7 +45,7 @@ const spoken = {
 };
 const quota = 100_000;
 
-describe.each([...disks])('a gateway whose disk is full on %s', (engine, disk) => {
+describe.each([...disks])('a gateway whose disk is full, with its books in %s', (engine, disk) => {
   let cluster: Cluster | undefined;
   let upstream: RecordingUpstream;
   let target: TestGateway;
