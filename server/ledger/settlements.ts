@@ -88,14 +88,15 @@ export class Settlements {
       }
       // One of them is at fault, and takes no other along.
       for (const one of batch) await this.#write([one]);
+    } finally {
+      // Nothing of it waits any more, whatever became of it.
+      this.#refusal = undefined;
     }
   }
 
   async #try(batch: readonly Waiting[], calls: readonly BookedCall[]) {
     try {
-      const booked = await this.#store.run('bookCalls', { calls });
-      this.#refusal = undefined;
-      return booked;
+      return await this.#store.run('bookCalls', { calls });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#refusal = error;

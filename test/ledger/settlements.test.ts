@@ -158,6 +158,15 @@ test('while the store is away all wait, but who is hasty is told what it asked f
   expect(settlements.refusal).toBeUndefined();
 });
 
+test('one that is found at fault when the store is back keeps nothing from being held', async () => {
+  answer = () => {
+    if (batches.length === 1) throw new StoreUnavailable(new Error('away'));
+    throw new TypeError('at fault');
+  };
+  await expect(settlements.book(call('a')).written).rejects.toThrow('at fault');
+  expect([batches, settlements.refusal]).toEqual([[['a'], ['a']], undefined]);
+});
+
 test('when nobody shall wait any more, each is told that the store is away', async () => {
   answer = () => {
     throw new StoreUnavailable(new Error('away'));
