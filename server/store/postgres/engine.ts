@@ -65,9 +65,9 @@ export async function openPostgresStore(
     connectionString: databaseUrl,
     ...(schema === undefined ? {} : { options: `-c search_path=${schema}` }),
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
     // What is not waited for goes out at once.
     pipeline: true,
-    keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: postgres.connectTimeoutMs,
     types: numbersAsNumbers,
   };
@@ -122,12 +122,14 @@ export async function openPostgresStore(
     }),
   );
   const probeLimits = { connectionTimeoutMillis: probeLimit, query_timeout: probeLimit };
-  const probeDb = kyselyOver(connect('probe', { ...probeLimits, max: 1 }));
+  const probing = connect('probe', { ...probeLimits, max: 1 });
+  const probeDb = kyselyOver(probing, true);
+  const growthDb = kyselyOver(probing);
   const probe = new Probe(async (doubted) => {
     const { rows } = await sql<{ standby: boolean }>`select pg_is_in_recovery() as standby`.execute(probeDb);
     if (rows[0]?.standby !== false) throw new Error('the database is a standby, which cannot be written');
     // With a full disk it answers questions, and writes what there is room for in its files.
-    if (doubted) await growAndUndo(probeDb);
+    if (doubted) await growAndUndo(growthDb);
   });
 
   doubt = () => probe.doubt();
