@@ -33,14 +33,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #failed: (error: unknown) => void;
   #sender: Dispatcher.DispatchController | undefined;
   #body: AnswerBody | undefined;
-
-  constructor(signal: AbortSignal, answered: (answer: HttpAnswer) => void, failed: (error: unknown) => void) {
-    this.#signal = signal;
-    this.#answered = answered;
-    this.#failed = failed;
-    signal.addEventListener('abort', this.#aborted);
-  }
-
+  /** The signal is aborted. */
   readonly #aborted = (): void => {
     const { reason } = this.#signal;
     this.#over();
@@ -48,6 +41,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#body?.fail(reason);
     this.#sender?.abort(reason);
   };
+
+  constructor(signal: AbortSignal, answered: (answer: HttpAnswer) => void, failed: (error: unknown) => void) {
+    this.#signal = signal;
+    this.#answered = answered;
+    this.#failed = failed;
+    signal.addEventListener('abort', this.#aborted);
+  }
 
   onRequestStart(sender: Dispatcher.DispatchController): void {
     this.#sender = sender;

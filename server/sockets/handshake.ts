@@ -1,7 +1,6 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { OperationId } from '../../generated/operations.ts';
-import type { Caller } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
 import { Failure, notServed } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
@@ -9,7 +8,7 @@ import { failureBody } from '../http/render-failure.ts';
 import { findRoute, type Operation, requireOneHost } from '../http/routes.ts';
 import { requirePlain } from '../http/value-problem.ts';
 import { findModel, requireProtocol } from '../models/catalogue.ts';
-import type { Connection, SocketKey } from './connection.ts';
+import type { Connection } from './connection.ts';
 
 export type SocketProtocol = 'realtime' | 'inference';
 
@@ -48,22 +47,20 @@ export async function admit(gateway: Gateway, request: IncomingMessage): Promise
   const { keys } = gateway;
   const address = gateway.addressOf(request);
   const check = () => keys.recall(secret, address) ?? keys.check(secret, address);
-  let caller: Caller = await check();
+  const caller = await check();
   await gateway.rateLimit.take(caller);
   const model = findModel(readModel(request.url ?? ''));
   gateway.access.require(caller, model);
   requireProtocol(model, protocol);
   const channels = gateway.channels.serving('native', model.id, caller.group);
   if (channels.length === 0) throw notServed(model.id);
-  const key: SocketKey = {
-    get caller() {
-      return caller;
+  const key = {
+    caller,
+    async recheck(): Promise<void> {
+      key.caller = await check();
+      gateway.access.require(key.caller, model);
     },
-    recheck: async () => {
-      caller = await check();
-      gateway.access.require(caller, model);
-    },
-    watch: (changed) => gateway.keyWatch.watch(secret, changed),
+    watch: (changed: () => Promise<void>) => gateway.keyWatch.watch(secret, changed),
   };
   return { protocol, key, model, channels };
 }

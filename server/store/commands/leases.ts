@@ -5,6 +5,8 @@ import { isPostgres, kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
 import { returnLeftover } from './tokens.ts';
 
+const keptUnwaited = sql`${unwaited} ${kept}`;
+
 // Whoever locks a lease and its key locks the lease first, so that no two wait for each other in a circle.
 
 /** A lease takes at most one part in so many of what its key has left. */
@@ -54,7 +56,7 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
         unposted: 0,
       }))
       .where('id', '=', id)
-      .modifyEnd(sql`${unwaited} ${kept}`)
+      .modifyEnd(keptUnwaited)
       .execute();
   else {
     const { gateway } = wish;
@@ -62,11 +64,11 @@ export const grantLease: Command<LeaseWish, LeaseGrant> = async (trx, wish) => {
     await trx
       .insertInto('quota_leases')
       .values({ id, token_id: tokenId, gateway, ...figures })
-      .modifyEnd(sql`${unwaited} ${kept}`)
+      .modifyEnd(keptUnwaited)
       .execute();
   }
   const leased = amount - (lease?.unposted ?? 0);
-  await move(trx, tokenId, { remain: -amount, leased }).modifyEnd(sql`${unwaited} ${kept}`).execute();
+  await move(trx, tokenId, { remain: -amount, leased }).modifyEnd(keptUnwaited).execute();
   return { outcome: 'granted', amount };
 };
 
