@@ -1,17 +1,19 @@
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type MutationReport, summarize } from './mutation-summary.ts';
+import { seeded } from './seeded.ts';
 
 /**
  * `npm run mutate -- server/ledger [server/tasks/poller.ts:20-60] [--tests 'test/ledger/*.test.ts'] [--least 90]`: changes the
- * code in a copy, bit by bit, and prints where no test minds, by file and line. One room may take the better part of an
- * hour. With SQLite only, so that a change is judged by the quickest tests; `--postgres` is for code that several gateways
- * on one PostgreSQL run, such as shared limits.
+ * code in a copy, bit by bit, and prints where no test minds, by file and line. A whole room may take hours; `--sample 20`
+ * tries so many stretches of ten lines of it, drawn by chance, the same ones for the same `--seed`. With SQLite only, so that
+ * a change is judged by the quickest tests; `--postgres` is for code that several gateways on one PostgreSQL run, such as
+ * shared limits.
  */
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -52,6 +54,31 @@ function targetOf(named: string): string {
   if (!statSync(join(root, path)).isDirectory()) return named;
   if (lines !== undefined) throw new Unusable(`${named}: a room has no lines.`);
   return `${path.replace(/\/$/, '')}/**/*.ts`;
+}
+
+/** Lines of a stretch of a sample. */
+const stretch = 10;
+
+/** So many stretches of the targets' files, each as likely as any other; all of them where there are fewer. */
+function drawn(targets: readonly string[], sample: number, seed: number): string[] {
+  if (targets.some((target) => target.includes(':')))
+    throw new Unusable('--sample: is drawn from rooms and whole files.');
+  const all = targets
+    .flatMap((target) => globSync(target, { cwd: root }))
+    .sort()
+    .flatMap((file) => {
+      const lines = readFileSync(join(root, file), 'utf8').split('\n').length;
+      return Array.from({ length: Math.ceil(lines / stretch) }, (_, index) => {
+        const from = index * stretch + 1;
+        return `${file}:${from}-${Math.min(from + stretch - 1, lines)}`;
+      });
+    });
+  const random = seeded(seed);
+  return all
+    .map((place) => ({ place, rank: random() }))
+    .sort((left, right) => left.rank - right.rank)
+    .slice(0, sample)
+    .map(({ place }) => place);
 }
 
 function roomsOf(targets: readonly string[]): string[] {
@@ -122,12 +149,19 @@ try {
       tests: { type: 'string', multiple: true },
       least: { type: 'string', default: '0' },
       postgres: { type: 'boolean', default: false },
+      sample: { type: 'string' },
+      seed: { type: 'string', default: '1' },
     },
   });
   if (positionals.length === 0) throw new Unusable('name a room or a file, such as server/ledger.');
   const least = Number(values.least);
   if (!(least >= 0 && least <= 100)) throw new Unusable('--least: must be a percentage, 0 to 100.');
-  const targets = positionals.map(targetOf);
+  const named = positionals.map(targetOf);
+  const [sample, seed] = [Number(values.sample ?? '1'), Number(values.seed)];
+  if (!(Number.isSafeInteger(sample) && sample > 0))
+    throw new Unusable('--sample: must be a number of stretches.');
+  if (!Number.isSafeInteger(seed)) throw new Unusable('--seed: must be a whole number.');
+  const targets = values.sample === undefined ? named : drawn(named, sample, seed);
   const tests = values.tests ?? testsFor(targets);
   if (globSync(tests, { cwd: root }).length === 0)
     throw new Unusable(`--tests: there is no test file ${tests.join(', ')}.`);
