@@ -16,6 +16,12 @@ export function numberField(value: unknown, name: string): number | undefined {
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 }
 
+/** A property that is a number, also with a percent sign behind it; 0 where it is none. */
+export function percentField(value: unknown, name: string): number {
+  const told = textField(value, name)?.replace(/%$/, '') ?? field(value, name);
+  return numberField({ told }, 'told') ?? 0;
+}
+
 /** A property that is true or false. */
 export function flagField(value: unknown, name: string): boolean | undefined {
   const found = field(value, name);

@@ -210,8 +210,12 @@ describe('a poll', () => {
       { state: 'in_progress', progress: 100, result: bare },
     ],
     [
-      { status: 'IN_PROGRESS', progress: '46' },
-      { state: 'in_progress', progress: 0, result: bare },
+      { status: 'IN_PROGRESS', progress: '46.5%' },
+      { state: 'in_progress', progress: 46.5, result: bare },
+    ],
+    [
+      { status: 'IN_PROGRESS', progress: 46 },
+      { state: 'in_progress', progress: 46, result: bare },
     ],
     [
       { status: 'IN_PROGRESS', progress: 'a 46%' },

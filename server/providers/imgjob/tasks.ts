@@ -8,7 +8,7 @@ import {
   type Upstream,
 } from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
-import { field, idField, numberField, objectField, textField } from '../json.ts';
+import { field, idField, numberField, objectField, percentField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
 import { reportedError } from '../public-ids.ts';
 import { providerFailure, throttled } from '../rejection.ts';
@@ -129,7 +129,7 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
     case 'MODAL':
       return { state: 'queued', result };
     case 'IN_PROGRESS':
-      return { state: 'in_progress', progress: percentOf(answer), result };
+      return { state: 'in_progress', progress: percentField(answer, 'progress'), result };
     case 'SUCCESS':
       if (job.image_url === undefined && job.video_url === undefined)
         return { state: 'failed', error: failed, result };
@@ -143,8 +143,4 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
     default:
       return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
   }
-}
-
-function percentOf(answer: unknown): number {
-  return Number(/^(\d{1,3})%$/.exec(textField(answer, 'progress') ?? '')?.[1] ?? 0);
 }

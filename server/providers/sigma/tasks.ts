@@ -1,7 +1,7 @@
 import type { TaskError } from '../../failure.ts';
 import type { AcceptedTask, Snapshot, TaskDriver, Upstream } from '../../tasks/driver.ts';
 import { askForTask, badAnswer, pollForTask, taskLost } from '../ask-for-task.ts';
-import { field, idField, numberField, objectField, textField } from '../json.ts';
+import { field, idField, objectField, percentField, textField } from '../json.ts';
 import { ProviderWords } from '../provider-words.ts';
 import { publicIdsIn, reportedError } from '../public-ids.ts';
 import { failureCode, isUnknown, refuseFailure } from './envelope.ts';
@@ -97,7 +97,7 @@ function partOf(task: AcceptedTask, upstreamId: string, record: unknown, { chann
   const { action, mv = 'chirp-hawk' }: MusicFacts = task.facts;
   const data = field(record, 'data');
   const ended = state === 'completed';
-  const progress = ended ? 100 : progressOf(record);
+  const progress = ended ? 100 : percentField(record, 'progress');
   if (action === 'LYRICS') {
     const lyrics = ended ? readLyrics(data, task.id) : undefined;
     return { state, progress, songs: [], ...(lyrics !== undefined && { lyrics }) };
@@ -120,11 +120,6 @@ function stateOf(status: string | undefined): Snapshot['state'] {
     default:
       return 'queued';
   }
-}
-
-function progressOf(record: unknown): number {
-  const told = textField(record, 'progress')?.replace(/%$/, '') ?? field(record, 'progress');
-  return numberField({ told }, 'told') ?? 0;
 }
 
 /** What the upstream tasks have come to together: the whole ends with the last of them. */
