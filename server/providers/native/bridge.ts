@@ -44,7 +44,7 @@ export class BridgedSpeech {
     this.#text = new SpokenText(unit, { ssml: ssml === true, pace });
   }
 
-  /** The last cumulative figure that the provider reported. */
+  /** The largest figure that the provider reported, from the start of the task. */
   get usage(): Usage | undefined {
     return this.#usage;
   }
@@ -120,7 +120,7 @@ export class BridgedSpeech {
   }
 
   #report(usage: Usage | undefined): void {
-    if (usage === undefined) return;
+    if (usage === undefined || usage.units < (this.#usage?.units ?? 0)) return;
     this.#usage = usage;
     this.#text.report(usage);
   }
