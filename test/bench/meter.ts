@@ -1,4 +1,4 @@
-import cluster from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Preloaded into every measured process: answers what it used so far, and how long its event loop stood still. */
@@ -36,8 +36,38 @@ function watch(): void {
   }, resolution).unref();
 }
 
-// A worker has a channel of its own, which is not the benchmark's.
-if (cluster.isPrimary) {
+/** After a full collection, where the process was started with --expose-gc. */
+function resident(): { residentBytes: number } {
+  globalThis.gc?.();
+  return { residentBytes: process.memoryUsage.rss() };
+}
+
+/** What a worker of this process holds; nothing when it ends meanwhile. */
+function residentOf(worker: Worker): Promise<number> {
+  return new Promise((resolve) => {
+    const heard = (answer: unknown) => {
+      if (typeof answer !== 'object' || answer === null || !('residentBytes' in answer)) return;
+      worker.off('message', heard);
+      resolve(Number(answer.residentBytes));
+    };
+    worker.on('message', heard).once('exit', () => resolve(0));
+    worker.send('memory' satisfies Question);
+  });
+}
+
+/** What this process and its workers hold. */
+async function withWorkers(): Promise<{ residentBytes: number }> {
+  const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+  const theirs = await Promise.all(workers.map(residentOf));
+  return { residentBytes: theirs.reduce((sum, one) => sum + one, resident().residentBytes) };
+}
+
+// A worker's channel is its primary's, which asks it for the benchmark.
+if (cluster.isWorker) {
+  process.on('message', (question) => {
+    if (question === 'memory') process.send?.(resident());
+  });
+} else {
   process.on('message', (question: Question) => {
     if (question === 'cpu') {
       const { user, system } = process.cpuUsage();
@@ -47,9 +77,7 @@ if (cluster.isPrimary) {
       return;
     }
     if (question === 'memory') {
-      // There only where the process was started with --expose-gc.
-      globalThis.gc?.();
-      process.send?.({ residentBytes: process.memoryUsage.rss() });
+      void withWorkers().then((all) => process.send?.(all));
       return;
     }
     if (!watching) watch();

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { CpuUsed, LongestTurn, Question } from './meter.ts';
@@ -128,6 +129,13 @@ export class ServerProcess {
     return this.#child.pid;
   }
 
+  /** The processes that it has started, on Linux. */
+  async workers(): Promise<number[]> {
+    const { pid } = this;
+    const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return children.split(' ').filter(Boolean).map(Number);
+  }
+
   /** CPU time of the process so far, all threads, user and system, in microseconds. */
   async cpuMicroseconds(): Promise<number> {
     return (await this.cpuUsed()).cpuMicroseconds;
@@ -138,6 +146,7 @@ export class ServerProcess {
     return this.#ask('cpu');
   }
 
+  /** Of all its processes, each after a full collection where it was started with --expose-gc. */
   async residentBytes(): Promise<number> {
     const { residentBytes } = await this.#ask<{ residentBytes: number }>('memory');
     return residentBytes;

@@ -55,11 +55,11 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
     let bodyBytes = 0;
     const round = async (gateway: (typeof gateways)[number], seconds: number) => {
       const { server } = gateway.running;
-      const before = used(server).cpuMicroseconds;
+      const before = (await used(server)).cpuMicroseconds;
       const { port } = server;
       const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
       gateway.answers += result.answers;
-      return { ...result, cpu: (used(server).cpuMicroseconds - before) / result.answers };
+      return { ...result, cpu: ((await used(server)).cpuMicroseconds - before) / result.answers };
     };
     for (const workers of counts) {
       const schema = `bench_${randomUUID().replaceAll('-', '')}`;
@@ -83,7 +83,9 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
     for (let index = 0; index < options.rounds; index += 1)
       for (const [place, gateway] of gateways.entries())
         measured[place]?.push(await round(gateway, options.seconds));
-    const residents = gateways.map(({ running }) => used(running.server).residentMb);
+    const residents = await Promise.all(
+      gateways.map(async ({ running }) => (await used(running.server)).residentMb),
+    );
     for (const { running, answers } of gateways)
       await running.stop({ answers, charged: answers * characters });
     await Promise.all([upstream.stop(), load.stop()]);
@@ -113,8 +115,8 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
 }
 
 /** What a gateway's processes have used so far, as Linux tells it. */
-function used({ pid }: ServerProcess): { cpuMicroseconds: number; residentMb: number } {
-  const all = [pid, ...childrenOf(pid)];
+async function used(server: ServerProcess): Promise<{ cpuMicroseconds: number; residentMb: number }> {
+  const all = [server.pid, ...(await server.workers())];
   let cpuMicroseconds = 0;
   let residentMb = 0;
   for (const one of all) {
@@ -128,10 +130,6 @@ function used({ pid }: ServerProcess): { cpuMicroseconds: number; residentMb: nu
     residentMb += Number(kilobytes) / 1_000;
   }
   return { cpuMicroseconds, residentMb };
-}
-
-function childrenOf(pid: number | undefined): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 }
 
 export function workersMarkdown(results: readonly WorkersResult[]): string {

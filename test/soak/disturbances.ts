@@ -14,6 +14,8 @@ export interface DisturbancesParts {
   config: string;
   /** The database that they share; undefined: SQLite. */
   database: string | undefined;
+  /** Whether each of them is several processes. */
+  several: boolean;
 }
 
 /** A key that was deleted may be taken for so long, in milliseconds: a second, and what a busy machine adds. */
@@ -29,13 +31,15 @@ export class Disturbances {
 
   /** Something every few seconds, for so many milliseconds; with `kills`, gateways are killed and started again too. */
   async go(ms: number, kills: boolean): Promise<void> {
-    const { random, database } = this.#parts;
+    const { random, database, several } = this.#parts;
     const until = performance.now() + ms;
     const kill = kills ? [() => this.#kill()] : [];
+    const killWorker = kills && several ? [() => this.#killWorker()] : [];
     const all = [
       ...kill,
       ...(database === undefined ? [] : [() => this.#cutOff(database)]),
       () => this.#reload(),
+      ...killWorker,
       ...kill,
       () => this.#revoke(),
     ];
@@ -50,6 +54,11 @@ export class Disturbances {
   async #kill(): Promise<void> {
     const { nodes, random } = this.#parts;
     await nodes[Math.floor(random() * nodes.length)]?.killAndStart();
+  }
+
+  async #killWorker(): Promise<void> {
+    const { nodes, random } = this.#parts;
+    await nodes[Math.floor(random() * nodes.length)]?.killWorker(random());
   }
 
   /** Every connection that gateways have to the database breaks. */

@@ -12,6 +12,7 @@ warm-up.
   --seed S          a whole number: the same order of requests and kills; default: another one each time
   --database URL    PostgreSQL, in a schema that is dropped at the end; default: SQLite, with one gateway
   --nodes N         gateways on PostgreSQL, any of which may be killed, 1 to 8, default 2
+  --workers N       processes of each gateway on PostgreSQL, any of which may be killed as well, 1 to 8, default 1
   --customers N     at once, 1 to 64, default 10
   --rate N          requests a second, of all customers together, 1 to 10000; default: as fast as they are answered
   --json            print the report as JSON`;
@@ -23,6 +24,7 @@ function read() {
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       database: { type: 'string' },
       nodes: { type: 'string' },
+      workers: { type: 'string', default: '1' },
       customers: { type: 'string', default: '10' },
       rate: { type: 'string' },
       json: { type: 'boolean', default: false },
@@ -30,7 +32,7 @@ function read() {
     },
   });
   if (values.help) return undefined;
-  const { minutes, seed, customers, database } = values;
+  const { minutes, seed, customers, database, workers } = values;
   if (minutes === undefined) throw new Error('--minutes is missing: say how long, from 0.2 to 1440.');
   if (!(Number(minutes) >= 0.2 && Number(minutes) <= 1_440))
     throw new Error(`--minutes must be from 0.2 to 1440, not ${minutes}.`);
@@ -40,12 +42,14 @@ function read() {
     throw new Error('--database must be a postgres:// address.');
   const wanted = values.nodes ?? (database === undefined ? '1' : '2');
   if (database === undefined && wanted !== '1') throw new Error('--nodes: several share a --database.');
+  if (database === undefined && workers !== '1') throw new Error('--workers: several share a --database.');
   return {
     json: values.json,
     soak: {
       seconds: Number(minutes) * 60,
       seed: Number(seed),
       nodes: whole('nodes', wanted, 8),
+      workers: whole('workers', workers, 8),
       customers: whole('customers', customers, 64),
       rate: values.rate === undefined ? undefined : whole('rate', values.rate, 10_000),
       database,

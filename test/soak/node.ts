@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import manifest from '../../package.json' with { type: 'json' };
 import { here, ServerProcess } from '../bench/processes.ts';
 import type { GatewayOptions } from '../faults/gateway-process.ts';
-import { countOf, type OpenFiles, openFilesOf } from './open-files.ts';
+import { countOf, type OpenFiles, openFilesOf, together } from './open-files.ts';
 
 const startOptions = manifest.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
@@ -14,11 +14,17 @@ export interface Footprint {
   outside: number;
 }
 
+export interface NodeParts {
+  options: GatewayOptions;
+  core: 'measured' | 'others';
+  /** Processes that share its work. */
+  workers: number;
+  onCrash: (what: string) => void;
+}
+
 /** A gateway that is started as an operator would, killed, and started again on the same data. */
 export class Node {
-  readonly #options: GatewayOptions;
-  readonly #core: 'measured' | 'others';
-  readonly #onCrash: (what: string) => void;
+  readonly #parts: NodeParts;
   /** How its connections to PostgreSQL are called. */
   readonly session = `soak_${randomUUID()}`;
   #server: ServerProcess | undefined;
@@ -26,10 +32,8 @@ export class Node {
   life = 0;
   kills = 0;
 
-  constructor(options: GatewayOptions, core: 'measured' | 'others', onCrash: (what: string) => void) {
-    this.#options = options;
-    this.#core = core;
-    this.#onCrash = onCrash;
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
   }
 
   /** Its address; undefined: it is not there at the moment. */
@@ -38,12 +42,13 @@ export class Node {
   }
 
   async start(): Promise<void> {
-    const { dataDir, config, databaseUrl } = this.#options;
+    const { options, core, workers, onCrash } = this.#parts;
+    const { dataDir, config, databaseUrl } = options;
     const database = databaseUrl === undefined ? undefined : new URL(databaseUrl);
     database?.searchParams.set('application_name', this.session);
     const server = await ServerProcess.start({
       module: here('../../server/main.ts'),
-      core: this.#core,
+      core,
       nodeOptions: [...startOptions, '--expose-gc'],
       environment: {
         HOST: '127.0.0.1',
@@ -51,6 +56,7 @@ export class Node {
         DATA_DIR: dataDir,
         CONFIG: config,
         DATABASE_URL: database?.href ?? '',
+        WORKERS: String(workers),
         BOOTSTRAP_KEY: '',
         LOG_LEVEL: 'error',
         PUBLIC_URL: '',
@@ -62,7 +68,7 @@ export class Node {
     });
     this.#server = server;
     void server.ended.then((how) => {
-      if (this.#server === server) this.#onCrash(`a gateway that nobody killed ended with ${how}`);
+      if (this.#server === server) onCrash(`a gateway that nobody killed ended with ${how}`);
     });
   }
 
@@ -73,6 +79,17 @@ export class Node {
     this.#server = undefined;
     await server?.kill();
     await this.start();
+  }
+
+  /** One of its workers, which it replaces; `chosen` is from 0 up to 1. Of a gateway that is one process, nothing. */
+  async killWorker(chosen: number): Promise<void> {
+    if (this.#parts.workers === 1) return;
+    const workers = (await this.#server?.workers()) ?? [];
+    const pid = workers[Math.floor(chosen * workers.length)];
+    if (pid === undefined) return;
+    this.life += 1;
+    this.kills += 1;
+    process.kill(pid, 'SIGKILL');
   }
 
   /** Has it read its configuration again. */
@@ -92,8 +109,10 @@ export class Node {
   async footprint(): Promise<Footprint> {
     const server = this.#server;
     if (server?.pid === undefined) throw new Error('a gateway that is not there takes nothing');
-    const openFiles = await openFilesOf(server.pid);
-    const { databaseUrl } = this.#options;
+    const openFiles = together(
+      await Promise.all([server.pid, ...(await server.workers())].map((pid) => openFilesOf(pid))),
+    );
+    const { databaseUrl } = this.#parts.options;
     const database =
       databaseUrl === undefined ? '' : `connection to port ${new URL(databaseUrl).port || 5432}`;
     return {

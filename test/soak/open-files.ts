@@ -24,6 +24,14 @@ export function countOf(files: OpenFiles, counts: (kind: string) => boolean = ()
   return Object.entries(files).reduce((sum, [kind, count]) => (counts(kind) ? sum + count : sum), 0);
 }
 
+/** Those of several processes. */
+export function together(all: readonly OpenFiles[]): OpenFiles {
+  const sum: Record<string, number> = {};
+  for (const [kind, count] of all.flatMap((files) => Object.entries(files)))
+    sum[kind] = (sum[kind] ?? 0) + count;
+  return sum;
+}
+
 /** What there is more of, in words. */
 export function growthOf(before: OpenFiles, after: OpenFiles): string {
   return Object.entries(after)

@@ -21,6 +21,8 @@ export interface SoakOptions {
   database: string | undefined;
   /** Gateways that share the database; one on SQLite. */
   nodes: number;
+  /** Processes of each gateway; one on SQLite. */
+  workers: number;
   /** Customers at once. */
   customers: number;
   /** Requests a second, of all customers together; undefined: as fast as they are answered. */
@@ -67,7 +69,13 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const crashed = (what: string) => evidence.faults.push(what);
   const nodes = Array.from(
     { length: options.nodes },
-    (_, index) => new Node(site.options, index === 0 ? 'measured' : 'others', crashed),
+    (_, index) =>
+      new Node({
+        options: site.options,
+        core: index === 0 ? 'measured' : 'others',
+        workers: options.workers,
+        onCrash: crashed,
+      }),
   );
   const callbacks = await Callbacks.start();
   try {
@@ -76,7 +84,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const random = seeded(seed);
     const customers = new Customers({ nodes, evidence, random, rich, poor, callbacks, rate: options.rate });
     const { config } = site.options;
-    const disturbances = new Disturbances({ nodes, customers, evidence, random, config, database });
+    const several = options.workers > 1;
+    const disturbances = new Disturbances({ nodes, customers, evidence, random, config, database, several });
     for (const node of nodes) await node.start();
     const warm = seconds * shares.warm;
     const judged = { openFiles: warm >= warmSeconds.openFiles, memory: warm >= warmSeconds.memory };

@@ -15,6 +15,7 @@ const run = (engine: Engine) =>
     seed,
     database: engine === 'postgres' ? databaseUrl : undefined,
     nodes: engine === 'postgres' ? 2 : 1,
+    workers: 1,
     customers: 6,
     rate: 5,
     onPhase: (phase) => console.error(`${engine}: ${phase}`),
