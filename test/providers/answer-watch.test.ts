@@ -73,6 +73,17 @@ describe.each([1, 7, 100, 1000, 65536])('events in pieces of %i bytes', (size) =
     expect(watch(text, size).failed).toBe(true);
   });
 
+  test.each(['id:7\n', ''])('of the type of errors behind %j are one, with whatever data', (id) => {
+    const data = { output: { finish_reason: 'null' }, usage: { characters: 2 } };
+    const text = `${audio(100)}${id}event:error\ndata:${JSON.stringify(data)}\n\n${stop(3)}`;
+    expect(watch(text, size)).toMatchObject({ told: text, failed: true });
+  });
+
+  test('that are long are read all the same', () => {
+    const ended = event({ output: { finish_reason: 'stop' } });
+    expect(watch(audio(70_000, 12) + ended, size)).toMatchObject({ units: 12, audio: true });
+  });
+
   test('of a beta model end with status 2', () => {
     const piece = (status: number, data: string) =>
       event({ output: { data: { audio: data, status } }, usage: { characters: 7 } });

@@ -122,6 +122,13 @@ describe('elsewhere', () => {
   });
 });
 
+test('a key that is written like the way to a place is none, nor is a list at one', () => {
+  expect(fieldsIn('synthesizer', { 'input.text': 'v', input: [{ text: 'v' }] })).toEqual([
+    'input.text',
+    'input.0.text',
+  ]);
+});
+
 test('a place that is looked at elsewhere is left out, and only there', () => {
   const body = { session: { voice: 'v', voice_id: 'v' } };
   expect(fieldsIn('realtime', body, ['session.voice'])).toEqual(['session.voice_id!']);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { voicePlaces } from '../../server/providers/native/voice-places.ts';
-import { makeStranger, putAt, saveVoice } from '../support/named-voices.ts';
+import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Frame, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -91,7 +90,7 @@ describe('the duplex socket', () => {
   };
 
   // The input of `run-task` must be empty, which the contract says.
-  const places = [...voicePlaces.inference.voices.filter((place) => !place.includes('.input.')), ...odd];
+  const places = [...voicePlaces.inference, ...odd];
 
   test.each(places)("run-task takes another user's voice nowhere: %s", async (place) => {
     for (const voice of [voxa.theirs, voxa.gone]) {
@@ -179,7 +178,7 @@ describe('the realtime socket', () => {
 
   test("session.update takes another user's voice nowhere", async () => {
     await start();
-    for (const place of [...voicePlaces.realtime.voices, ...odd]) {
+    for (const place of [...voicePlaces.realtime, ...odd]) {
       for (const voice of [alpha.theirs, alpha.gone]) {
         client.send(putAt(event('session.update', { session: { voice: 'v1' } }), place, voice));
         const field = place.replace('[]', '.0');

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { voicePlaces, voicesIn } from '../../server/providers/native/voice-places.ts';
+import { voicesIn } from '../../server/providers/native/voice-places.ts';
 import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
-import { makeStranger, putAt, saveVoice } from '../support/named-voices.ts';
+import { makeStranger, putAt, saveVoice, voicePlaces } from '../support/named-voices.ts';
 import { channelTo, type RecordingUpstream, startUpstream } from '../support/upstream.ts';
 import { ledgerRows, post } from './books.ts';
 
@@ -42,7 +42,7 @@ const routes: Route[] = [
     path: synthesizer,
     body: { model: 'voxa-v2', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voicePlaces.synthesizer.voices,
+    places: voicePlaces.synthesizer,
   },
   {
     name: 'the multimodal route, an alpha model',
@@ -50,7 +50,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'alpha3-tts-flash', input: { text, voice: 'v1' } },
     prefix: '',
-    places: voicePlaces.multimodal.voices,
+    places: voicePlaces.multimodal,
   },
   {
     name: 'the multimodal route, a beta model',
@@ -58,7 +58,7 @@ const routes: Route[] = [
     path: multimodal,
     body: { model: 'beta/speech-02-hd', input: { text, voice_setting: { voice_id: 'v1' } } },
     prefix: '',
-    places: voicePlaces.multimodal.voices,
+    places: voicePlaces.multimodal,
   },
   {
     name: 'the multimodal route, a beta voice being cloned',
@@ -69,7 +69,7 @@ const routes: Route[] = [
       input: { text, action: 'voice_clone', voice_id: 'a-new-voice', audio_url: 'https://x.example/a.wav' },
     },
     prefix: '',
-    places: voicePlaces.multimodal.voices.filter((place) => place !== 'input.voice_id'),
+    places: voicePlaces.multimodal.filter((place) => place !== 'input.voice_id'),
     clones: true,
   },
   {
@@ -79,7 +79,7 @@ const routes: Route[] = [
     body: { model: 'voxa-v2', input: text, voice: 'v1' },
     prefix: 'extra_body.',
     // The standard field is sent in the place of this one.
-    places: voicePlaces.synthesizer.voices.filter((place) => place !== 'input.voice'),
+    places: voicePlaces.synthesizer.filter((place) => place !== 'input.voice'),
   },
   {
     name: 'the standard route, an alpha model',
@@ -96,7 +96,7 @@ const routes: Route[] = [
     path: '/v1/audio/speech',
     body: { model: 'beta/speech-02-hd', input: text, voice: 'v1' },
     prefix: 'extra_body.',
-    places: voicePlaces.multimodal.voices.filter((place) => place !== 'input.voice_setting.voice_id'),
+    places: voicePlaces.multimodal.filter((place) => place !== 'input.voice_setting.voice_id'),
   },
 ];
 
@@ -218,7 +218,7 @@ describe.each(engines)('on %s', (engine) => {
     const { mine, theirs, gone } = voices.voxa;
     const managed = /query|update|delete/.test(action);
     const body = { model: 'voice-enrollment', input: { action, voice_id: managed ? mine : '', ...fields } };
-    const elsewhere = voicePlaces.customization.voices.filter((place) => place !== 'input.voice_id');
+    const elsewhere = voicePlaces.customization.filter((place) => place !== 'input.voice_id');
     for (const place of [...elsewhere, 'input.ids[]', 'parameters.deep.voice_id', 'extra.anything']) {
       for (const voice of [theirs, gone]) {
         const reply = await post(target.url, target.key, customization, putAt(body, place, voice));

@@ -1,6 +1,24 @@
 import type { Gateway } from '../../server/gateway.ts';
 import { generateKey, hashKey, keyHint } from '../../server/store/keys.ts';
 
+/** Where each protocol has a voice; `[]` stands for each item of a list. */
+export const voicePlaces = {
+  synthesizer: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
+  multimodal: [
+    'input.voice',
+    'input.voice_id',
+    'input.voice_setting.voice_id',
+    'input.timbre_weights[].voice_id',
+    'parameters.voice',
+    'parameters.voice_id',
+    'parameters.voice_setting.voice_id',
+    'parameters.timbre_weights[].voice_id',
+  ],
+  inference: ['payload.parameters.voice', 'payload.parameters.voice_id', 'payload.voice'],
+  realtime: ['session.voice', 'session.voice_id', 'session.audio.output.voice', 'voice', 'response.voice'],
+  customization: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
+};
+
 /** Makes a second user, and gives a key of theirs. */
 export async function makeStranger({ store }: Gateway): Promise<{ userId: number; key: string }> {
   const { id } = await store.run('createUser', { name: 'stranger', group: 'default', now: 1 });

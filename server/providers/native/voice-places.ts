@@ -4,50 +4,18 @@ import { invalid } from '../../failure.ts';
 /** The bodies in which clients name voices. */
 export type VoiceProtocol = 'synthesizer' | 'multimodal' | 'inference' | 'realtime' | 'customization';
 
-interface Places {
-  /** Where the protocol has a voice; `[]` stands for each item of a list. */
-  voices: readonly string[];
-  /** What people read or hear, which may say anything. */
-  words: readonly string[];
-}
-
-/** What each protocol says of its bodies. Keys that it does not know go to the provider, who may know them. */
-export const voicePlaces: Readonly<Record<VoiceProtocol, Places>> = {
-  synthesizer: {
-    voices: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
-    words: ['input.text', 'input.instruction', 'input.hot_fix'],
-  },
-  multimodal: {
-    voices: [
-      'input.voice',
-      'input.voice_id',
-      'input.voice_setting.voice_id',
-      'input.timbre_weights[].voice_id',
-      'parameters.voice',
-      'parameters.voice_id',
-      'parameters.voice_setting.voice_id',
-      'parameters.timbre_weights[].voice_id',
-    ],
-    words: ['input.text', 'input.instructions', 'input.pronunciation_dict', 'input.clone_prompt.prompt_text'],
-  },
-  inference: {
-    voices: [
-      'payload.parameters.voice',
-      'payload.parameters.voice_id',
-      'payload.input.voice',
-      'payload.input.voice_id',
-      'payload.voice',
-    ],
-    words: ['payload.input.text', 'payload.parameters.instruction', 'payload.parameters.hot_fix'],
-  },
-  realtime: {
-    voices: ['session.voice', 'session.voice_id', 'session.audio.output.voice', 'voice', 'response.voice'],
-    words: ['text', 'session.instructions'],
-  },
-  customization: {
-    voices: ['input.voice', 'input.voice_id', 'parameters.voice', 'parameters.voice_id'],
-    words: ['input.voice_prompt', 'input.preview_text', 'input.text'],
-  },
+/** Where the bodies of each protocol have what people read or hear, which may say anything. */
+const wordPlaces: Readonly<Record<VoiceProtocol, readonly string[]>> = {
+  synthesizer: ['input.text', 'input.instruction', 'input.hot_fix'],
+  multimodal: [
+    'input.text',
+    'input.instructions',
+    'input.pronunciation_dict',
+    'input.clone_prompt.prompt_text',
+  ],
+  inference: ['payload.input.text', 'payload.parameters.instruction', 'payload.parameters.hot_fix'],
+  realtime: ['text', 'session.instructions'],
+  customization: ['input.voice_prompt', 'input.preview_text', 'input.text'],
 };
 
 /** Keys that name a voice wherever they stand, however they are written, with all that stands below them. */
@@ -91,10 +59,9 @@ export function voicesIn(
   const look = (value: unknown, place: Place | undefined, named: boolean, name: string): void => {
     if (place?.passed) return;
     if (typeof value === 'string') {
-      const isVoice = named || place?.voice === true;
-      if (value === '' || (!isVoice && (value.length > maxIdLength || otherKeys.has(name)))) return;
+      if (value === '' || (!named && (value.length > maxIdLength || otherKeys.has(name)))) return;
       if (found.length === maxVoices) throw invalid(nameOf(path), 'is one unknown value too many.');
-      found.push({ field: nameOf(path), voice: value, named: isVoice });
+      found.push({ field: nameOf(path), voice: value, named });
       return;
     }
     if (typeof value !== 'object' || value === null) return;
@@ -102,7 +69,7 @@ export function voicesIn(
     const list = Array.isArray(value);
     for (const [key, inner] of Object.entries(value)) {
       path.push(key);
-      if (list) look(inner, place?.items, named, name);
+      if (list) look(inner, undefined, named, name);
       else look(inner, place?.keys.get(key), named || namesVoice(key), key);
       path.pop();
     }
@@ -111,12 +78,10 @@ export function voicesIn(
   return found;
 }
 
-/** What is known of a place in a body, and of those below it. */
+/** A place in a body: one that is passed over with all below it, or a way to such places. */
 interface Place {
-  voice: boolean;
   passed: boolean;
   readonly keys: Map<string, Place>;
-  items: Place | undefined;
 }
 
 /** By protocol and the places that are left out, of which the operations have a few. */
@@ -124,27 +89,19 @@ const roots = new Map<string, Place>();
 
 function rootOf(protocol: VoiceProtocol, except: readonly string[]): Place {
   return roots.getOrInsertComputed([protocol, ...except].join(' '), () => {
-    const { voices, words } = voicePlaces[protocol];
     const root = newPlace();
-    for (const name of voices) placeAt(root, name).voice = true;
-    for (const name of [...words, ...except]) placeAt(root, name).passed = true;
+    for (const name of [...wordPlaces[protocol], ...except]) placeAt(root, name).passed = true;
     return root;
   });
 }
 
 function newPlace(): Place {
-  return { voice: false, passed: false, keys: new Map(), items: undefined };
+  return { passed: false, keys: new Map() };
 }
 
-/** The place of a name such as `input.timbre_weights[].voice_id`. */
+/** The place of a name such as `input.voice_setting.voice_id`. */
 function placeAt(root: Place, name: string): Place {
-  let place = root;
-  for (const segment of name.split('.')) {
-    const [key = '', ...lists] = segment.split('[]');
-    place = place.keys.getOrInsertComputed(key, newPlace);
-    for (const _ of lists) place = place.items ??= newPlace();
-  }
-  return place;
+  return name.split('.').reduce((place, key) => place.keys.getOrInsertComputed(key, newPlace), root);
 }
 
 function namesVoice(key: string): boolean {

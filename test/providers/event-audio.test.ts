@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest';
+import type { Unit } from '../../generated/catalogue.ts';
+import { Channel } from '../../server/channels/channel.ts';
+import { EventAudio } from '../../server/providers/native/audio.ts';
+import { readEvents } from '../../server/providers/native/events.ts';
+import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { channelTo } from '../support/upstream.ts';
+
+const words = new ProviderWords(new Channel(channelTo('http://upstream.example'), Date.now));
+const event = (data: object, type = 'result') => `id:1\nevent:${type}\ndata:${JSON.stringify(data)}\n\n`;
+const alpha = (said: string, more: object = {}, finish_reason = 'null') =>
+  event({ output: { finish_reason, audio: { data: Buffer.from(said).toString('base64') } }, ...more });
+const beta = (said: string, status: number) =>
+  event({ output: { data: { audio: Buffer.from(said).toString('hex'), status } } });
+const used = (characters: number) => ({ usage: { characters, input_tokens: 1, output_tokens: 50 } });
+
+async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+/** What comes out of a stream that comes in pieces, as text, and what was seen of it. */
+async function decoded(text: string, size = 1000, unit: Unit = 'characters') {
+  const audio = new EventAudio(unit, words);
+  const told: string[] = [];
+  const error: unknown = await (async () => {
+    for await (const piece of audio.decode(inPieces(text, size))) told.push(piece.toString());
+  })().catch((thrown: unknown) => thrown);
+  return { told, units: audio.usage?.units, delivered: audio.delivered, error };
+}
+
+describe.each([1, 7, 100, 65_536])('events in pieces of %i bytes', (size) => {
+  test('are decoded one by one', async () => {
+    const text = alpha('one', used(3)) + alpha('') + alpha('two') + alpha('', used(8), 'stop');
+    expect(await decoded(text, size)).toEqual({
+      told: ['one', 'two'],
+      units: 8,
+      delivered: true,
+      error: undefined,
+    });
+  });
+
+  test('of beta models are hexadecimal, and the last one repeats all', async () => {
+    const text = beta('one', 1) + beta('two', 1) + beta('onetwo', 2);
+    expect(await decoded(text, size)).toMatchObject({ told: ['one', 'two'], error: undefined });
+    expect(await decoded(beta('onetwo', 2), size)).toMatchObject({ told: ['onetwo'], error: undefined });
+  });
+
+  test('without a blank line at the very end are whole when their JSON is', async () => {
+    const text = (alpha('one') + alpha('two', used(5), 'stop')).slice(0, -2);
+    expect(await decoded(text, size)).toMatchObject({ told: ['one'], units: 5, error: undefined });
+  });
+
+  test.each([
+    ['that are cut', alpha('one') + alpha('', {}, 'stop').slice(0, -20), 'an event that makes no sense'],
+    ['without the last', alpha('one'), 'broke the answer off'],
+    ['that fail', alpha('one') + event({ code: 'InternalError' }, 'error'), 'failed to handle'],
+  ])('%s break off after what came before', async (_, text, message) => {
+    const failure = expect.objectContaining({ status: 502, message: expect.stringContaining(message) });
+    expect(await decoded(text, size)).toMatchObject({ told: ['one'], delivered: true, error: failure });
+  });
+});
+
+test('a unit takes its own figure, and no audio is none delivered', async () => {
+  expect(await decoded(alpha('', used(3), 'stop'), 100, 'tokens')).toEqual({
+    told: [],
+    units: 51,
+    delivered: false,
+    error: undefined,
+  });
+});
+
+test('an event is no longer than 32 MiB, and each counts by itself', async () => {
+  const mebibyte = Buffer.alloc(1024 * 1024, 'a');
+  let given = 0;
+  async function* endless(): AsyncGenerator<Buffer> {
+    for (const text of ['data:1\n\n', 'data:2\n\n']) yield Buffer.from(text);
+    for (;;) {
+      given += 1;
+      yield mebibyte;
+    }
+  }
+  const read: string[] = [];
+  const reading = (async () => {
+    for await (const { data } of readEvents(endless())) read.push(data);
+  })();
+  await expect(reading).rejects.toMatchObject({
+    code: 'bad_response',
+    message: expect.stringContaining('too long'),
+  });
+  expect([read, given]).toEqual([['1', '2'], 33]);
+});
