@@ -222,7 +222,7 @@ describe('a poll', () => {
       { state: 'in_progress', progress: 0, result: bare },
     ],
     [
-      { status: 'IN_PROGRESS', progress: '46%!' },
+      { status: 'IN_PROGRESS', progress: '4%6' },
       { state: 'in_progress', progress: 0, result: bare },
     ],
     [

@@ -40,9 +40,17 @@ describe('what is asked', () => {
     ['embeddings', ['own-*', 'own-2'], 'POST', '/v1/embeddings'],
     ['embeddings', ['own-*'], 'GET', '/v1/models/unigate-channel-test'],
     ['messages', ['*'], 'POST', '/v1/messages/count_tokens'],
+    ['messages', ['own-*'], 'GET', '/v1/models/unigate-channel-test'],
     ['official', ['*'], 'GET', '/api/v3/contents/generations/tasks/unigate-channel-test'],
     ['sigma', ['*'], 'GET', '/sigma/fetch/unigate-channel-test'],
     ['imgjob', ['*'], 'GET', '/imgjob/task/unigate-channel-test/fetch'],
+    ['eta', ['*'], 'GET', '/v1/videos/unigate-channel-test'],
+    [
+      'verification',
+      ['*'],
+      'GET',
+      '/api/resource-channel/vendorx/visual-validate/sessions/unigate-channel-test',
+    ],
   ])('of a %s channel for %j is %s %s', async (protocol, ids, method, path) => {
     const models = ids.flatMap(named);
     const { channel, upstream } = await channelThat(says(404, {}), { protocol, models });
@@ -58,6 +66,23 @@ describe('what is asked', () => {
       model: 'vendor-tts',
       input: { text: 'Hi', voice: 'Bruno' },
     });
+  });
+
+  test.each<[ChannelSettings['protocol'], string, string, object, string | undefined]>([
+    ['embeddings', 'embeddings', 'theta-embedding-1', { input: 'a' }, undefined],
+    ['messages', 'count_tokens', 'iota-chat-1', { messages: [{ role: 'user', content: 'a' }] }, '2023-06-01'],
+  ])('of %s is one letter, for a model of the catalogue where none is named', async (...asked) => {
+    const [protocol, request, model, body, version] = asked;
+    const { channel, upstream } = await channelThat(says(200, {}), { protocol });
+    expect(await tryChannel(channel, patience)).toMatchObject({ ok: true, request, model });
+    const models = [{ id: 'own', upstream: 'theirs' }];
+    const other = await channelThat(says(200, {}), { protocol, models });
+    expect(await tryChannel(other.channel, patience)).toMatchObject({ ok: true, model: 'own' });
+    const seen = [...upstream.seen, ...other.upstream.seen];
+    expect(seen.map((one) => [one.body, one.headers['compat-version']])).toEqual([
+      [{ model, ...body }, version],
+      [{ model: 'theirs', ...body }, version],
+    ]);
   });
 });
 
@@ -76,7 +101,7 @@ describe('what is told', () => {
     [200, '<html>', embeddings, { ok: false, failure: 'bad_answer' }],
     [401, {}, query, { ok: false, failure: 'key_refused' }],
     [400, { code: 'InvalidApiKey' }, query, { ok: false, failure: 'key_refused' }],
-    [429, {}, query, { ok: false, failure: 'throttled' }],
+    [429, {}, query, { ok: false, failure: 'throttled', problem: 'The provider answered with status 429.' }],
     [502, {}, embeddings, { ok: false, failure: 'server_error' }],
     [400, { error: { message: 'no model own' } }, embeddings, { ok: false, failure: null }],
   ])('of %i %j', async (status, body, change, verdict) => {

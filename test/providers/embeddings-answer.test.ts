@@ -1,0 +1,42 @@
+import { describe, expect, test, vi } from 'vitest';
+import { publicEmbeddings } from '../../server/providers/embeddings/answer.ts';
+
+const item = (index: number) => ({ object: 'embedding', index, embedding: [index, 0.5] });
+const answer = (count: number) =>
+  JSON.stringify({
+    data: Array.from({ length: count }, (_, index) => ({ ...item(index), note: 'a "]}" of theirs' })),
+    usage: { prompt_tokens: 6 },
+  });
+
+async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+const likely = { units: 2, inputTokens: 2, outputTokens: 0 };
+const asked = { model: 'own', count: 3, encoding: 'float', likely } as const;
+
+describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => {
+  test('is the same, and its last piece waits for the books', async () => {
+    const finish = vi.fn(() => Promise.resolve());
+    let text = '';
+    for await (const piece of publicEmbeddings(inPieces(answer(3), size), asked, finish)) {
+      expect(finish).toHaveBeenCalledTimes(piece.includes('"usage"') ? 1 : 0);
+      text += piece.toString();
+    }
+    expect(finish).toHaveBeenCalledWith({ units: 6, inputTokens: 6, outputTokens: 0 });
+    expect(JSON.parse(text)).toMatchObject({ object: 'list', data: [0, 1, 2].map(item), model: 'own' });
+  });
+
+  test('hands out no vector that was not asked for', async () => {
+    const finish = vi.fn();
+    let text = '';
+    const reading = (async () => {
+      for await (const piece of publicEmbeddings(inPieces(answer(5), size), asked, finish))
+        text += piece.toString();
+    })();
+    await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });
+    expect(text).not.toContain('"index":3');
+    expect(finish).not.toHaveBeenCalled();
+  });
+});
