@@ -2,7 +2,7 @@ import type { CodesByFamily, ErrorCode, StatusesByCode } from '../generated/erro
 
 interface Options {
   /** Seconds to wait before a repeat; only on 429 and 503. */
-  retryAfter?: number;
+  retryAfter?: number | undefined;
   /** On 416: how long the file is, as the header of that name tells it. */
   contentRange?: string | undefined;
   /** For the log alone. */

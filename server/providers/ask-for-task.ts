@@ -14,7 +14,7 @@ export class ProviderRefusal extends ProviderFailure {
 
   constructor(rejection: Rejection) {
     const { status, code, message, retryAfter } = rejectionFailure(rejection);
-    super(status, code, message, retryAfter === undefined ? {} : { retryAfter });
+    super(status, code, message, { retryAfter });
     this.rejection = rejection;
   }
 }

@@ -239,6 +239,7 @@ describe('a request', () => {
     ['no id', enveloped('')],
     ['an id that cannot be kept', enveloped('a\u0000b')],
     ['an id of two', { data: ['one,two'] }],
+    ['an id of two beside one', { data: ['three', 'one,two'] }],
     ['an empty list', { data: [] }],
     ['a number', enveloped(17)],
     ['thirteen tasks', { data: Array.from({ length: 13 }, (_, at) => `${at}`) }],

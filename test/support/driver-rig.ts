@@ -7,14 +7,14 @@ import { channelTo, type RecordingUpstream, type SeenRequest, startUpstream } fr
 /** An upstream that answers as told, and a channel to it, for a driver without a gateway around it. */
 export class DriverRig {
   /** What every request is answered with: status 200 and nothing, unless it says so; a text is sent as it stands. */
-  answer: { status?: number; body?: unknown } = {};
+  answer: { status?: number; headers?: Record<string, string>; body?: unknown } = {};
   #upstream: RecordingUpstream | undefined;
   readonly #channels: Channel[] = [];
 
   async start(change: Partial<ChannelSettings>): Promise<void> {
     this.#upstream = await startUpstream((_, response) => {
-      const { status = 200, body = '' } = this.answer;
-      response.writeHead(status, { 'content-type': 'application/json' });
+      const { status = 200, headers = {}, body = '' } = this.answer;
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     });
     this.#channels.push(new Channel(channelTo(this.#upstream.url, change), Date.now));

@@ -464,28 +464,55 @@ describe('a task type of 2.5', () => {
     expect(official(options, content).body).toEqual({ content, ...options });
   });
 
+  const asLong = 'it is as long as its source.';
+  const ofFirst = 'ratio: must be adaptive for a given first frame.';
   test.each<[string, object, Content, string]>([
-    ['an edit of 5 seconds', { omni_reference_task_type: 'edit', duration: 5 }, [video()], 'duration'],
-    ['an edit of frames', { omni_reference_task_type: 'edit', frames: 96 }, [video()], 'frames'],
-    ['an edit with a ratio', { omni_reference_task_type: 'edit', ratio: '1:1' }, [video()], 'ratio'],
     [
-      'an edit of nothing',
+      '5 seconds',
+      { omni_reference_task_type: 'edit', duration: 5 },
+      [video()],
+      `duration: must be -1 for an edit: ${asLong}`,
+    ],
+    [
+      'frames',
+      { omni_reference_task_type: 'edit', frames: 96 },
+      [video()],
+      `frames: must not be given for an edit: ${asLong}`,
+    ],
+    [
+      'a ratio',
+      { omni_reference_task_type: 'edit', ratio: '1:1' },
+      [video()],
+      'ratio: must be adaptive for task type edit.',
+    ],
+    [
+      'nothing',
       { omni_reference_task_type: 'edit' },
       [text(), image()],
-      'omni_reference_task_type',
+      'omni_reference_task_type: edit needs a source video.',
     ],
-    ['an extension with a ratio', { omni_reference_task_type: 'extend', ratio: '16:9' }, [video()], 'ratio'],
-    ['an extension of nothing', { omni_reference_task_type: 'extend' }, [text()], 'omni_reference_task_type'],
-    ['a first frame with a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, first, 'ratio'],
     [
-      'first and last frame with a ratio',
+      'a ratio',
+      { omni_reference_task_type: 'extend', ratio: '16:9' },
+      [video()],
+      'ratio: must be adaptive for task type extend.',
+    ],
+    [
+      'nothing',
+      { omni_reference_task_type: 'extend' },
+      [text()],
+      'omni_reference_task_type: extend needs a source video.',
+    ],
+    ['a first frame and a ratio', { omni_reference_task_type: 'reference', ratio: '1:1' }, first, ofFirst],
+    [
+      'first and last frame and a ratio',
       { omni_reference_task_type: 'reference', ratio: '1:1' },
       [...first, image(address, 'last_frame')],
-      'ratio',
+      ofFirst,
     ],
-  ])('refuses %s', (_, options, content, field) => {
+  ])('refuses %s of %j', (_, options, content, message) => {
     const one = refusal(() => official(options, content));
-    expect([one.status, one.code, one.message.split(': ')[0]]).toEqual([400, constraint, field]);
+    expect(one).toEqual({ status: 400, code: constraint, message });
   });
 
   test('names the fields of a generic request', () => {

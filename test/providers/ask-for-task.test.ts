@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest';
+import { askForTask, pollForTask } from '../../server/providers/ask-for-task.ts';
+import { DriverError } from '../../server/tasks/driver.ts';
+import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+
+const rig = useDriverRig({});
+const ask = () =>
+  askForTask(rig.to(), { method: 'POST', path: '/tasks', body: { prompt: 'at https://mine.example/a' } });
+const poll = () => pollForTask(rig.to(), '/tasks/1', () => ({ state: 'queued' }));
+const thrownBy = async (action: Promise<unknown>) => {
+  const error: unknown = await action.catch((thrown: unknown) => thrown);
+  return error instanceof DriverError ? error : expect.fail('there was no error of the driver');
+};
+
+test.each([200, 204, 299])('an answer of %i is read, and may be empty', async (status) => {
+  rig.answer = { status, ...(status !== 204 && { body: { id: 1 } }) };
+  expect(await ask()).toEqual(status === 204 ? undefined : { id: 1 });
+});
+
+test.each([
+  ['a code', { code: 'Throttling', message: 'slow' }],
+  ['none', {}],
+])('throttling with %s tells how long to wait', async (_, body) => {
+  rig.answer = { status: 429, headers: { 'retry-after': '7' }, body };
+  const { kind, failure, pause, fault } = await thrownBy(ask());
+  expect([kind, fault, pause, failure.status, failure.retryAfter]).toEqual([
+    'retryable',
+    'throttled',
+    7,
+    429,
+    7,
+  ]);
+  rig.answer = { status: 429, body };
+  expect((await thrownBy(ask())).failure.retryAfter).toBe(1);
+});
+
+test('a refusal has the code and the words of the provider, without its hosts', async () => {
+  rig.answer = { status: 422, body: { code: 'TooWide', message: 'https://mine.example/a at 10.0.0.7' } };
+  const { kind, failure } = await thrownBy(ask());
+  expect([kind, failure.status, failure.code, failure.message, failure.retryAfter]).toEqual([
+    'rejected',
+    400,
+    'TooWide',
+    'https://mine.example/a at ***',
+    undefined,
+  ]);
+});
+
+test.each([
+  [404, {}],
+  [410, { code: 'Gone' }],
+  [400, { code: 'task_not_exist' }],
+])('a poll that is answered with %i %j finds that the task is lost', async (status, body) => {
+  rig.answer = { status, body };
+  const error = { code: 'task_lost', message: 'The provider knows the task no more.' };
+  expect(await poll()).toEqual({ state: 'failed', error });
+});
+
+test.each([
+  [400, { code: 'InvalidParameter' }, 'unknown', 400],
+  [409, {}, 'unknown', 400],
+  [500, {}, 'unknown', 502],
+  [401, {}, 'retryable', 502],
+])('a poll that is answered with %i %j finds nothing', async (status, body, kind, told) => {
+  rig.answer = { status, body };
+  expect(await toldBy(poll())).toMatchObject({ kind, status: told });
+});
