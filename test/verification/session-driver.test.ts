@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import { askForSession, startSession } from '../../server/providers/verification/sessions.ts';
+import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+
+const rig = useDriverRig({ protocol: 'verification' });
+const path = '/api/resource-channel/vendorx/visual-validate/sessions';
+const says = (data: unknown, more: object = {}) => {
+  rig.answer = { body: { success: true, data, ...more } };
+};
+const nonsense = { kind: 'unknown', status: 502, fault: 'bad_answer' };
+const link = 'https://check.example/h5?token=s1';
+const session = { session_id: 's1', h5_link: link };
+
+describe('a session that is started', () => {
+  const start = () => startSession(rig.to(), { callback_url: 'https://shop.example/back' });
+  const halfAnHour = 30 * 60_000;
+
+  test('is asked for with the body of the client', async () => {
+    says({ ...session, vendor_token: 's1' });
+    expect(await start()).toEqual({ sessionId: 's1', h5Link: link, lifeMs: halfAnHour });
+    expect(rig.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['POST', path, { callback_url: 'https://shop.example/back' }],
+    ]);
+  });
+
+  const from = '2020-01-01T00:00:00Z';
+  test.each([
+    [from, '2020-01-01T00:00:01Z', 1_000],
+    [from, '2020-01-02T00:00:00Z', 24 * 60 * 60_000],
+    [from, '2020-01-02T00:00:01Z', halfAnHour],
+    [from, from, halfAnHour],
+    [from, '2019-12-31T23:59:59Z', halfAnHour],
+    [from, 'soon', halfAnHour],
+    [undefined, from, halfAnHour],
+  ])('from %s to %s lasts %i ms', async (created_at, expires_at, lifeMs) => {
+    says({ ...session, created_at, expires_at });
+    expect(await start()).toMatchObject({ lifeMs });
+  });
+
+  test.each([
+    ['no data', undefined],
+    ['no id', { h5_link: link }],
+    ['no page', { session_id: 's1', h5_link: 'none' }],
+    ['a token that is another', { ...session, vendor_token: 's2' }],
+    ['an id that is too long', { ...session, session_id: 'x'.repeat(129) }],
+  ])('is none with %s', async (_, data) => {
+    says(data);
+    expect(await toldBy(start())).toMatchObject(nonsense);
+  });
+
+  test('is tried elsewhere where the provider refuses it with HTTP 200', async () => {
+    says(session, { success: false });
+    expect(await toldBy(start())).toMatchObject({ kind: 'retryable', status: 502 });
+    says({ ...session, session_id: 'x'.repeat(128) }, { success: undefined });
+    expect(await start()).toMatchObject({ sessionId: 'x'.repeat(128) });
+  });
+});
+
+describe('a session that is asked about', () => {
+  const ask = (resultCode?: number, id = 's1') => askForSession(rig.to(), id, resultCode);
+
+  test('is asked for with the result that the client was brought', async () => {
+    says({ status: 'pending' });
+    await ask(undefined, 's/1');
+    await ask(0);
+    expect(rig.seen.map(({ method, path }) => [method, path])).toEqual([
+      ['GET', `${path}/s%2F1`],
+      ['GET', `${path}/s1?result_code=0`],
+    ]);
+  });
+
+  const failed = (resultCode?: number) => ({ status: 'failed', resultCode });
+  test.each<[object, object]>([
+    [
+      { status: 'VERIFIED', group_id: 'g1' },
+      { status: 'verified', resultCode: 10_000, groupId: 'g1' },
+    ],
+    [{ status: 'succeeded' }, { status: 'verified', resultCode: 10_000, groupId: undefined }],
+    [{ status: 'expired' }, { status: 'expired' }],
+    [{ status: 'created' }, { status: 'pending' }],
+    [{ status: 'failed' }, failed()],
+    [{ status: 'failed', result_code: 0 }, failed(0)],
+    [{ status: 'failed', result_code: '1002' }, failed(1002)],
+    [{ status: 'failed', result_code: 10_000 }, failed()],
+    [{ status: 'failed', result_code: -1 }, failed()],
+    [{ status: 'failed', result_code: 1.5 }, failed()],
+    [{ status: 'failed', result_code: 2 ** 31 - 1 }, failed(2 ** 31 - 1)],
+    [{ status: 'failed', result_code: 2 ** 31 }, failed()],
+  ])('that is told as %j', async (data, told) => {
+    says(data);
+    expect(await ask()).toEqual(told);
+  });
+
+  test('is never refused for what the client has asked', async () => {
+    for (const body of [{ success: true, data: {} }, { success: true }]) {
+      rig.answer = { body };
+      expect(await toldBy(ask())).toMatchObject(nonsense);
+    }
+    rig.answer = { status: 404, body: { code: 'NotFound' } };
+    expect(await toldBy(ask())).toMatchObject(nonsense);
+    rig.answer = { status: 500 };
+    expect(await toldBy(ask())).toMatchObject({ kind: 'unknown', status: 502, fault: 'server_error' });
+  });
+});
