@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { operations } from '../../generated/http.ts';
-import type { OperationId } from '../../generated/operations.ts';
+import type { operations as contract } from '../../generated/http.ts';
+import type { OperationId, operations } from '../../generated/operations.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
 import type { Pieces } from '../outbound/answer-body.ts';
 
-type Contract<Op extends OperationId> = operations[Op];
+type Contract<Op extends OperationId> = contract[Op];
 
 /** The JSON body of an operation, as the contract types it; `undefined` when it takes none. */
 export type RequestBody<Op extends OperationId> =
@@ -32,8 +32,8 @@ export interface OperationRequest<Op extends OperationId> {
   readonly requestId: string;
   /** By the monotonic clock. */
   readonly startedAt: number;
-  /** Not there on an operation that needs no key, which does not ask for it. */
-  readonly caller: Caller;
+  /** Undefined on an operation that needs no key. */
+  readonly caller: (typeof operations)[Op]['security'] extends 'none' ? undefined : Caller;
   readonly body: RequestBody<Op>;
   readonly path: PathParameters<Op>;
   readonly query: QueryParameters<Op>;

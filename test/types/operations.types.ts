@@ -2,6 +2,8 @@
 import type { CatalogueModel, ModelId, Protocol, Unit } from '../../generated/catalogue.ts';
 import type { operations as HttpOperations, paths } from '../../generated/http.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import type { Caller } from '../../server/accounts/caller.ts';
+import type { OperationRequest } from '../../server/http/handler.ts';
 import type { Equal, Expect } from './equal.types.ts';
 
 type Registry = { [Op in OperationId]: () => void };
@@ -29,3 +31,7 @@ export const unknown: ModelId = 'voxa-v9';
 export const unit: Unit = 'tracks';
 // @ts-expect-error not a protocol
 export const protocol: Protocol = 'telepathy';
+
+// A handler knows who calls where a key is needed, and nowhere else.
+export type KeyedCaller = Expect<Equal<OperationRequest<'createSpeech'>['caller'], Caller>>;
+export type KeylessCaller = Expect<Equal<OperationRequest<'getHealth'>['caller'], undefined>>;
