@@ -18,7 +18,7 @@ test('what no test noticed is named by file, line and column; the score leaves o
       source: 'one\nif (x > 1) go();\n',
       mutants: [
         mutant('Killed', at(1, 1, 4)),
-        mutant('Timeout', at(1, 1, 4)),
+        mutant('Timeout', at(1, 1, 4), 'none'),
         mutant('Survived', at(2, 5, 10), 'x\n  >= 1'),
         mutant('CompileError', at(2, 5, 10)),
         mutant('Ignored', at(2, 5, 10)),
@@ -31,6 +31,7 @@ test('what no test noticed is named by file, line and column; the score leaves o
     lines: [
       'server/a.ts:2:5 survived: Conditional x > 1 → x >= 1',
       `server/b.ts:1:1 not reached: Conditional two → ${'y'.repeat(60)}…`,
+      'server/a.ts:1:1 ran out of time: Conditional one → none',
       ' 66.7 % server/a.ts (2 of 3)',
       '  0.0 % server/b.ts (0 of 1)',
       '100.0 % server/c.ts (0 of 0)',
