@@ -33,6 +33,7 @@ export class Submitter {
   readonly #changes: TaskTransitions;
   readonly #leased: LeasedCreations;
   readonly #running = new Map<string, Running>();
+  readonly #repeats = new Set<Promise<unknown>>();
 
   constructor(env: TaskEnvironment, changes: TaskTransitions) {
     this.#env = env;
@@ -40,9 +41,9 @@ export class Submitter {
     this.#changes = changes;
   }
 
-  /** Submissions that a client waits for. */
+  /** Submissions that a client waits for, and repeats that wait for one elsewhere. */
   get running(): readonly Promise<unknown>[] {
-    return [...this.#running.values()].map(({ result }) => result);
+    return [...[...this.#running.values()].map(({ result }) => result), ...this.#repeats];
   }
 
   /** The tasks whose submission has outlived its lease, since the store was away when it was to be written down. */
@@ -106,12 +107,22 @@ export class Submitter {
     return again ? this.#env.store.run('createTask', row) : made;
   }
 
+  async #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
+    const outcome = this.#waitFor(task);
+    this.#repeats.add(outcome);
+    try {
+      return await outcome;
+    } finally {
+      this.#repeats.delete(outcome);
+    }
+  }
+
   /**
    * Waits while somebody is submitting an earlier task of the same idempotency key. Undefined when it came to nothing
    * before any upstream was asked for it, so that it is to be made anew. One that was cut off later fails: whether the
    * upstream has it cannot be known.
    */
-  async #outcomeOf({ id }: TaskRecord): Promise<TaskRecord | undefined> {
+  async #waitFor({ id }: TaskRecord): Promise<TaskRecord | undefined> {
     const { timers, timing, store, stopping, owner } = this.#env;
     const lateAt = timers.monotonic() + timing.submitLimitMs + timing.leaseMarginMs;
     for (let looks = 1; ; looks += 1) {

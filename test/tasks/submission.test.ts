@@ -351,6 +351,21 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect(asked()).toEqual([]);
     });
 
+    test('a gateway that stops waits for a repeat that waits, which looks but once when its time is over', async () => {
+      const lost = await begin('store');
+      const tasks = rig.engine();
+      const over: string[] = [];
+      const repeated = tasks.submit(rig.order({ idempotencyKey: 'k' })).finally(() => over.push('repeat'));
+      await rig.settled();
+      await rig.advance(100);
+      void tasks.stop(1_000).then(() => over.push('stop'));
+      await rig.advance(1_149);
+      expect(over).toEqual([]);
+      await rig.advance(1);
+      expect(over).toEqual(['repeat', 'stop']);
+      expect(await repeated).toMatchObject({ task: { id: lost, state: 'queued' }, replayed: true });
+    });
+
     test('a repeat is made itself when another process is refused', async () => {
       const answered = Promise.withResolvers<Submission>();
       rig.driver.onSubmit = () => answered.promise;
