@@ -109,7 +109,7 @@ export class DriverError extends Error {
   readonly pause: number | undefined;
 
   constructor(kind: DriverErrorKind, failure: Failure, { fault, pause }: DriverErrorOptions = {}) {
-    super(failure.message, { cause: failure });
+    super(failure.message);
     this.kind = kind;
     this.failure = failure;
     this.fault = fault;

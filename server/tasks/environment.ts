@@ -18,8 +18,8 @@ export interface TaskOptions {
   /** Quota per unit of a model for a group. */
   rate: (modelId: string, group: string) => number;
   logger: Logger;
-  /** Called after a change of state is on disk. It must not throw. */
-  onChange?: (task: TaskRecord) => void;
+  /** Called after a change of state is on disk. */
+  onChange?: (task: ChangedTask) => void;
   /** Epoch milliseconds, as clients see it; what is due goes by `timers`. */
   clock?: () => number;
   timers?: Timers;
@@ -31,6 +31,8 @@ export interface TaskOptions {
   /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
   owner?: string;
 }
+
+export type ChangedTask = Pick<TaskRecord, 'id' | 'state' | 'progress' | 'callbackUrl'>;
 
 export interface TaskChannels {
   readonly names: readonly string[];

@@ -7,7 +7,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordSettlement } from '../telemetry/quota-flow.ts';
 import { type Snapshot, type Submission, submissionInterrupted, type TaskUsage } from './driver.ts';
-import type { TaskEnvironment } from './environment.ts';
+import type { ChangedTask, TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
 import { heldFor, recordEnd } from './record-end.ts';
 import { jittered, longer, retryPause } from './timing.ts';
@@ -84,8 +84,7 @@ export class TaskTransitions {
     });
     fault('poll:recorded');
     if (written && task.state === 'queued' && state === 'in_progress') {
-      const result = snapshot.result ?? task.result;
-      this.#announce({ ...task, state, progress, result, nextPollAt, startedAt: now, updatedAt: now });
+      this.#announce({ ...task, state, progress });
     }
     return nextPollAt;
   }
@@ -226,7 +225,7 @@ export class TaskTransitions {
     return finished.task;
   }
 
-  #announce(task: TaskRecord): void {
+  #announce(task: ChangedTask): void {
     try {
       this.#env.onChange(task);
     } catch (error) {

@@ -35,7 +35,8 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
   ],
   realtime: ['test/realtime/*.test.ts'],
   tasks: [
-    'test/tasks/{absent-store,by-hand,clips,claims,clock,lifecycle,poll-slots,polling,states,submission}.test.ts',
+    'test/tasks/{absent-store,by-hand,clips,claims,clock,housekeeping,lifecycle,measured}.test.ts',
+    'test/tasks/{poll-slots,polling,resumption,states,submission}.test.ts',
   ],
 };
 

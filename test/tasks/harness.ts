@@ -30,6 +30,11 @@ export class TaskHarness {
   readonly store: Store;
   readonly clock = new TestClock(now);
   readonly driver = new ScriptedDriver(this.clock.monotonic);
+  /** What the engines have logged of more than debugging, and the commands that they gave the store. */
+  readonly lines: Record<string, unknown>[] = [];
+  readonly commands: string[] = [];
+  /** Queries so far. */
+  queries = 0;
   readonly changes: { id: string; state: string; progress: number }[] = [];
   readonly channels: Channels;
   readonly token: TokenRecord;
@@ -69,7 +74,7 @@ export class TaskHarness {
       drivers: new Map([['scripted', this.driver]]),
       channels: { names: channelNames, named: (name) => this.channels.named(name) },
       rate: () => quotaRate,
-      logger: pino({ level: 'silent' }),
+      logger: pino({ base: null, timestamp: false }, { write: (line) => this.lines.push(JSON.parse(line)) }),
       onChange: ({ id, state, progress }) => this.changes.push({ id, state, progress }),
       clock: this.clock.now,
       timers: this.clock,
@@ -173,6 +178,7 @@ export class TaskHarness {
       ...store,
       read: store.read.withPlugin({
         transformQuery: ({ node, queryId }) => {
+          this.queries += 1;
           this.#reading.add(queryId);
           return node;
         },
@@ -182,6 +188,7 @@ export class TaskHarness {
         },
       }),
       run: (name, args) => {
+        this.commands.push(name);
         this.#busy += 1;
         const result = store.run(name, args);
         const done = () => {

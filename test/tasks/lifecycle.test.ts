@@ -106,6 +106,24 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await read).toMatchObject({ state: 'queued' });
     });
 
+    test('of a task of which nothing new can be learned is one query, and changes nothing', async () => {
+      const fresh = await rig.submit();
+      const failing = await rig.submit();
+      rig.driver.onPoll = ({ id }) => {
+        if (id === failing.id) throw driverError('retryable');
+        return { state: 'in_progress' };
+      };
+      await rig.step(2_000);
+      const final = await rig.submit();
+      await rig.tasks.cancel(rig.name(final));
+      for (const task of [fresh, failing, final]) {
+        if (task !== fresh) rig.clock.jump(60_000);
+        const [queries, commands] = [rig.queries, rig.commands.length];
+        await rig.tasks.read(rig.name(task));
+        expect([rig.queries - queries, rig.commands.length - commands]).toEqual([1, 0]);
+      }
+    });
+
     test('asks nobody about a task that is final, in another process, failing, or not upstream yet', async () => {
       const [final, taken, failing] = [await rig.submit(), await rig.submit(), await rig.submit()];
       rig.driver.onPoll = ({ id }) => {
@@ -133,7 +151,11 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       const canceled = await rig.tasks.cancel(rig.name(task));
       expect(canceled).toMatchObject({
         canceled: true,
-        task: { state: 'failed', error: { code: 'task_canceled' }, completedAt: now },
+        task: {
+          state: 'failed',
+          error: { code: 'task_canceled', message: 'The task was canceled before it began.' },
+          completedAt: now,
+        },
       });
       expect(rig.driver.canceled).toEqual(['up-1']);
       expect(rig.changes.at(-1)).toEqual({ id: task.id, state: 'failed', progress: 0 });
@@ -218,6 +240,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.stored(task)).toMatchObject({
         state: 'failed',
         error_code: 'task_expired',
+        error_message: 'The task was not finished in time.',
         completed_at: now + 5_000,
       });
     }

@@ -319,6 +319,29 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(writes).toBeLessThan(5);
   });
 
+  test('a gateway all of whose places are taken does not trouble the store', async () => {
+    const claims = () => rig.commands.filter((name) => name === 'claimTasks').length;
+    const names = ['one'];
+    const channels = { names, named: (name: string) => rig.channels.named(name) };
+    const tasks = rig.engine({ channels, timing: { idleMs: 1_000 } });
+    await submitMany(3);
+    rig.driver.onPoll = () => {
+      throw throttledFor(30);
+    };
+    await tasks.start();
+    await rig.advance(1_500);
+    expect(rig.driver.polled).toHaveLength(3);
+    const before = claims();
+    await rig.advance(29_499);
+    expect(claims()).toBe(before);
+    expect(await tasks.runDue()).toBe(0);
+    rig.driver.onPoll = () => done;
+    await rig.advance(1);
+    expect(rig.driver.polled).toHaveLength(6);
+    await tasks.stop();
+    await rig.expectBooks({ charged: 150 });
+  });
+
   test('a store that fails for a while loses nothing', async () => {
     const task = await rig.submit();
     let broken = true;
@@ -362,6 +385,14 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(await rig.step(1, failing)).toBe(1);
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     await rig.expectBooks({ charged: 50 });
+  });
+
+  test('stopping leaves nothing behind that would ring', async () => {
+    await rig.tasks.start();
+    await rig.submit();
+    await rig.advance(1_000);
+    await rig.tasks.stop();
+    expect(rig.clock.pending).toBe(0);
   });
 
   test('stopping waits for what runs, and leaves the rest to others at once', async () => {

@@ -4,6 +4,7 @@ import {
   type AcceptedTask,
   DriverError,
   type DriverErrorKind,
+  type Resumed,
   type Snapshot,
   type Submission,
   type TaskDriver,
@@ -15,6 +16,7 @@ export class ScriptedDriver implements TaskDriver {
   readonly submitted: { id: string; channel: string; request: unknown }[] = [];
   readonly polled: { id: string; at: number }[] = [];
   readonly canceled: string[] = [];
+  readonly resumed: { upstreamId: string; request: object }[] = [];
   /** Upstream ids by task id. */
   readonly upstream = new Map<string, string>();
   onSubmit: (task: TaskRecord, upstream: Upstream) => Submission | Promise<Submission> = (task) =>
@@ -23,6 +25,10 @@ export class ScriptedDriver implements TaskDriver {
     state: 'queued',
   });
   onCancel: (task: AcceptedTask) => void | Promise<void> = () => {};
+  onResume: (task: AcceptedTask, upstream: Upstream) => Resumed | Promise<Resumed> = ({ upstreamId }) => ({
+    upstreamId,
+    result: {},
+  });
   readonly #clock: () => number;
 
   constructor(clock: () => number) {
@@ -43,6 +49,11 @@ export class ScriptedDriver implements TaskDriver {
   async poll(task: AcceptedTask, upstream: Upstream): Promise<Snapshot> {
     this.polled.push({ id: task.id, at: this.#clock() });
     return this.onPoll(task, upstream);
+  }
+
+  async resume(task: AcceptedTask, request: object, upstream: Upstream): Promise<Resumed> {
+    this.resumed.push({ upstreamId: task.upstreamId, request });
+    return this.onResume(task, upstream);
   }
 
   async cancel(task: AcceptedTask): Promise<void> {

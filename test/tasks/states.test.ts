@@ -118,6 +118,29 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await rig.expectBooks({ charged: 45 });
   });
 
+  test('listeners hear once that it began, and no line of the log is an error', async () => {
+    await rig.submit();
+    for (const progress of [10, 20]) await poll({ state: 'in_progress', progress });
+    await poll(done(5));
+    expect(rig.changes.map(({ state, progress }) => [state, progress])).toEqual([
+      ['queued', 0],
+      ['in_progress', 10],
+      ['completed', 100],
+    ]);
+    expect(rig.lines).toEqual([]);
+  });
+
+  test('that its reservation was closed before its end is told to the operator', async () => {
+    const task = await rig.submit();
+    const { requestId } = task;
+    const log = { operation: 'createVideo', channel: 'one', status: 200, errorCode: null };
+    await rig.store.run('refund', { requestId, log: { ...log, units: 0, durationMs: 0 }, now });
+    await poll(done(5));
+    expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    expect(rig.lines).toEqual([expect.objectContaining({ level: 50, task: task.id })]);
+    await rig.expectBooks({});
+  });
+
   test('neither state nor progress goes back, and progress is 100 only when it is done', async () => {
     const task = await rig.submit();
     const seen: [string, number][] = [];

@@ -217,7 +217,197 @@ describe.each(engines)('submitting on %s', (engine) => {
     await rig.expectBooks({});
   });
 
+  test('all channels together have two minutes', async () => {
+    rig.driver.onSubmit = (_task, { channel }) => {
+      if (channel.name === 'two') return new Promise(() => {});
+      rig.clock.jump(100_000);
+      throw driverError('retryable');
+    };
+    const told = rig.submit({ channels: both() }).catch((error: unknown) => error);
+    await rig.settled();
+    await rig.advance(19_999);
+    expect(await rows()).toHaveLength(1);
+    await rig.advance(1);
+    expect(await told).toMatchObject({ status: 504 });
+    expect(asked()).toEqual(['one', 'two']);
+    await rig.expectBooks({});
+  });
+
+  test('a channel that asked its user to wait is not asked by that user for that model until then', async () => {
+    rig.driver.onSubmit = () => {
+      throw refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.', { retryAfter: 30 }), 30);
+    };
+    await expect(rig.submit()).rejects.toMatchObject({ status: 429, retryAfter: 30 });
+    rig.driver.onSubmit = (task) => rig.driver.make(task);
+    rig.clock.jump(10_000);
+    await expect(rig.submit()).rejects.toMatchObject({
+      status: 429,
+      code: 'rate_limit_exceeded',
+      retryAfter: 20,
+    });
+    expect(asked()).toEqual(['one']);
+    expect(await rows()).toEqual([]);
+    expect(await rig.log()).toMatchObject([{ status: 429 }, { status: 429, channel: 'one', quota: 0 }]);
+    const { caller } = rig.order();
+    await rig.submit({ model: { id: 'gamma3.0-video-prime', unit: 'seconds' } });
+    await rig.submit({ caller: { ...caller, userId: caller.userId + 1 } });
+    await rig.submit({ channels: both() });
+    rig.clock.jump(20_000);
+    await rig.submit();
+    expect(asked()).toEqual(['one', 'one', 'one', 'two', 'one']);
+    await rig.expectBooks({ held: 200 });
+  });
+
+  test('a channel whose submissions fail rests, and is back when one succeeds', async () => {
+    const { health } = rig.channel('one');
+    const fails = () => {
+      throw refusedBy(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
+    };
+    const takes = (task: TaskRecord) => rig.driver.make(task);
+    const submit = async (how: typeof rig.driver.onSubmit) => {
+      rig.driver.onSubmit = how;
+      rig.clock.jump(2_000);
+      await rig.submit().catch(() => {});
+      return health.state;
+    };
+    // Those that succeed in between begin the count anew.
+    for (const how of [fails, fails, takes, fails, fails]) expect(await submit(how)).toBe('healthy');
+    // What the provider says of the request says nothing of the channel.
+    const refuses = () => {
+      throw driverError('rejected');
+    };
+    expect(await submit(refuses)).toBe('healthy');
+    expect(await submit(fails)).toBe('resting');
+    rig.clock.jump(5_000);
+    expect(await submit(takes)).toBe('healthy');
+  });
+
+  test('a channel that was to be tried out by a task that was given up first is tried out by the next', async () => {
+    const { health } = rig.channel('one');
+    for (const _ of [1, 2, 3]) {
+      rig.clock.jump(2_000);
+      health.begin().failed('server_error');
+    }
+    rig.clock.jump(5_000);
+    expect(health.healthy).toBe(true);
+    const broken = rig.engine({
+      store: {
+        ...rig.store,
+        run: (name, args) =>
+          name === 'markAsked' ? Promise.reject(new Error('the disk is full')) : rig.store.run(name, args),
+      },
+    });
+    await expect(broken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toThrow('the disk is full');
+    expect(asked()).toEqual([]);
+    expect(health.healthy).toBe(true);
+  });
+
+  test('which channel is about to be asked is written down only where that was not known', async () => {
+    const marked = () => rig.commands.filter((name) => name === 'markAsked').length;
+    await rig.submit();
+    expect(marked()).toBe(0);
+    rig.driver.onSubmit = (task, { channel }) => {
+      if (channel.name === 'one') throw driverError('retryable');
+      return rig.driver.make(task);
+    };
+    await rig.submit({ channels: both() });
+    expect(marked()).toBe(1);
+    await rig.submit({ channels: both(), idempotencyKey: 'k' });
+    expect(marked()).toBe(3);
+  });
+
+  test('a provider that fails is told to the operator, a refused request is the client’s affair', async () => {
+    rig.driver.onSubmit = (_task, { channel }) => {
+      if (channel.name === 'two') throw driverError('rejected');
+      throw Object.assign(new Error('no route'), { code: 'ECONNREFUSED' });
+    };
+    await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ code: 'rejected' });
+    const task = rig.driver.submitted[0]?.id;
+    expect(rig.lines).toEqual([
+      expect.objectContaining({ level: 40, task, channel: 'one', kind: 'retryable', status: 502 }),
+    ]);
+    expect(rig.lines[0]).toMatchObject({ code: 'do_request_failed', err: { message: 'no route' } });
+  });
+
+  test('a request id makes one task', async () => {
+    const { requestId } = await rig.submit();
+    rig.commands.length = 0;
+    await expect(rig.submit({ requestId })).rejects.toThrow(`request id ${requestId} was used before`);
+    expect(rig.commands).toEqual(['createTask']);
+    await rig.expectBooks({ held: 50 });
+  });
+
   describe('with an idempotency key', () => {
+    test.each([
+      ['other facts', { facts: { seconds: '6' } }],
+      ['another model', { model: { id: 'gamma3.0-video-prime', unit: 'seconds' } }],
+      ['another operation', { operation: 'createTask' }],
+      ['another callback', { callbackUrl: 'https://client.example/hook' }],
+    ] as const)('a request with %s is another one', async (_, change) => {
+      await rig.submit({ idempotencyKey: 'k' });
+      await expect(rig.submit({ idempotencyKey: 'k', ...change })).rejects.toMatchObject({
+        status: 400,
+        code: 'idempotency_key_reused',
+        message: 'Idempotency-Key: it was used for another request; use a new one for each request.',
+      });
+    });
+
+    test('one that is known by what the client asked for is found by it, whatever it was made of', async () => {
+      const asked = { song: 'one' };
+      const order = rig.order({ idempotencyKey: 'k', asked });
+      const { task } = await rig.tasks.submit(order);
+      const again = { ...order, request: {}, facts: {}, callbackUrl: 'https://client.example/hook' };
+      expect(await rig.tasks.submit(again)).toEqual({ task, replayed: true });
+      await expect(rig.submit({ idempotencyKey: 'k', asked: {} })).rejects.toMatchObject({ status: 400 });
+      const name = { ...order, idempotencyKey: 'k', asked };
+      expect(await rig.tasks.repeated(name)).toEqual(task);
+      for (const change of [
+        { idempotencyKey: 'l' },
+        { asked: { song: 'two' } },
+        { operation: 'other' },
+        { format: 'generic' as const },
+        { model: { id: 'other', unit: 'seconds' as const } },
+        { caller: { ...order.caller, userId: order.caller.userId + 1 } },
+      ])
+        expect(await rig.tasks.repeated({ ...name, ...change })).toBeUndefined();
+    });
+
+    test('one that another was in the way of for a moment is made all the same', async () => {
+      let inTheWay = true;
+      const run: Store['run'] = (name, args) => {
+        if (!inTheWay || name !== 'createTask') return rig.store.run(name, args);
+        inTheWay = false;
+        return Promise.resolve({ outcome: 'duplicate' }) as never;
+      };
+      const tasks = rig.engine({ store: { ...rig.store, run } });
+      expect(await tasks.submit(rig.order({ idempotencyKey: 'k' }))).toMatchObject({ replayed: false });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('one that was found dead before its provider was asked is told as given up', async () => {
+      const nothing = Promise.resolve();
+      const found = async () => {
+        await rig.freeOrphans();
+        expect(await rig.step(0)).toBe(1);
+      };
+      const overtaken = rig.engine({
+        owner: 'gone',
+        store: {
+          ...rig.store,
+          run: (name, args) =>
+            (name === 'markAsked' ? found() : nothing).then(() => rig.store.run(name, args)),
+        },
+      });
+      await expect(overtaken.submit(rig.order({ idempotencyKey: 'k' }))).rejects.toMatchObject({
+        status: 502,
+        code: 'do_request_failed',
+        message: 'The task was given up before the provider had confirmed it.',
+      });
+      expect(asked()).toEqual([]);
+      expect(await rows()).toEqual([]);
+      await rig.expectBooks({});
+    });
+
     test('the same request gives the same task, another one is refused, another user or format is free', async () => {
       const first = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
       const again = await rig.tasks.submit(rig.order({ idempotencyKey: 'k' }));
@@ -430,6 +620,16 @@ describe('the kinds of error', () => {
     [529, 'retryable', 'server_error'],
   ])('status %i is %s', (status, kind, fault) => {
     expect(refusedBy(status, failure)).toMatchObject({ kind, fault, failure });
+  });
+
+  test.each([
+    [429, 30],
+    [503, 30],
+    [529, 30],
+    [403, undefined],
+    [500, undefined],
+  ])('of status %i the time to wait is %o', (status, pause) => {
+    expect(refusedBy(status, failure, 30).pause).toBe(pause);
   });
 
   test.each([

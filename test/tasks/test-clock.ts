@@ -20,6 +20,11 @@ export class TestClock implements Timers {
   /** What the system's clock shows. */
   readonly now = (): number => this.#now + this.#skew;
 
+  /** How many alarms have not rung. */
+  get pending(): number {
+    return this.#pending.size;
+  }
+
   /** Sets the system's clock, by so much: no time passes. */
   step(ms: number): void {
     this.#skew += ms;

@@ -1,0 +1,163 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { Failure } from '../../server/failure.ts';
+import { type AcceptedTask, DriverError, type Resumed, refusedBy } from '../../server/tasks/driver.ts';
+import type { TaskInput } from '../../server/tasks/resumption.ts';
+import { engines } from '../store/engines.ts';
+import { now, TaskHarness } from './harness.ts';
+import { driverError } from './scripted-driver.ts';
+
+describe.each(engines)('a task that waits for its owner on %s', (engine) => {
+  let rig: TaskHarness;
+  let task: AcceptedTask;
+  TaskHarness.eachTest(engine, (made) => {
+    rig = made;
+  });
+  beforeEach(async () => {
+    rig.driver.onPoll = () => ({ state: 'queued', result: { waits: true } });
+    const { id } = await rig.submit({ facts: { state: 'order 7' }, callbackUrl: 'https://client.example/a' });
+    await rig.step(1_000);
+    task = (await rig.tasks.read(rig.name({ id }))) as AcceptedTask;
+  });
+
+  const input: TaskInput = {
+    request: { prompt: 'a boat' },
+    facts: { state: 'order 8' },
+    callbackUrl: 'https://client.example/b',
+  };
+  const answered: Resumed = { upstreamId: 'other', result: { goes: 'on' } };
+
+  test('goes on at its provider, whose answer is in the place of what there was', async () => {
+    rig.driver.onResume = async ({ id }, { channel, user }) => {
+      expect([channel.name, user]).toEqual(['one', rig.token.userId]);
+      // What the owner has said is not lost with the answer.
+      expect(await rig.stored({ id })).toMatchObject({
+        facts: '{"state":"order 8"}',
+        callback_url: 'https://client.example/b',
+        upstream_id: 'up-1',
+      });
+      return answered;
+    };
+    rig.clock.jump(400);
+    const resumed = await rig.tasks.resume(task, input);
+    expect(rig.driver.resumed).toEqual([{ upstreamId: 'up-1', request: { prompt: 'a boat' } }]);
+    expect(resumed).toMatchObject({
+      ...answered,
+      facts: { state: 'order 8' },
+      callbackUrl: 'https://client.example/b',
+      updatedAt: now + 1_400,
+      nextPollAt: now + 2_400,
+      pollInterval: 1_000,
+    });
+    await rig.expectBooks({ held: 50 });
+  });
+
+  test('keeps what the owner says nothing about', async () => {
+    expect(await rig.tasks.resume(task, { request: {} })).toMatchObject({
+      facts: { state: 'order 7' },
+      callbackUrl: 'https://client.example/a',
+    });
+  });
+
+  test('is polled soon, by an engine that expected nothing of it', async () => {
+    await rig.step(0);
+    rig.driver.onPoll = () => ({ state: 'queued', pollAfterMs: 60_000 });
+    await rig.tasks.start();
+    await rig.advance(5_000);
+    rig.driver.polled.length = 0;
+    await rig.tasks.resume(task, input);
+    await rig.advance(1_000);
+    expect(rig.driver.polled).toEqual([{ id: task.id, at: rig.clock.monotonic() }]);
+    await rig.tasks.stop();
+  });
+
+  test('that is over takes nothing any more, and its provider hears nothing', async () => {
+    await rig.tasks.cancel(rig.name(task));
+    expect(await rig.tasks.resume(task, input)).toBeUndefined();
+    expect(rig.driver.resumed).toEqual([]);
+    expect(await rig.stored(task)).toMatchObject({ facts: '{"state":"order 7"}' });
+  });
+
+  test('that ends while its provider is asked stays over', async () => {
+    rig.driver.onResume = async () => {
+      await rig.tasks.cancel(rig.name(task));
+      return answered;
+    };
+    expect(await rig.tasks.resume(task, input)).toBeUndefined();
+    expect(await rig.stored(task)).toMatchObject({ state: 'failed', upstream_id: 'up-1' });
+    await rig.expectBooks({});
+  });
+
+  test('waits on when its provider does not take the input', async () => {
+    const refused = driverError('rejected');
+    rig.driver.onResume = () => {
+      throw refused;
+    };
+    await expect(rig.tasks.resume(task, input)).rejects.toBe(refused.failure);
+    expect(await rig.stored(task)).toMatchObject({ state: 'queued', result: '{"waits":true}' });
+    rig.driver.onResume = () => answered;
+    expect(await rig.tasks.resume(task, input)).toMatchObject(answered);
+  });
+
+  test('waits on when its provider is silent for two minutes, and says so', async () => {
+    rig.driver.onResume = () => new Promise(() => {});
+    const told = rig.tasks.resume(task, input).catch((error: unknown) => error);
+    await rig.advance(120_000);
+    expect(await told).toMatchObject({ status: 504, code: 'upstream_timeout' });
+    expect(rig.lines).toEqual([
+      expect.objectContaining({ task: task.id, channel: 'one', kind: 'unknown', status: 504 }),
+    ]);
+  });
+
+  test('of a channel that is configured no more is told so', async () => {
+    const without = rig.engine({ channels: { names: [], named: () => undefined } });
+    await expect(without.resume(task, input)).rejects.toMatchObject({
+      status: 503,
+      code: 'get_channel_failed',
+      message: 'The provider that has the task is not available.',
+    });
+  });
+
+  test('of a driver whose tasks never wait is a fault', async () => {
+    const { submit, poll } = rig.driver;
+    const driver = { submit: submit.bind(rig.driver), poll: poll.bind(rig.driver) };
+    for (const drivers of [new Map([['scripted', driver]]), new Map<string, never>()])
+      await expect(rig.engine({ drivers }).resume(task, input)).rejects.toMatchObject({ status: 502 });
+  });
+
+  test('tells the health of its channel by the polls, not by the work', async () => {
+    const { health } = rig.channel('one');
+    const failed = refusedBy(500, new Failure(502, 'bad_response_status_code', 'Bad.'));
+    expect(failed).toBeInstanceOf(DriverError);
+    const resume = (how: () => Resumed) => {
+      rig.driver.onResume = how;
+      rig.clock.jump(2_000);
+      return rig.tasks.resume(task, input).catch(() => {});
+    };
+    const fails = () => {
+      throw failed;
+    };
+    for (const how of [fails, fails, () => answered, fails, fails]) await resume(how);
+    // What works is not told by what is asked about.
+    health.begin().succeeded();
+    expect(health.state).toBe('healthy');
+    await resume(fails);
+    expect(health.state).toBe('resting');
+  });
+
+  test('is waited for by a gateway that stops', async () => {
+    const answer = Promise.withResolvers<Resumed>();
+    rig.driver.onResume = () => answer.promise;
+    const resumed = rig.tasks.resume(task, input);
+    await rig.settled();
+    let stopped = false;
+    const stop = rig.tasks.stop().then(() => {
+      stopped = true;
+    });
+    await rig.settled();
+    expect(stopped).toBe(false);
+    answer.resolve(answered);
+    expect(await resumed).toMatchObject(answered);
+    await stop;
+    expect(rig.clock.pending).toBe(0);
+  });
+});
