@@ -18,8 +18,7 @@ function withPublicIds(words: string, publicIds: PublicIds): string {
 /** The same for a failure that is reported to a client. */
 export function failureWithPublicIds(failure: Failure, publicIds: PublicIds): Failure {
   const { status, code, message, retryAfter } = failure;
-  const options = { cause: failure, ...(retryAfter !== undefined && { retryAfter }) };
-  return new ProviderFailure(status, code, withPublicIds(message, publicIds), options);
+  return new ProviderFailure(status, code, withPublicIds(message, publicIds), { cause: failure, retryAfter });
 }
 
 /** The public ids that a task's facts hold as `public_ids`. */
