@@ -171,6 +171,14 @@ describe('several tasks upstream are one', () => {
     expect((await both(queued, queued, { state: 'in_progress' })).state).toBe('in_progress');
   });
 
+  test('of which any may have the lyrics', async () => {
+    const written = { status: 'SUCCESS', data: { id: 'a', title: 'The lamp', text: 'Sleep' } };
+    expect(await both({ status: 'FAILURE' }, written, { facts: { action: 'LYRICS' } })).toMatchObject({
+      state: 'completed',
+      result: { lyrics: { text: 'Sleep' } },
+    });
+  });
+
   test('that ends with the last, with the songs of all', async () => {
     expect(await both(done, { status: 'SUCCESS', data: [song('b')] })).toMatchObject({
       state: 'completed',
@@ -260,6 +268,7 @@ describe('a request', () => {
     [{ code: 'a404' }, 'rejected', 400, 'a404', refused],
     [{ code: 422 }, 'rejected', 400, '422', refused],
     [{ code: 499 }, 'rejected', 400, '499', refused],
+    [{ code: 1500 }, 'rejected', 400, '1500', refused],
     [{ code: 'rate_limit_exceeded', message: 'slow' }, 'retryable', 429, 'rate_limit_exceeded', throttled],
     [{ code: 429 }, 'retryable', 429, 'rate_limit_exceeded', throttled],
     [{ code: 'invalid_api_key' }, 'retryable', 502, 'bad_response_status_code', failed],

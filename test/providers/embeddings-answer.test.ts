@@ -28,6 +28,17 @@ describe.each([1, 7, 100, 65_536])('an answer in pieces of %i bytes', (size) => 
     expect(JSON.parse(text)).toMatchObject({ object: 'list', data: [0, 1, 2].map(item), model: 'own' });
   });
 
+  test.each([
+    ['a number between them', '7,'],
+    ['half of one', '{"index":1,"embedding":[1,},'],
+  ])('is none with %s', async (_, between) => {
+    const text = answer(3).replace('{"object":"embedding","index":1', `${between}$&`);
+    const reading = (async () => {
+      for await (const _ of publicEmbeddings(inPieces(text, size), asked, async () => {})) continue;
+    })();
+    await expect(reading).rejects.toMatchObject({ status: 502, code: 'bad_response' });
+  });
+
   test('hands out no vector that was not asked for', async () => {
     const finish = vi.fn();
     let text = '';

@@ -31,6 +31,7 @@ describe('what a provider calls its own is hidden', () => {
     ['an address of another kind', 'redis://:pw@cache:6379/0 is down', '*** is down'],
     ['an address in brackets', 'failed (https://a.b/c), retry', 'failed (***), retry'],
     ['an address in Chinese', '访问http://a.b/c失败', '访问***失败'],
+    ['an address that is none', 'GET http://10.0.0.999/x failed', 'GET *** failed'],
     ['an IPv4 address', 'dial tcp 10.3.0.12:8080: refused', 'dial tcp ***: refused'],
     ['an IPv4 address at the end', 'no route to 10.3.0.12.', 'no route to ***.'],
     ['an IPv6 address', 'no route to fd00::12', 'no route to ***'],
@@ -51,6 +52,11 @@ describe('what a provider calls its own is hidden', () => {
     ['random characters', 'x aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9n x', 'x *** x'],
   ])('%s', (_what, said, told) => {
     expect(words.text(said)).toBe(told);
+  });
+
+  test('even when two texts of the client would make it together', () => {
+    const apart = new ProviderWords(channel, ['see bucket-1', '.storage.com']);
+    expect(apart.text('bucket-1.storage.com is down')).toBe('*** is down');
   });
 
   test('even when the client has guessed the host', () => {

@@ -110,6 +110,22 @@ describe('what is told', () => {
     expect(await tryChannel(channel, patience)).toMatchObject({ status, ...verdict });
   });
 
+  const verdict = (status_code: number) => ({
+    output: { base_resp: { status_code, status_msg: 'odd text' } },
+  });
+  const failed = 'The provider failed to handle the request.';
+  test.each<[unknown, object]>([
+    [{ output: {} }, good],
+    [{}, { ok: false, failure: 'bad_answer', problem: 'The answer makes no sense.' }],
+    [verdict(0), good],
+    [verdict(2013), { ok: false, failure: null, problem: 'odd text' }],
+    [verdict(1002), { ok: false, failure: null }],
+    [verdict(1000), { ok: false, failure: 'server_error', problem: failed }],
+  ])('of speech that is answered with %j', async (body, told) => {
+    const { channel } = await channelThat(says(200, body), { models: named('beta/speech-02-hd') });
+    expect(await tryChannel(channel, patience)).toMatchObject({ request: 'speech', status: 200, ...told });
+  });
+
   test('holds none of the provider’s hosts and keys', async () => {
     const message = 'upstream-key is not known at https://accounts.vendor.example/keys, ask 10.2.3.4';
     const { channel } = await channelThat(says(400, { message }), embeddings);

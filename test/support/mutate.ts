@@ -31,7 +31,7 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
   ],
   providers: [
     'test/{providers,video,music,images,text,verification}/*.test.ts',
-    'test/server/{bridge,channel-test-call,provider-*,rejection,speech-*}.test.ts',
+    'test/server/{bridge,channel-test-call,connection-shares,provider-*,rejection,speech-*}.test.ts',
   ],
   realtime: ['test/realtime/*.test.ts'],
   tasks: [
