@@ -1,0 +1,339 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Caller } from '../../server/accounts/caller.ts';
+import type { Extension, Holds, ReserveRequest } from '../../server/ledger/ledger.ts';
+import { type Books, type MeteredCall, Metering } from '../../server/ledger/metering.ts';
+import { Prices } from '../../server/ledger/prices.ts';
+import { TextHold } from '../../server/ledger/text-hold.ts';
+import { createLogger } from '../../server/runtime/logger.ts';
+import type { ExtendResult, ReserveResult } from '../../server/store/commands/ledger.ts';
+import type { LogEntry } from '../../server/store/commands/log-entries.ts';
+import { quotaCharged, quotaRefunded, quotaReserved } from '../../server/telemetry/metrics.ts';
+import { ManualTimers } from '../support/manual-timers.ts';
+
+const caller: Caller = {
+  tokenId: 3,
+  userId: 4,
+  tokenName: 'a key',
+  role: 'user',
+  group: 'trial',
+  modelLimits: null,
+};
+const model = { id: 'voxa-v2', unit: 'characters' } as const;
+const used = (units: number, inputTokens = 0, outputTokens = 0) => ({ units, inputTokens, outputTokens });
+const well = { channel: 'main', status: 200 };
+
+/** What the ledger was asked for. */
+let reserved: ReserveRequest[];
+let extended: Extension[];
+let settled: { requestId: string; charged: number; log: LogEntry }[];
+let refunded: { requestId: string; log?: LogEntry }[];
+/** What it answers, or throws. */
+let answers: { reserve: ReserveResult; extend: ExtendResult; settle: boolean | Error };
+let lines: string[];
+let books: Books;
+let call: MeteredCall;
+
+beforeEach(() => {
+  [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
+  answers = { reserve: 'reserved', extend: 'extended', settle: true };
+  const ledger: Holds = {
+    reserve: async (request) => {
+      reserved.push(request);
+      return answers.reserve;
+    },
+    extend: async (request) => {
+      extended.push(request);
+      return answers.extend;
+    },
+    settle: async (request) => {
+      settled.push(request);
+      if (answers.settle instanceof Error) throw answers.settle;
+      return answers.settle;
+    },
+    refund: async (request) => {
+      refunded.push(request);
+      return true;
+    },
+  };
+  const timers = new ManualTimers();
+  books = {
+    ledger,
+    prices: new Prices({ 'voxa-v2': 2 }, { trial: { models: ['*'], ratio: 5 } }),
+    logger: createLogger('error', [], { write: (line) => void lines.push(line) }),
+    timers,
+  };
+  call = {
+    requestId: 'r',
+    caller,
+    operation: 'createSpeech',
+    model,
+    expectedUnits: 7,
+    startedAt: timers.now - 250,
+  };
+});
+afterEach(() => vi.restoreAllMocks());
+
+/** What the metrics were told of the model. */
+const flow = () => {
+  const spies = [quotaReserved, quotaCharged, quotaRefunded].map((counter) => vi.spyOn(counter, 'add'));
+  return () => spies.map(({ mock }) => mock.calls.map(([quota]) => quota));
+};
+
+describe('a call', () => {
+  test('is held by the price of its key’s group, and charged what it used', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    const token = { id: 3, userId: 4, unlimited: false };
+    expect(reserved).toEqual([{ requestId: 'r', token, model: model.id, unit: model.unit, amount: 70 }]);
+    await metering.charge(used(6, 5, 1), well);
+    const log = {
+      operation: 'createSpeech',
+      channel: 'main',
+      status: 200,
+      errorCode: null,
+      units: 6,
+      promptTokens: 5,
+      completionTokens: 1,
+      durationMs: 250,
+    };
+    expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
+    expect(told()).toEqual([[70], [60], [10]]);
+  });
+
+  test('of a key without a limit says so', async () => {
+    await Metering.open(books, { ...call, caller: { ...caller, unlimited: true } });
+    expect(reserved[0]?.token).toEqual({ id: 3, userId: 4, unlimited: true });
+  });
+
+  test('ends once, whatever comes after', async () => {
+    const charged = await Metering.open(books, call);
+    await charged.charge(used(1), well);
+    await charged.charge(used(1), well);
+    await charged.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    expect([settled.length, refunded.length]).toEqual([1, 0]);
+    const back = await Metering.open(books, call);
+    for (let time = 0; time < 2; time += 1)
+      await back.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    await back.charge(used(1), well);
+    expect(await back.cover(9, caller)).toBe(false);
+    expect([settled.length, extended.length]).toEqual([1, 0]);
+    const log = { channel: 'main', status: 502, errorCode: 'bad_response', units: 0, promptTokens: 0 };
+    expect(refunded).toMatchObject([{ requestId: 'r', log: { ...log, completionTokens: 0 } }]);
+  });
+
+  test('that is given back is told of as given back', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    await metering.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
+    expect(told()).toEqual([[70], [0], [70]]);
+  });
+
+  test.each([
+    [
+      'insufficient_quota',
+      {
+        status: 403,
+        code: 'insufficient_user_quota',
+        message:
+          "quota: the key's remaining quota does not cover this call; 7 characters of voxa-v2 need 70.",
+      },
+    ],
+    ['key_revoked', { status: 401, code: 'invalid_api_key' }],
+    ['duplicate', { message: 'request id r was used before' }],
+  ] as const)('is refused on %s, and nothing is told as held', async (outcome, failure) => {
+    const told = flow();
+    answers.reserve = outcome;
+    await expect(Metering.open(books, call)).rejects.toMatchObject(failure);
+    expect(told()).toEqual([[], [], []]);
+  });
+
+  test('is expected to use what is likely, or else all that is held', async () => {
+    expect((await Metering.open(books, call)).expected).toEqual(used(7));
+    const likely = used(5, 3, 2);
+    expect((await Metering.open(books, { ...call, likely })).expected).toBe(likely);
+  });
+
+  test('that the ledger does not know any more, or cannot charge, is told of, and no quota as charged', async () => {
+    const told = flow();
+    answers.settle = false;
+    await (await Metering.open(books, call)).charge(used(1), well);
+    expect(lines).toHaveLength(1);
+    answers.settle = new Error('broken');
+    await expect((await Metering.open(books, call)).charge(used(1), well)).rejects.toThrow('broken');
+    expect(lines).toHaveLength(2);
+    expect(told()).toEqual([[70, 70], [], []]);
+  });
+
+  test.each([
+    ['all of it', used(7, 4, 3), used(7, 4, 3), 70],
+    ['nothing', used(0), used(0), 0],
+    ['more than was held', used(9, 8, 1), used(7, 7, 0), 90],
+    ['more, in part', used(9, 3, 6), used(7, 3, 4), 90],
+    ['more in all, but less of each', used(9, 3, 2), used(7, 3, 2), 90],
+    ['a figure that has no price', used(2 ** 60, 1, 1), used(7, 1, 1), Number.MAX_SAFE_INTEGER],
+    ['less than nothing', used(-1, 2, 1), used(7, 2, 1), Number.MAX_SAFE_INTEGER],
+    ['no number', used(Number.NaN, 2, 1), used(7, 2, 1), Number.MAX_SAFE_INTEGER],
+  ])('whose provider reports %s', async (_words, reported, shown, charged) => {
+    const metering = await Metering.open(books, call);
+    await metering.charge(reported, well);
+    const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
+    expect(rest).toEqual({ requestId: 'r', charged });
+    expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(shown);
+  });
+
+  test('whose price cannot be told for another reason is not charged by guess', async () => {
+    const quote = vi.fn<(units: number) => number>().mockReturnValueOnce(70);
+    quote.mockImplementation(() => {
+      throw new TypeError('no price');
+    });
+    vi.spyOn(books.prices, 'quoted').mockReturnValue(quote);
+    const metering = await Metering.open(books, call);
+    await expect(metering.charge(used(1), well)).rejects.toThrow('no price');
+    expect(settled).toEqual([]);
+  });
+});
+
+describe('work that grows', () => {
+  test('is held for as it grows, and shown as far as it is held for', async () => {
+    const told = flow();
+    const metering = await Metering.open(books, call);
+    expect(await metering.cover(7, caller)).toBe(true);
+    expect(await metering.cover(5, caller)).toBe(true);
+    expect(extended).toEqual([]);
+    expect(await metering.cover(9, caller)).toBe(true);
+    // As its key is by now.
+    expect(await metering.cover(10, { ...caller, unlimited: true })).toBe(true);
+    const whose = { requestId: 'r', tokenId: 3 };
+    expect(extended).toEqual([
+      { ...whose, unlimited: false, from: 70, to: 90 },
+      { ...whose, unlimited: true, from: 90, to: 100 },
+    ]);
+    expect(told()).toEqual([[70, 20, 10], [], []]);
+    await metering.charge(used(11, 11), well);
+    expect(settled).toMatchObject([{ charged: 110, log: { units: 10, promptTokens: 10 } }]);
+    expect(told()).toEqual([[70, 20, 10], [100], [0]]);
+  });
+
+  test('of units that cost nothing is shown all the same', async () => {
+    vi.spyOn(books.prices, 'quoted').mockReturnValue(() => 0);
+    const metering = await Metering.open(books, call);
+    expect(await metering.cover(9, caller)).toBe(true);
+    expect(await metering.cover(8, caller)).toBe(true);
+    await metering.charge(used(9), well);
+    expect([extended, settled]).toMatchObject([[], [{ log: { units: 9 } }]]);
+  });
+
+  test('beyond its quota keeps what it has', async () => {
+    const metering = await Metering.open(books, call);
+    answers.extend = 'insufficient_quota';
+    expect(await metering.cover(8, caller)).toBe(false);
+    answers.extend = 'extended';
+    expect(await metering.cover(9, caller)).toBe(true);
+    expect(extended.map(({ from, to }) => [from, to])).toEqual([
+      [70, 80],
+      [70, 90],
+    ]);
+  });
+
+  test('of a hold that is not there is a fault', async () => {
+    const metering = await Metering.open(books, call);
+    answers.extend = 'not_open';
+    await expect(metering.cover(8, caller)).rejects.toThrow('reservation r does not hold 70');
+  });
+});
+
+describe('a text that comes bit by bit', () => {
+  let key: { caller: Caller };
+  const begin = () => {
+    key = { caller };
+    const { caller: _, expectedUnits: __, ...rest } = call;
+    return new TextHold(books, { ...rest, key });
+  };
+  const amounts = () => [reserved.map(({ amount }) => amount), extended.map(({ to }) => to)];
+
+  test('is held for in steps, from its first bit on', async () => {
+    const hold = begin();
+    expect([hold.covered, amounts()]).toEqual([0, [[], []]]);
+    for (const [units, covered] of [
+      [1, 500],
+      [500, 500],
+      [499, 500],
+      [501, 1_000],
+      [1_500, 1_500],
+    ] as const) {
+      expect(await hold.cover(units)).toBe(true);
+      expect(hold.covered).toBe(covered);
+    }
+    expect(amounts()).toEqual([[5_000], [10_000, 15_000]]);
+  });
+
+  test('is held for exactly where a step is more than its key has', async () => {
+    const hold = begin();
+    const spy = vi.spyOn(books.ledger, 'reserve').mockResolvedValueOnce('insufficient_quota');
+    expect(await hold.cover(3)).toBe(true);
+    expect(hold.covered).toBe(3);
+    expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
+    const more = vi.spyOn(books.ledger, 'extend').mockResolvedValueOnce('insufficient_quota');
+    // As its key is by now.
+    key.caller = { ...caller, tokenId: 9 };
+    expect(await hold.cover(4)).toBe(true);
+    expect(more.mock.calls.map(([{ to, tokenId }]) => [to, tokenId])).toEqual([
+      [5_000, 9],
+      [40, 9],
+    ]);
+    answers.extend = 'insufficient_quota';
+    expect([await hold.cover(500), hold.covered]).toEqual([false, 4]);
+    // A whole step is not asked for twice.
+    expect(more).toHaveBeenCalledTimes(3);
+  });
+
+  test('for which there is nothing at all is not held, and another failure is none of quota', async () => {
+    answers.reserve = 'insufficient_quota';
+    const hold = begin();
+    expect([await hold.cover(3), hold.covered]).toEqual([false, 0]);
+    answers.reserve = 'key_revoked';
+    await expect(hold.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
+    // And the next one is tried for itself.
+    answers.reserve = 'reserved';
+    expect(await hold.cover(3)).toBe(true);
+  });
+
+  test('is charged once, for what was used', async () => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(used(2), { ...well, errorCode: 'cut_off' });
+    await hold.close(used(3), well);
+    expect(await hold.cover(3)).toBe(false);
+    expect(settled).toMatchObject([{ charged: 20, log: { errorCode: 'cut_off' } }]);
+    expect([refunded, extended]).toEqual([[], []]);
+  });
+
+  test.each([
+    [undefined, undefined, 'nothing_used'],
+    [used(0), undefined, 'nothing_used'],
+    [undefined, 'bad_response', 'bad_response'],
+  ])('is given back where %j was used, with the error %s', async (usage, errorCode, told) => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) });
+    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told } }]]);
+  });
+
+  test('of which nothing came leaves no trace', async () => {
+    const hold = begin();
+    await hold.close(used(2), well);
+    await begin().close(undefined, well);
+    expect([reserved, settled, refunded]).toEqual([[], [], []]);
+  });
+
+  test('is held for and ended in turn', async () => {
+    const hold = begin();
+    const covered = [hold.cover(3), hold.cover(600)];
+    const closed = hold.close(used(2), well);
+    const late = hold.cover(700);
+    expect([...(await Promise.all(covered)), await late]).toEqual([true, true, false]);
+    await closed;
+    expect(amounts()).toEqual([[5_000], [10_000]]);
+    expect(settled).toMatchObject([{ charged: 20 }]);
+  });
+});
