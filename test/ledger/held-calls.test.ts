@@ -24,12 +24,19 @@ let answers: boolean;
 let alreadyBooked: boolean;
 /** What there is to lease, and the leases that were lost. */
 let scarce: boolean;
+/** Of each lease no more is granted. */
+let most: number;
 let gone: string[];
+/** What went back of leases; null: all that was left. */
+let returned: { id: string; amount: number | null }[];
+/** The holds that were written down. */
+let exact: { from: number; to: number }[];
 let holds: CallHolds;
 
 beforeEach(() => {
   [booked, wishes, overruns, written, away, alreadyBooked] = [[], [], [], [], undefined, false];
-  [scarce, gone, answers] = [false, [], false];
+  [scarce, most, gone, answers] = [false, Number.MAX_SAFE_INTEGER, [], false];
+  [returned, exact] = [[], []];
   const commands: Record<string, (args: never) => unknown> = {
     bookCalls: ({ calls }: { calls: BookedCall[] }) => {
       booked.push(...calls);
@@ -37,10 +44,16 @@ beforeEach(() => {
     },
     grantLease: ({ id, want }: { id: string; want: number }) => {
       wishes.push({ id, want });
-      return scarce ? { outcome: 'scarce' } : { outcome: 'granted', amount: want };
+      return scarce ? { outcome: 'scarce' } : { outcome: 'granted', amount: Math.min(want, most) };
     },
-    returnLease: () => true,
-    holdExactly: () => 'extended',
+    returnLease: ({ id, amount }: { id: string; amount: number | null }) => {
+      returned.push({ id, amount });
+      return true;
+    },
+    holdExactly: ({ from, to }: { from: number; to: number }) => {
+      exact.push({ from, to });
+      return 'extended';
+    },
   };
   const run = async (name: string, args: unknown) => {
     if (away !== undefined) throw away;
@@ -193,6 +206,44 @@ test('of two that come at once under one name one is held, and of its lease no m
   expect(booked).toMatchObject([{ lease: 'here.1', held: 10, charged: 4, returned: 0 }]);
 });
 
+test('of two under one name the one that came second to be held has nothing of a lease', async () => {
+  await reserve('first', 10, limited);
+  scarce = true;
+  const asked = reserve('r', 10, limited);
+  expect(await reserve('r', 10)).toBe('reserved');
+  expect(await asked).toBe('duplicate');
+  expect(holds.held).toMatchObject([{ requestId: 'r', unlimited: true }]);
+});
+
+test('a lease in which nothing is held any more goes back as a whole', async () => {
+  await reserve('first', 10, limited);
+  await Promise.all([reserve('r', 10, limited), reserve('r', 10, limited)]);
+  expect(
+    await holds.fromLease(
+      3,
+      5,
+      async () => 'tried',
+      () => 'kept',
+    ),
+  ).toBe('tried');
+  await holds.refund({ requestId: 'r' });
+  await holds.stop();
+  expect(returned).toEqual([{ id: 'here.1', amount: null }]);
+});
+
+test('what others take away is leased three times, and then the balance is drawn on', async () => {
+  await reserve('first', 10, limited);
+  most = 1;
+  expect(await reserve('r', 10, limited)).toBe('reserved');
+  expect([wishes.length, written, holds.held]).toEqual([3, ['reserve', 'reserve'], []]);
+  most = 37;
+  await reserve('small', 10, limited);
+  expect([wishes.length, holds.held.length]).toEqual([4, 1]);
+  most = 1;
+  expect(await holds.extend({ requestId: 'small', tokenId: 3, from: 10, to: 500 })).toBe('extended');
+  expect([wishes.length, exact]).toEqual([7, [{ from: 10, to: 500 }]]);
+});
+
 test('what is taken out of a lease leaves it, what is not stays, and one that is gone is left alone', async () => {
   const take = (amount: number, drawn: Drawn | Error) =>
     holds.fromLease(
@@ -225,7 +276,32 @@ test('a hold that outgrows its lease is raised in turn, and settled when that is
   const settled = settle('r', 60);
   expect([...(await Promise.all(raised)), await settled]).toEqual(['extended', 'extended', true]);
   expect(booked).toMatchObject([{ lease: 'here.1', held: 60, charged: 60 }]);
+  expect(wishes.map(({ want }) => want)).toEqual([40, 160]);
+});
+
+test('a hold that grows bit by bit leases as much as its key has spent lately', async () => {
+  await reserve('first', 10, limited);
+  await reserve('r', 10, limited);
+  for (let held = 10; held < 210; held += 10)
+    expect(await holds.extend({ requestId: 'r', tokenId: 3, from: held, to: held + 10 })).toBe('extended');
+  expect(wishes.map(({ want }) => want)).toEqual([40, 60, 120]);
+});
+
+test('a hold of which the key has lost its limit grows out of its lease, and takes nothing more of it', async () => {
+  await reserve('first', 10, limited);
+  await reserve('r', 10, limited);
+  const extended = holds.extend({ requestId: 'r', tokenId: 3, unlimited: true, from: 10, to: 40 });
+  expect(await extended).toBe('extended');
+  // All of the lease is held by now.
+  expect(wishes).toHaveLength(1);
+  await reserve('next', 1, limited);
   expect(wishes).toHaveLength(2);
+});
+
+test('a hold without a limit stays where it is when it is not to grow', async () => {
+  await reserve('r', 10);
+  expect(await holds.extend({ requestId: 'r', tokenId: 1, from: 10, to: 10 })).toBe('extended');
+  expect([holds.held.length, exact]).toEqual([1, []]);
 });
 
 test('a hold for which no more can be leased is the ledger’s from then on', async () => {
@@ -233,9 +309,16 @@ test('a hold for which no more can be leased is the ledger’s from then on', as
   await reserve('r', 10, limited);
   scarce = true;
   const extend = (from: number, to: number) => holds.extend({ requestId: 'r', tokenId: 3, from, to });
-  const raised = [extend(10, 50), extend(50, 60)];
+  // It is raised once, though it is asked for twice.
+  const raised = [extend(10, 50), extend(10, 50), extend(50, 60)];
   const settled = settle('r', 50);
-  expect([...(await Promise.all(raised)), await settled]).toEqual(['extended', 'not_open', false]);
+  expect([...(await Promise.all(raised)), await settled]).toEqual([
+    'extended',
+    'not_open',
+    'not_open',
+    false,
+  ]);
+  expect(exact).toEqual([{ from: 10, to: 50 }]);
   expect([holds.held, booked, written]).toEqual([[], [], ['reserve', 'settle']]);
   // Of the 40 that were leased, the 10 have left with it.
   expect([await reserve('too much', 31, limited), written.at(-1)]).toEqual(['reserved', 'reserve']);

@@ -130,6 +130,14 @@ describe('what was heard of a text and not reported, in characters', () => {
     expect(spoken.unreported.units).toBe(0);
   });
 
+  test('is told sentence by sentence again when very many have been reported', () => {
+    const spoken = given(...Array.from({ length: 5_000 }, () => 'a.'));
+    spoken.report(characters(10_000));
+    for (const text of ['Hi. ', 'Yes. ', 'No.']) spoken.add(text);
+    spoken.hear(0.01);
+    expect(spoken.unreported.units).toBe(4);
+  });
+
   test('counts no tags', () => {
     const spoken = new SpokenText('characters', { ssml: true });
     spoken.add('<speak>a.<break time="1.5s"/>b</speak>');
@@ -186,6 +194,11 @@ describe('the most that all comes to with one more text', () => {
     expect(spoken.maxUnits(bye, 62)).toBe(62 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
     spoken.report(tokens(4, 120));
     expect(spoken.maxUnits(bye, 124)).toBe(124 + maxSpeechTokens(bye));
+    // What lacks a whole token is not covered yet.
+    const other = new SpokenText('tokens');
+    other.add(hello);
+    other.report(tokens(3, 60));
+    expect(other.maxUnits(bye, 63)).toBe(63 + maxSpeechTokens(hello) + maxSpeechTokens(bye));
   });
 });
 
