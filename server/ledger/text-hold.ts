@@ -54,7 +54,6 @@ export class TextHold {
     outcome: { channel: string; status: number; errorCode?: string },
   ): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#closed) return;
       this.#closed = true;
       if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome);
       else await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode ?? 'nothing_used' });

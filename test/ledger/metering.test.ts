@@ -283,7 +283,8 @@ describe('a text that comes bit by bit', () => {
     ]);
     answers.extend = 'insufficient_quota';
     expect([await hold.cover(500), hold.covered]).toEqual([false, 4]);
-    // A whole step is not asked for twice.
+    // A whole step is not asked for twice, and what is held already not at all.
+    for (const units of [4, 2]) expect(await hold.cover(units)).toBe(true);
     expect(more).toHaveBeenCalledTimes(3);
   });
 
@@ -323,6 +324,8 @@ describe('a text that comes bit by bit', () => {
     const hold = begin();
     await hold.close(used(2), well);
     await begin().close(undefined, well);
+    // And none that comes late.
+    expect(await hold.cover(3)).toBe(false);
     expect([reserved, settled, refunded]).toEqual([[], [], []]);
   });
 
