@@ -6,7 +6,7 @@ import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
 
 export interface ReserveRequest {
-  /** Names the reservation for ever: one request id can be reserved, settled or refunded once. */
+  /** Names the reservation, and is never used again: one request id can be reserved, settled or refunded once. */
   requestId: string;
   /** `unlimited`: it is known to have no limit. */
   token: { id: number; userId: number; unlimited?: boolean };

@@ -11,7 +11,7 @@ export interface RetentionParts {
   /** Epoch milliseconds. */
   clock: () => number;
   timers: Timers;
-  /** How long closed reservations and their log entries are kept; on PostgreSQL, entries go with their whole day. */
+  /** How long the entries of what is over are kept; on PostgreSQL they go with their whole day. */
   keepMs: number;
 }
 
@@ -57,12 +57,12 @@ export class Retention {
     const now = Math.min(clock(), timers.monotonic());
     const closedBefore = now - this.#keepMs;
     const swept = await this.#inBatches(() => store.run('sweepBooks', { closedBefore, limit: batch }));
-    const booked = await this.#inBatches(() => store.run('sweepBookedCalls', { closedBefore, limit: batch }));
+    const logged = await this.#inBatches(() => store.run('sweepLog', { closedBefore, limit: batch }));
     const ended = { endedBefore: closedBefore, limit: batch };
     const dropped = await this.#dropDays(closedBefore);
     await this.#inBatches(() => store.run('sweepVerificationSessions', ended));
     await this.#inBatches(() => store.run('returnLeftovers', { limit: batch, now: clock() }));
-    return swept + booked + dropped;
+    return swept + logged + dropped;
   }
 
   /** Those of the log that are older; one that is in use comes with the next sweep. */

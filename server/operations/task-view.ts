@@ -13,7 +13,7 @@ export function viewTask({
   error_message: message,
   ...task
 }: FoundTask): Schemas['AdminTask'] {
-  const { callback_url: callback, delivery, ledger_state: books, charged } = task;
+  const { callback_url: callback, delivery } = task;
   return {
     id: task.id,
     request_id: task.request_id,
@@ -32,7 +32,7 @@ export function viewTask({
     unit: task.unit,
     expected_units: task.expected_units,
     reserved: task.reserved,
-    charged: books === 'refunded' ? 0 : charged,
+    charged: task.charged,
     callback: delivery,
     callback_host: callback === null ? null : (URL.parse(callback)?.host ?? null),
     created_at: unixTime(task.created_at),

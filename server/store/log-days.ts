@@ -34,7 +34,13 @@ export function onDays(db: Kysely<Database>, first: number, last: number): RawBu
   return sql<SqlBool>`(day >= ${within(first)} and day <= ${within(last)})`;
 }
 
-/** The same, with the entries that say no day: all entries of these days are among them. */
+/** That an entry is of one of some days, however far they lie apart. */
+export function onDaysAmong(db: Kysely<Database>, days: readonly number[]): RawBuilder<SqlBool> {
+  if (!isPostgres(db)) return sql<SqlBool>`true`;
+  return sql<SqlBool>`day in (${sql.join([...new Set(days)].map(within))})`;
+}
+
+/** As those from one day to another, with the entries that say no day: all entries of these days are among them. */
 export function onDaysOrUndated(db: Kysely<Database>, first: number, last: number): RawBuilder<SqlBool> {
   if (!isPostgres(db)) return sql<SqlBool>`true`;
   return sql<SqlBool>`(day = 0 or ${onDays(db, first, last)})`;

@@ -176,7 +176,10 @@ export interface QuotaLeasesTable {
   granted_at: number;
 }
 
-/** One row a reservation, until some time after it is closed: the state leaves `open` exactly once, together with the balance change. */
+/**
+ * One row a reservation that is open: whoever closes it deletes it, exactly once, together with the balance change, and its entry of
+ * the log is its record from then on. Gateways of versions before leave it, with the state that it came to, until it is swept.
+ */
 export interface LedgerTable {
   request_id: string;
   token_id: number;
@@ -184,7 +187,7 @@ export interface LedgerTable {
   model: string;
   unit: string;
   reserved: number;
-  /** Set when settled. */
+  /** Set when settled, by a gateway of a version before. */
   charged: number | null;
   /** 1: the token had no limit when reserving, so closing must leave its balance alone too. */
   unlimited: 0 | 1;
@@ -193,16 +196,16 @@ export interface LedgerTable {
   opened_at: number;
   closed_at: number | null;
   /**
-   * The gateway that is at work on a request, until it has closed the row; null for tasks, which outlive gateways.
+   * The gateway that is at work on a request; null for tasks, which outlive gateways.
    * A refunded row that still has one was given back because the gateway was gone, which may turn out to be wrong.
    */
   gateway: string | null;
 }
 
-/** What the rows of the ledger came to that are kept no more, by key. */
+/** What the calls and tasks came to whose records are kept no more, by key. */
 export interface SweptTotalsTable {
   token_id: number;
-  /** What they charged. */
+  /** What they cost. */
   charged: number;
   /** What of that was taken from the balance of a limited key. */
   spent: number;
@@ -229,7 +232,7 @@ export interface RequestLogTable {
   duration_ms: number;
   /** Unix seconds. */
   created_at: number;
-  /** Quota that was held for it in its gateway's memory: the entry is its whole record. null: the ledger has its reservation. */
+  /** Quota that was held for it: the entry is its whole record. null: one of a version before, and the ledger has its reservation. */
   held: Generated<number | null>;
   /** As in the ledger; null with the one before. */
   unlimited: Generated<0 | 1 | null>;
@@ -367,7 +370,7 @@ export type TaskFormat = 'generic' | 'videos' | 'native' | 'official' | 'music' 
 export interface TasksTable {
   /** The public id. */
   id: string;
-  /** Names the reservation in the ledger. */
+  /** Names the reservation in the ledger, and when it is over its entry of the log, which is of the day of `completed_at`. */
   request_id: string;
   user_id: number;
   token_id: number;

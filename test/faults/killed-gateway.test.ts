@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { bookRows, expectBalanced, ledgerRows, logRows } from '../store/books.ts';
+import { bookRows, expectBalanced, logRows } from '../store/books.ts';
 import { type Engine, engines } from '../store/engines.ts';
 import { GatewayProcess } from './gateway-process.ts';
 import { nativePoll, pollPath } from './poll-path.ts';
@@ -99,7 +99,7 @@ describe('an Idempotency-Key after a kill', { concurrent: true }, () => {
           expect(polled).toMatchObject({ status: 'completed' });
         };
         await vi.waitFor(state, { timeout: 60_000, interval: 50 });
-        const states = (await ledgerRows(gateway.store)).map((row) => row.state);
+        const states = (await bookRows(gateway.store)).map((row) => row.state);
         expect(states.toSorted()).toEqual(['refunded', 'settled']);
         await expectBalanced(gateway.store, site.token);
       } finally {
@@ -151,7 +151,7 @@ describe('an image job whose modal call is cut off', { concurrent: true }, () =>
         expect(await reaches(site, url, id, status)).toMatchObject({ state: 'order 7' });
         if (status === 'MODAL') expect(await submit(site, url, 'modal', modal)).toBe(id);
         await reaches(site, url, id, 'SUCCESS');
-        const states = (await ledgerRows(gateway.store)).map((row) => row.state);
+        const states = (await bookRows(gateway.store)).map((row) => row.state);
         expect(states).toEqual(['settled', 'settled', 'settled']);
         await expectBalanced(gateway.store, site.token);
       } finally {

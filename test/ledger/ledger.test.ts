@@ -39,10 +39,6 @@ describe.each(engines)('ledger on %s', (engine) => {
     const token = await makeToken(store, { remainQuota: 100 });
     expect(await ledger.reserve(hold(token, 'r1'))).toBe('reserved');
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 90, used_quota: 0 });
-    now += 250;
-    const log = { ...logEntry, promptTokens: 7, completionTokens: 8 };
-    expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toBe(true);
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
     expect(await ledgerRows(store)).toEqual([
       {
         request_id: 'r1',
@@ -51,15 +47,21 @@ describe.each(engines)('ledger on %s', (engine) => {
         model: 'alpha3-tts-flash',
         unit: 'characters',
         reserved: 10,
-        charged: 4,
+        charged: null,
         unlimited: 0,
-        state: 'settled',
+        state: 'open',
         kind: 'request',
         opened_at: fixedNow,
-        closed_at: fixedNow + 250,
-        gateway: null,
+        closed_at: null,
+        gateway: 'here',
       },
     ]);
+    now += 250;
+    const log = { ...logEntry, promptTokens: 7, completionTokens: 8 };
+    expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toBe(true);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
+    // The entry of the log is all that remains.
+    expect(await ledgerRows(store)).toEqual([]);
     expect(await logRows(store)).toEqual([
       {
         id: expect.any(Number),
@@ -79,8 +81,8 @@ describe.each(engines)('ledger on %s', (engine) => {
         quota: 4,
         duration_ms: 120,
         created_at: 1_700_000_000,
-        held: null,
-        unlimited: null,
+        held: 10,
+        unlimited: 0,
       },
     ]);
   });
@@ -142,19 +144,31 @@ describe.each(engines)('ledger on %s', (engine) => {
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 5, used_quota: 700 });
   });
 
-  test('a request id is reserved once, open or closed, whatever the balance', async () => {
+  test('a request id is reserved once while it is open, whatever the balance', async () => {
     const token = await makeToken(store, { remainQuota: 15 });
     const other = await makeToken(store, { unlimitedQuota: true });
     const answers = await Promise.all([1, 2, 3, 4].map(() => ledger.reserve(hold(token, 'r1'))));
     expect(answers.sort()).toEqual(['duplicate', 'duplicate', 'duplicate', 'reserved']);
     expect(await ledger.reserve(hold(other, 'r1'))).toBe('duplicate');
     await ledger.refund({ requestId: 'r1' });
-    expect(await ledger.reserve(hold(token, 'r1'))).toBe('duplicate');
+    expect(await ledgerRows(store)).toEqual([]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 15, used_quota: 0 });
+  });
+
+  test('a request id is charged once, were it ever to come again', async () => {
+    const token = await makeToken(store, { remainQuota: 30 });
+    await ledger.reserve(hold(token, 'r1'));
+    await ledger.settle({ requestId: 'r1', charged: 4, log: logEntry });
+    await ledger.reserve(hold(token, 'r1'));
+    await expect(ledger.settle({ requestId: 'r1', charged: 5, log: logEntry })).rejects.toThrow(/unique/i);
+    expect(await ledger.refund({ requestId: 'r1' })).toBe(true);
+    expect(await logRows(store)).toMatchObject([{ quota: 4 }]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 26, used_quota: 4 });
   });
 
   test('of many settles and refunds at once exactly one counts', async () => {
     const token = await makeToken(store, { remainQuota: 1_000 });
+    const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
     for (let round = 0; round < 10; round += 1) {
       const requestId = `r${round}`;
       await ledger.reserve(hold(token, requestId));
@@ -162,12 +176,13 @@ describe.each(engines)('ledger on %s', (engine) => {
         Array.from({ length: 8 }, (_, index) =>
           (index + round) % 2 === 0
             ? ledger.settle({ requestId, charged: 3, log: logEntry })
-            : ledger.refund({ requestId, log: logEntry }),
+            : rival.refund({ requestId, log: logEntry }),
         ),
       );
       expect(closed.filter(Boolean)).toHaveLength(1);
     }
     expect(await logRows(store)).toHaveLength(10);
+    expect(await ledgerRows(store)).toEqual([]);
     await expectBalanced(store, token);
   });
 
@@ -213,7 +228,6 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(Object.fromEntries(rows.map((row) => [row.request_id, row.state]))).toEqual({
         'orphan 1': 'refunded',
         'orphan 2': 'refunded',
-        settled: 'settled',
         task: 'open',
         another: 'open',
       });
@@ -252,9 +266,37 @@ describe.each(engines)('ledger on %s', (engine) => {
         ['r2', 0],
         ['r3', 18],
       ]);
+      // What was held in the end.
+      expect((await logRows(store)).map(({ held }) => held)).toEqual([15, 0, 20]);
+      expect((await ledgerRows(store)).map((row) => row.request_id)).toEqual(['since']);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 15 });
       await expectBalanced(store, token);
       await expectBalanced(store, unlimited);
+    });
+
+    test('and was not, one of all who close it at once does, while it grows and is given back again', async () => {
+      const token = await makeToken(store, { remainQuota: 10_000 });
+      const rivals = engine === 'postgres' ? await testStore.open() : store;
+      const [late, rival] = [left(), new Ledger(rivals, 'gone', () => now)];
+      for (let round = 0; round < 20; round += 1) {
+        const requestId = `r${round}`;
+        await late.reserve(hold(token, requestId));
+        await free();
+        const [extended, settled, refunded] = await Promise.all([
+          late.extend({ requestId, from: 10, to: 30 }),
+          rival.settle({ requestId, charged: 7, log: logEntry }),
+          late.refund({ requestId, log: logEntry }),
+          rivals.run('freeOrphans', { now, dueNow: now }),
+        ]);
+        expect(['extended', 'not_open']).toContain(extended);
+        expect([settled, refunded].filter(Boolean)).toHaveLength(1);
+        expect(await ledgerRows(store)).toEqual([]);
+        expect((await logRows(store)).at(-1)).toMatchObject({
+          request_id: requestId,
+          quota: settled ? 7 : 0,
+        });
+        await expectBalanced(store, token);
+      }
     });
 
     test('and was not, its refund gives nothing back again, and is logged', async () => {
@@ -266,7 +308,8 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await late.refund({ requestId: 'r1', log })).toBe(true);
       expect(await late.refund({ requestId: 'r1', log })).toBe(false);
       expect(await late.settle({ requestId: 'r1', charged: 5, log: logEntry })).toBe(false);
-      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, status: 502 }]);
+      expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, held: 10, status: 502 }]);
+      expect(await ledgerRows(store)).toEqual([]);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
     });
 
@@ -304,14 +347,16 @@ describe.each(engines)('ledger on %s', (engine) => {
       await makeToken(store, { remainQuota: 5_000 }),
       await makeToken(store, { unlimitedQuota: true, remainQuota: 3 }),
     ];
+    let opened = 0;
     const closed: string[] = [];
     const gone = new Ledger(store, 'gone', () => now);
     const step = async () => {
-      const requestId = `r${below(150)}`;
+      // One of the latest, which may be closed, or not be there yet.
+      const requestId = `r${opened - below(Math.min(opened + 1, 40))}`;
       const token = tokens[below(tokens.length)] as TokenRecord;
       const [action, amount] = [random(), below(60)];
       const by = random() < 0.5 ? ledger : gone;
-      if (action < 0.5) await by.reserve(hold(token, requestId, { amount }));
+      if (action < 0.5) await by.reserve(hold(token, `r${(opened += 1)}`, { amount }));
       else if (action < 0.8) {
         if (await by.settle({ requestId, charged: amount, log: logEntry })) closed.push(requestId);
       } else if (action < 0.97) {

@@ -59,15 +59,15 @@ export async function makeTask(
 }
 
 /** Ends a task, as whichever gateway polls it does; `charged` null: it failed. */
-export async function endTask(store: Store, id: string, charged: number | null): Promise<boolean> {
+export async function endTask(store: Store, id: string, charged: number | null, at = now): Promise<boolean> {
   const ended = await store.run('finishTask', {
     id,
     attempt: null,
     result: null,
     error: charged === null ? { code: 'e', message: 'm' } : null,
     charge: charged === null ? null : { quota: charged, units: 1, inputTokens: 0, outputTokens: 0 },
-    expiresAt: now,
-    now,
+    expiresAt: at,
+    now: at,
     dueNow: 1,
   });
   return ended?.booked === true;

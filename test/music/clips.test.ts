@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { makeKey } from '../server/books.ts';
+import { ledgerRows, makeKey } from '../server/books.ts';
 import { pair, song, timing, wav } from './sigma-answers.ts';
 import { type Answer, expectSchema, useSigmaRig } from './sigma-provider.ts';
 
@@ -42,9 +42,7 @@ describe('about a song', () => {
   test('its account tells the WAV file and the times, and nothing is charged', async () => {
     const [, second] = await rig.songs();
     rig.upstream.seen.length = 0;
-    const { read } = rig.gateway.gateway.store;
-    const count = async () => (await read.selectFrom('ledger').select('request_id').execute()).length;
-    const before = await count();
+    const before = await ledgerRows(rig.gateway);
     for (const prefix of ['/sigma', '/sigma/v1', '/sigma/v1/mv-3.5']) {
       const file = await rig.send('GET', `${prefix}/act/wav/${second?.id}`);
       expect(file).toEqual({ status: 200, body: { wav_file_url: wav } });
@@ -57,7 +55,7 @@ describe('about a song', () => {
       Array(3).fill(['/sigma/act/wav/clip-two', '/sigma/act/timing/clip-two']).flat(),
     );
     expect(rig.upstream.seen[0]?.headers.authorization).toBe('Bearer key-of-near');
-    expect(await count()).toBe(before);
+    expect(await ledgerRows(rig.gateway)).toEqual(before);
   });
 
   test.each(calls)("%s knows only ids of our own, and only the owner's", async (call) => {

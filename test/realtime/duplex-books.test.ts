@@ -75,7 +75,7 @@ describe('the books of a task', () => {
   const rows = async () => {
     const prefix = `${String(client.headers['x-request-id'])}.`;
     const all = (await booksById(target)).filter(({ id }) => id.startsWith(prefix));
-    return all.map(({ id, ...row }) => ({ task: id.slice(prefix.length), ...row }));
+    return all.map(({ id, tokenId: _, ...row }) => ({ task: id.slice(prefix.length), ...row }));
   };
   const settled = () =>
     vi.waitFor(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { ledgerRows, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
+import { booksById, ledgerRows, limit, logRows, makeKey, remainingQuota } from '../server/books.ts';
 import { engines } from '../store/engines.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import { type Script, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts';
@@ -67,13 +67,8 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     return ofType('response.done');
   };
   const row = async () => {
-    const id = String(client.headers['x-request-id']);
-    const one = await target.gateway.store.read
-      .selectFrom('ledger')
-      .select(['state', 'reserved', 'charged', 'unit', 'token_id'])
-      .where('request_id', '=', id)
-      .executeTakeFirst();
-    return one;
+    const rows = await booksById(target);
+    return rows.find(({ id }) => id === client.headers['x-request-id']);
   };
   const log = async () =>
     (await logRows(target)).filter((one) => one.request_id === client.headers['x-request-id']);

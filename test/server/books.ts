@@ -10,26 +10,34 @@ export interface BookRow {
   unit: string;
 }
 
-/**
- * The books of a gateway's calls, oldest first: those in the ledger, those that are an entry of the log alone, and those
- * that it holds in memory.
- */
-export async function booksById({ gateway }: TestGateway): Promise<(BookRow & { id: string })[]> {
-  const rows: (BookRow & { id: string })[] = gateway.ledger.held.map(({ requestId, amount, unit }) => ({
+type NamedBookRow = BookRow & { id: string; tokenId: number };
+
+/** The books of a gateway's calls, oldest first: those in the ledger, those of the log, and those that it holds in memory. */
+export async function booksById({ gateway }: TestGateway): Promise<NamedBookRow[]> {
+  const rows: NamedBookRow[] = gateway.ledger.held.map(({ requestId, tokenId, amount, unit }) => ({
     id: requestId,
+    tokenId,
     state: 'open',
     reserved: amount,
     charged: null,
     unit,
   }));
   const { read } = gateway.store;
-  const columns = ['request_id as id', 'state', 'reserved', 'charged', 'unit'] as const;
+  const columns = [
+    'request_id as id',
+    'token_id as tokenId',
+    'state',
+    'reserved',
+    'charged',
+    'unit',
+  ] as const;
   rows.push(...(await read.selectFrom('ledger').select(columns).execute()));
   for (const entry of await logRows({ gateway })) {
     if (entry.held === null) continue;
-    const { request_id: id, held: reserved, quota, unit, error_code: error } = entry;
+    const { request_id: id, token_id: tokenId, held: reserved, quota, unit, error_code: error } = entry;
     const ended = quota === 0 && error !== null;
-    rows.push({ id, reserved, unit, state: ended ? 'refunded' : 'settled', charged: ended ? null : quota });
+    const [state, charged] = ended ? ['refunded', null] : ['settled', quota];
+    rows.push({ id, tokenId, reserved, unit, state, charged });
   }
   // By the time within their request ids.
   // One that was written down meanwhile is there twice.
@@ -37,9 +45,9 @@ export async function booksById({ gateway }: TestGateway): Promise<(BookRow & { 
   return once.sort((left, right) => (left.id < right.id ? -1 : 1));
 }
 
-/** The same without the ids. */
+/** The same without the names. */
 export async function ledgerRows(target: TestGateway): Promise<BookRow[]> {
-  return (await booksById(target)).map(({ id: _, ...row }) => row);
+  return (await booksById(target)).map(({ id: _id, tokenId: _tokenId, ...row }) => row);
 }
 
 export async function logRows({ gateway }: Pick<TestGateway, 'gateway'>) {

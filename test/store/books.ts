@@ -34,6 +34,7 @@ export async function disableToken(store: Store, { id }: { id: number }): Promis
   await store.run('updateToken', { id, set: { status: 2 }, change });
 }
 
+/** The reservations that are open, and those that were given back because their gateway was thought gone. */
 export function ledgerRows(store: Store) {
   return store.read.selectFrom('ledger').selectAll().orderBy('request_id').execute();
 }
@@ -44,19 +45,18 @@ export async function logRows(store: Store) {
   return rows.map((row) => ({ ...row, day: undefined }));
 }
 
-/** What became of calls and tasks: the rows of the ledger, and the entries of the log that are booked by themselves. */
+/** What became of calls and tasks, by their request: those of the log, and those that the ledger still has. */
 export async function bookRows(store: Store) {
-  const booked = (await logRows(store)).filter(({ held }) => held !== null);
-  const calls = booked.map(({ request_id, quota, error_code: error }) => {
+  const closed = (await logRows(store)).flatMap(({ held, quota, error_code: error, ...entry }) => {
+    if (held === null) return [];
     const ended = quota === 0 && error !== null;
     const [state, charged] = ended ? (['refunded', null] as const) : (['settled', quota] as const);
-    return { request_id, kind: 'request' as const, state, charged };
+    return { request_id: entry.request_id, token_id: entry.token_id, reserved: held, state, charged };
   });
-  const reservations = await ledgerRows(store);
-  return [
-    ...calls,
-    ...reservations.map(({ request_id, kind, state, charged }) => ({ request_id, kind, state, charged })),
-  ];
+  const rows = (await ledgerRows(store)).map(({ request_id, token_id, reserved, state, charged }) => {
+    return { request_id, token_id, reserved, state, charged };
+  });
+  return [...closed, ...rows].sort((left, right) => (left.request_id < right.request_id ? -1 : 1));
 }
 
 export async function balanceOf(store: Store, { id }: { id: number }) {

@@ -19,7 +19,7 @@ async function customer(): Promise<never> {
     tell('reserved', requestId);
     if (number % 10 === 0) continue; // left open for good
     if (number % 3 === 0) {
-      await ledger.refund({ requestId, log: logEntry });
+      await ledger.refund({ requestId, log: { ...logEntry, errorCode: 'upstream_error' } });
       tell('refunded', requestId);
     } else {
       const charged = number % 11;

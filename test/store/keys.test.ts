@@ -8,15 +8,7 @@ import {
   type TokenRecord,
 } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import {
-  balanceOf,
-  disableToken,
-  expectBalanced,
-  ledgerRows,
-  logEntry,
-  logRows,
-  makeToken,
-} from './books.ts';
+import { balanceOf, bookRows, disableToken, expectBalanced, logEntry, logRows, makeToken } from './books.ts';
 import { engines, TestStore } from './engines.ts';
 
 const now = 1_700_000_000_000;
@@ -132,7 +124,7 @@ describe.each(engines)('keys on %s', (engine) => {
     expect(await findTokenByHash(store.read, 'made once')).toBeUndefined();
     expect(await findToken(store.read, made.id)).toBeUndefined();
     expect(await spend(made, 1)).toBe('key_revoked');
-    const rows = await ledgerRows(store);
+    const rows = await bookRows(store);
     expect(rows.filter(({ token_id: id }) => id === made.id)).toHaveLength(1);
     expect([await left(maker), await left(made)]).toEqual([80, 0]);
     expect([await granted(maker), await granted(made)]).toEqual([80, 20]);

@@ -14,11 +14,14 @@ import { showFigures } from '../../server/store/queries/figures.ts';
 import { readLogDays } from '../../server/store/queries/log-days.ts';
 import { exportPage } from '../../server/store/queries/log-export.ts';
 import { searchLog } from '../../server/store/queries/log-search.ts';
+import { searchTasks } from '../../server/store/queries/task-search.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Database } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
+import { endTask, newTaskRow } from '../ledger/task-rows.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
+import { closeAsBefore } from './books-before.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 import { runStatement } from './raw-rows.ts';
 
@@ -84,6 +87,17 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     const ledger = new Ledger(store, 'here', () => now);
     await ledger.reserve({ requestId, token, model: 'm', unit: 'characters', amount: 10 });
     await ledger.settle({ requestId, charged, log: logEntry });
+  };
+  /** As a gateway of the version before does. */
+  const settleBefore = async (requestId: string, charged: number) => {
+    await new Ledger(store, 'here', () => now).reserve({
+      requestId,
+      token,
+      model: 'm',
+      unit: 'characters',
+      amount: 10,
+    });
+    await closeAsBefore(testStore, { requestId, charged, at: now });
   };
   const onSchema = <T>(use: (client: pg.Client) => Promise<T>) =>
     onServer(async (client) => {
@@ -226,6 +240,16 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
       searchLog(db, { userId: other.userId, keyword: 'a key', offset: 0, limit: 5 }),
     );
     expect(named.parts).toEqual([partitionOf(today), 'request_log_before']);
+    // Tasks that ended today and in five days: those two alone.
+    for (const [requestId, at] of [
+      ['task 1', now],
+      ['task 2', now + 5 * dayMs],
+    ] as const) {
+      await store.run('createTask', newTaskRow(token, { requestId, amount: 1 }));
+      await endTask(store, `task of ${requestId}`, 1, at);
+    }
+    const tasks = await explain(() => searchTasks(db, { offset: 0, limit: 5 }));
+    expect(tasks.parts).toEqual([partitionOf(today), partitionOf(today + 5)]);
     await pool.query('set enable_seqscan = off');
     const byId = await explain(() =>
       searchLog(db, { userId: token.userId, keyword: 'req_019a00000000', offset: 0, limit: 20 }),
@@ -239,14 +263,15 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     await logDays().run();
     await book(call('old', 3), call('failed', 0), call('young', 4, now + dayMs));
     await settle('reserved', 5);
+    await settleBefore('of the version before', 2);
     const figures = () => store.report('showFigures', { by: [], since: 0, until: (today + 90) * 86_400 });
     const before = await figures();
     now = (today + 31) * dayMs - 1;
     expect(await sweep(30)).toBe(1);
-    expect(Object.keys(await places())).toEqual(['old', 'failed', 'young']);
+    expect(Object.keys(await places())).toEqual(['old', 'failed', 'young', 'reserved']);
     expect(await problems()).toEqual([]);
     now += 1;
-    expect(await sweep(30)).toBe(2);
+    expect(await sweep(30)).toBe(3);
     expect(await places()).toEqual({ young: partitionOf(today + 1) });
     expect((await readLogDays(store.read))[0]).toBe(today + 1);
     expect(await problems()).toEqual([]);
@@ -267,9 +292,9 @@ describe.runIf(engines.includes('postgres'))('the log by day on PostgreSQL', () 
     );
   });
 
-  test('keeps a day whose reservations are not swept', async () => {
+  test('keeps a day whose reservations, of the version before, are not swept', async () => {
     await logDays().run();
-    await settle('reserved', 5);
+    await settleBefore('reserved', 5);
     now += 31 * dayMs;
     expect(await store.run('dropLogDay', { day: today, closedBefore: now })).toBe('early');
     expect(await sweep(30)).toBe(1);

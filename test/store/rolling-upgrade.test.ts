@@ -1,13 +1,13 @@
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { dayOf } from '../../server/store/log-days.ts';
+import { dayMs, dayOf } from '../../server/store/log-days.ts';
 import { migrations } from '../../server/store/migrations/all.ts';
 import { migrationContext } from '../../server/store/migrations/migration.ts';
 import { readBooks } from '../../server/store/open-books.ts';
 import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
 import { auditBooks } from '../../server/store/queries/audit.ts';
-import { logEntry } from './books.ts';
+import { expectBalanced, logEntry, makeToken } from './books.ts';
 import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
 
 /** The first step that the version does not have which wrote the log without days. */
@@ -35,6 +35,24 @@ const before = {
   sweep: 'delete from request_log where id in ($1)',
   end: 'select coalesce(max(id), 0) as id, pg_snapshot_xmax(pg_current_snapshot())::text as below from request_log',
   search: `select id, request_id from request_log where user_id = $1 and id >= 0 and id < 16384 order by id desc limit 20`,
+};
+
+/** What the gateway of the version before asks to close a reservation, whose row stays, word for word. */
+const closing = {
+  close: `update ledger set state = $1, closed_at = $2, gateway = null,
+    charged = case when reserved < $3 then reserved else $4 end
+  where request_id = $5 and state = 'open'
+  returning token_id, user_id, model, unit, reserved, charged, unlimited`,
+  reopen: `update ledger set state = 'open'
+  where request_id = $1 and state = 'refunded' and gateway is not null
+  returning token_id, reserved, unlimited`,
+  log: `insert into request_log (${columns}, token_name, day)
+    select $1, $2, $3, $4, 'o', 'c', 200, null, 'u', 1, 0, 0, $5, 1, $6, null, null, '', $6::bigint / 86400`,
+  adjust: `update tokens set remain_quota = remain_quota + $1, used_quota = used_quota + $2
+  where id = $3`,
+  refundOrphans: `update "ledger" set "state" = 'refunded', "closed_at" = $1 where "state" = 'open' and "kind" = 'request'
+    and not exists (select "id" from "gateways" where "gateways"."id" = "ledger"."gateway")
+    returning "token_id", "reserved", "unlimited"`,
 };
 
 /** Noon of some day, in seconds. */
@@ -118,6 +136,23 @@ describe.runIf(engines.includes('postgres'))(
         await client.query(before.total, [gone.token_id, gone.charged]);
         return (await client.query(before.sweep, [gone.id])).rowCount;
       });
+    /** Settles as the version before does; of what was given back, the key is known to have enough. */
+    const settleBefore = (client: pg.Client, requestId: string, charged: number) =>
+      inTransaction(client, async () => {
+        const close = () =>
+          client.query(closing.close, ['settled', start * 1000, charged, charged, requestId]);
+        let [row] = (await close()).rows;
+        if (row === undefined) {
+          const [anew] = (await client.query(closing.reopen, [requestId])).rows;
+          if (anew === undefined) return false;
+          await client.query(closing.adjust, [-anew.reserved, 0, anew.token_id]);
+          [row] = (await close()).rows;
+        }
+        const entry = [requestId, row.user_id, row.token_id, row.model, row.charged, start];
+        await client.query(closing.log, entry);
+        await client.query(closing.adjust, [row.reserved - row.charged, row.charged, row.token_id]);
+        return true;
+      });
     const found = async (client: pg.Client) =>
       (await client.query(before.search, [7])).rows.map(({ request_id: id }) => id);
     const book = (requestId: string) => ({
@@ -169,7 +204,61 @@ describe.runIf(engines.includes('postgres'))(
         expect(await problems()).toEqual([]);
         expect([await sweepBefore(old), await sweepBefore(old), await sweepBefore(old)]).toEqual([1, 1, 1]);
         expect(await found(old)).toEqual(['old 3']);
-        expect(await store.run('sweepBookedCalls', { closedBefore: start * 1000 + 1e6, limit: 9 })).toBe(1);
+        expect(await store.run('sweepLog', { closedBefore: start * 1000 + 1e6, limit: 9 })).toBe(1);
+        expect(await problems()).toEqual([]);
+      });
+    });
+
+    test('leaves both versions closing the same reservations, each once, and sweeping them', async () => {
+      const store = await testStore.open();
+      const [at, day] = [start * 1000, dayOf(start * 1000)];
+      await store.run('addLogDays', { first: day, last: day });
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      const reserve = (requestId: string) =>
+        store.run('reserve', {
+          requestId,
+          tokenId: token.id,
+          userId: token.userId,
+          model: 'm',
+          unit: 'u',
+          amount: 10,
+          kind: 'request',
+          gateway: 'gone',
+          now: at,
+        });
+      await onSchema(async (old) => {
+        for (let round = 0; round < 10; round += 1) {
+          const requestId = `r${round}`;
+          await reserve(requestId);
+          // In every other round it was given back before, by the one version or the other.
+          if (round % 4 === 1) await store.run('freeOrphans', { now: at, dueNow: 1 });
+          if (round % 4 === 3)
+            for (const { reserved } of (await old.query(closing.refundOrphans, [at])).rows)
+              await old.query(closing.adjust, [reserved, 0, token.id]);
+          const [before, settled, refunded] = await Promise.all([
+            settleBefore(old, requestId, 4),
+            store.run('settle', { requestId, charged: 5, log: logEntry, now: at }),
+            store.run('refund', { requestId, log: logEntry, now: at }),
+          ]);
+          expect([before, settled !== undefined, refunded].filter(Boolean), requestId).toHaveLength(1);
+        }
+        // And each of them alone, so that there are both kinds.
+        await reserve('kept');
+        expect(await settleBefore(old, 'kept', 4)).toBe(true);
+        expect(await store.run('settle', { requestId: 'kept', charged: 5, log: logEntry, now: at })).toBe(
+          undefined,
+        );
+        await reserve('gone');
+        expect(await store.run('settle', { requestId: 'gone', charged: 5, log: logEntry, now: at })).toEqual({
+          charged: 5,
+        });
+        expect(await settleBefore(old, 'gone', 4)).toBe(false);
+        expect(await problems()).toEqual([]);
+        await expectBalanced(store, token);
+        const closedBefore = at + 2 * dayMs;
+        expect(await store.run('dropLogDay', { day, closedBefore })).toBe('early');
+        const swept = await store.run('sweepBooks', { closedBefore, limit: 99 });
+        expect(await store.run('dropLogDay', { day, closedBefore })).toBe(12 - swept);
         expect(await problems()).toEqual([]);
       });
     });

@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TaskSearch } from '../../server/store/queries/task-search.ts';
+import { dayMs, dayOf } from '../../server/store/log-days.ts';
+import { findShownTask, type TaskSearch } from '../../server/store/queries/task-search.ts';
+import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { TaskFormat, TaskState } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
+import { dropTask, endTask, newTaskRow } from '../ledger/task-rows.ts';
+import { expectBalanced, ledgerRows, makeToken } from './books.ts';
+import { closeAsBefore } from './books-before.ts';
 import { engines, TestStore } from './engines.ts';
-import { insertRows } from './raw-rows.ts';
+import { eachTestOnOneStore } from './one-store.ts';
+import { insertRows, runStatement } from './raw-rows.ts';
 
 const start = 1_800_000_000_000;
 const pick = <T>(list: readonly T[], index: number): T => list[index % list.length] as T;
@@ -110,6 +116,80 @@ describe.each(engines)('the search of tasks on %s', (engine) => {
   test('shows nothing of the request', async () => {
     const { tasks } = await store.report('searchTasks', { offset: 0, limit: 1000 });
     expect(JSON.stringify(tasks)).not.toContain('secret');
+  });
+});
+
+describe.each(engines)('the books that a search of tasks shows on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let token: TokenRecord;
+  eachTestOnOneStore(engine, async (made) => {
+    ({ testStore, store } = made);
+    token = await makeToken(store, { remainQuota: 1_000 });
+  });
+
+  const make = async (requestId: string) => {
+    const { id, now } = newTaskRow(token, { requestId, amount: 20 });
+    const made = await store.run('createTask', newTaskRow(token, { requestId, amount: 20 }));
+    expect(made.outcome).toBe('created');
+    return { id, now };
+  };
+  const shown = async () => {
+    const { tasks } = await store.report('searchTasks', { offset: 0, limit: 50 });
+    for (const task of tasks) expect(await findShownTask(store.read, task.id)).toEqual(task);
+    return Object.fromEntries(
+      tasks.map(({ request_id: id, reserved, charged }) => [id, [reserved, charged]] as const),
+    );
+  };
+
+  test('are those of the log once it is over, and then the ledger has nothing of it', async () => {
+    const [open, done, free, failed] = [
+      await make('open'),
+      await make('done'),
+      await make('free'),
+      await make('failed'),
+    ];
+    expect(await endTask(store, done.id, 12)).toBe(true);
+    expect(await endTask(store, free.id, 0)).toBe(true);
+    expect(await endTask(store, failed.id, null)).toBe(true);
+    expect(await shown()).toEqual({ open: [20, null], done: [20, 12], free: [20, 0], failed: [20, 0] });
+    expect((await ledgerRows(store)).map((row) => row.request_id)).toEqual(['open']);
+    await expectBalanced(store, token);
+    expect(await dropTask(store, open.id)).toBe(true);
+    expect(await ledgerRows(store)).toEqual([]);
+    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+  });
+
+  test('are those of the ledger where a gateway of the version before has ended it', async () => {
+    for (const [requestId, charged] of [
+      ['paid', 7],
+      ['returned', null],
+    ] as const) {
+      const { id, now } = await make(requestId);
+      await closeAsBefore(testStore, { requestId, charged, at: now });
+      await runStatement(
+        testStore,
+        `update tasks set state = 'completed', completed_at = ${now}, next_poll_at = null where id = '${id}'`,
+      );
+    }
+    expect(await shown()).toEqual({ paid: [20, 7], returned: [20, 0] });
+    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+  });
+
+  test('are told no more when they are kept no more, while the task is still there', async () => {
+    const { id, now } = await make('old');
+    if (engine === 'postgres') await store.run('addLogDays', { first: dayOf(now), last: dayOf(now) });
+    await endTask(store, id, 12);
+    expect(await shown()).toEqual({ old: [20, 12] });
+    const closedBefore = now + 2 * dayMs;
+    const [swept, dropped] = [
+      await store.run('sweepLog', { closedBefore, limit: 9 }),
+      await store.run('dropLogDay', { day: dayOf(now), closedBefore }),
+    ];
+    expect([swept, dropped]).toEqual(engine === 'postgres' ? [0, 1] : [1, 0]);
+    expect(await shown()).toEqual({ old: [null, null] });
+    await store.run('sweepBooks', { closedBefore, limit: 9 });
+    expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], closed: 0, spent: 12 });
   });
 });
 

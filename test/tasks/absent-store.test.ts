@@ -58,7 +58,7 @@ describe.each(engines)('tasks on %s, while the store is away', (engine) => {
       throw driverError('rejected');
     };
     await expect(tasks.submit(rig.order())).rejects.toMatchObject({ status: 415 });
-    expect(await rig.ledger()).toMatchObject([{ state: 'refunded' }]);
+    expect(await rig.books()).toMatchObject([{ state: 'refunded' }]);
     await rig.expectBooks({});
   });
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
-import { expectBalanced, ledgerRows, logRows } from '../store/books.ts';
+import { bookRows, expectBalanced, logRows } from '../store/books.ts';
 import { rate } from './node.ts';
 import { type TaskUpstream, taskSeconds } from './task-upstream.ts';
 
@@ -22,8 +22,8 @@ export async function expectAllRight(
   const books = tasks.map(({ request_id, state }) =>
     state === 'completed' ? [request_id, 'settled', taskSeconds * rate] : [request_id, 'refunded', null],
   );
-  const ledger = await ledgerRows(store);
-  expect(ledger.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(books);
+  const closed = await bookRows(store);
+  expect(closed.map(({ request_id, state, charged }) => [request_id, state, charged])).toEqual(books);
   const logged = (await logRows(store)).map((row) => row.request_id).toSorted();
   expect(logged).toEqual(tasks.map((task) => task.request_id));
   await expectBalanced(store, { ...token, unlimitedQuota: false, remainQuota: quota } as TokenRecord);

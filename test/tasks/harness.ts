@@ -9,7 +9,7 @@ import type { Store } from '../../server/store/store.ts';
 import type { TaskOptions } from '../../server/tasks/environment.ts';
 import type { TaskCreation } from '../../server/tasks/task-creation.ts';
 import { Tasks } from '../../server/tasks/tasks.ts';
-import { balanceOf, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
+import { balanceOf, bookRows, expectBalanced, ledgerRows, logRows, makeToken } from '../store/books.ts';
 import type { Engine, TestStore } from '../store/engines.ts';
 import { eachTestOnOneStore } from '../store/one-store.ts';
 import { noteTaskCode } from '../support/told-errors.ts';
@@ -166,6 +166,10 @@ export class TaskHarness {
 
   ledger() {
     return ledgerRows(this.store);
+  }
+
+  books() {
+    return bookRows(this.store);
   }
 
   log() {

@@ -276,7 +276,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(await later.runHousekeeping()).toMatchObject({ pruned: 35 });
     const left = await rig.store.read.selectFrom('tasks').select('id').execute();
     expect(left).toEqual([{ id: open.id }]);
-    expect(await rig.ledger()).toHaveLength(61);
+    expect(await rig.books()).toHaveLength(61);
     await rig.expectBooks({ held: 50, charged: 3_000 });
   });
 

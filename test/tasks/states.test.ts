@@ -261,7 +261,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     const task = await rig.submit();
     await poll(end);
     const before = await rig.stored(task);
-    const books = await rig.ledger();
+    const books = await rig.books();
     const { id, attempt } = before;
     const now = rig.clock.now() + 1;
     const other = { id, result: null, expiresAt: now, now, dueNow: now };
@@ -293,7 +293,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(await rig.step(86_400_000)).toBe(0);
     expect(await rig.tasks.runHousekeeping()).toEqual({ pruned: 0, expired: 0 });
     expect(await rig.stored(task)).toEqual(before);
-    expect(await rig.ledger()).toEqual(books);
+    expect(await rig.books()).toEqual(books);
     await rig.expectBooks({ charged });
   });
 

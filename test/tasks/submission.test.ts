@@ -421,7 +421,7 @@ describe.each(engines)('submitting on %s', (engine) => {
       const { caller } = rig.order();
       await rig.submit({ idempotencyKey: 'k', caller: { ...caller, userId: caller.userId + 1 } });
       expect(rig.driver.upstream.size).toBe(3);
-      expect(await rig.ledger()).toHaveLength(3);
+      expect(await rig.books()).toHaveLength(3);
     });
 
     test('a repeat waits for the one that is still on its way', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { refreshed } from '../../server/assets/refresh-asset.ts';
 import { findAssets } from '../../server/store/queries/assets.ts';
-import { makeKey } from '../server/books.ts';
+import { ledgerRows, makeKey } from '../server/books.ts';
 import { databaseUrl, engines, TestStore } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo } from '../support/upstream.ts';
@@ -333,7 +333,7 @@ describe.each(engines)('assets on %s', (engine) => {
   test('nothing is charged, so a key without quota may upload', async () => {
     const { key } = await makeKey(target, { quota: 0 });
     await new AssetClient(target.url, key).upload();
-    expect(await target.gateway.store.read.selectFrom('ledger').selectAll().execute()).toEqual([]);
+    expect(await ledgerRows(target)).toEqual([]);
   });
 
   test('a key that may use no model of the kind may not upload for it', async () => {

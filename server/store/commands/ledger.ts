@@ -101,109 +101,86 @@ interface ClosedRow {
   model: string;
   unit: string;
   reserved: number;
-  charged: number | null;
-  unlimited: number;
+  unlimited: 0 | 1;
+  /** `refunded`: it was given back because its gateway was thought gone, and nothing is held any more. */
+  state: 'open' | 'refunded';
 }
 
-/** Never charges more than is held, whoever asks for it. */
-const close = statement<
-  { requestId: string; state: string; charged: number | null; now: number },
-  ClosedRow
->()`
-  update ledger set state = ${'state'}, closed_at = ${'now'}, gateway = null,
-    charged = case when reserved < ${'charged'} then reserved else ${'charged'} end
-  where request_id = ${'requestId'} and state = 'open'
-  returning token_id, user_id, model, unit, reserved, charged, unlimited`;
+/** Whoever finds the row closes it, and nobody finds it after that. */
+const close = statement<{ requestId: string }, ClosedRow>()`
+  delete from ledger
+  where request_id = ${'requestId'} and (state = 'open' or (state = 'refunded' and gateway is not null))
+  returning token_id, user_id, model, unit, reserved, unlimited, state`;
 
 const adjust = statement<{ tokenId: number; giveBack: number; charged: number }>()`
   update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'}
   where id = ${'tokenId'}`;
 
+/** All that remains of a reservation. */
 function writeLog(
   trx: Kysely<Database>,
   requestId: string,
   row: ClosedRow,
-  quota: number,
+  figures: { held: number; quota: number },
   log: LogEntry,
   now: number,
 ): Promise<void> {
-  const { user_id: userId, token_id: tokenId, model, unit } = row;
-  return writeEntries(trx, [{ requestId, userId, tokenId, model, unit, quota, log, now }]);
+  const { user_id: userId, token_id: tokenId, model, unit, unlimited } = row;
+  return writeEntries(trx, [{ requestId, userId, tokenId, model, unit, ...figures, unlimited, log, now }]);
 }
-
-const reopen = statement<{ requestId: string }, { token_id: number; reserved: number; unlimited: number }>()`
-  update ledger set state = 'open'
-  where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
-  returning token_id, reserved, unlimited`;
 
 /** The update that changes nothing locks the row, so that the balance stays what it says. */
 const balance = statement<{ tokenId: number }, { remain_quota: number }>()`
   update tokens set used_quota = used_quota where id = ${'tokenId'} returning remain_quota`;
 
-const hold = statement<{ requestId: string; amount: number }>()`
-  update ledger set reserved = ${'amount'} where request_id = ${'requestId'}`;
-
-/**
- * Takes a hold anew that was given back because its gateway was thought gone: as much of it as the balance still
- * has. False when there is no such hold.
- */
-async function holdAnew(trx: Kysely<Database>, requestId: string): Promise<boolean> {
-  const row = (await reopen(trx, { requestId })).rows[0];
-  if (row === undefined) return false;
-  if (row.unlimited === 1) return true;
+/** What is held by a reservation, or, where it was given back, what the balance still has of it. */
+async function heldBy(trx: Kysely<Database>, row: ClosedRow): Promise<number> {
+  if (row.state === 'open' || row.unlimited === 1) return row.reserved;
   const { remain_quota: left = 0 } = (await balance(trx, { tokenId: row.token_id })).rows[0] ?? {};
-  const amount = Math.min(row.reserved, Math.max(0, left));
-  await hold(trx, { requestId, amount });
-  await adjust(trx, { tokenId: row.token_id, giveBack: -amount, charged: 0 });
-  return true;
+  return Math.min(row.reserved, Math.max(0, left));
 }
 
 /** What a settlement came to: `charged` is what was asked for, or what was held where that is less. */
 export type Settlement = { charged: number };
 
 /**
- * Charges the actual amount, at most what is held, and logs it. Undefined when the reservation is not open: nothing
- * is written then. One that was given back because its gateway was thought gone holds what the balance still has.
+ * Charges the actual amount, at most what is held, and leaves the log's entry in the place of the reservation. Undefined when that is
+ * not there any more: nothing is written then. One that was given back because its gateway was thought gone holds what the
+ * balance still has.
  */
 export const settle: Command<
   { requestId: string; charged: number; log: LogEntry; now: number },
   Settlement | undefined
 > = async (trx, { requestId, charged: asked, log: entry, now }) => {
-  const closing = { requestId, state: 'settled', charged: asked, now };
-  let row = (await close(trx, closing)).rows[0];
-  if (row === undefined && (await holdAnew(trx, requestId))) row = (await close(trx, closing)).rows[0];
+  const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return undefined;
-  const charged = row.charged ?? 0;
-  await writeLog(trx, requestId, row, charged, entry, now);
+  const held = await heldBy(trx, row);
+  const charged = Math.min(asked, held);
+  await writeLog(trx, requestId, row, { held, quota: charged }, entry, now);
   // Last, since this row is the one that other processes wait for.
-  const giveBack = row.unlimited === 1 ? 0 : row.reserved - charged;
+  const taken = row.state === 'open' ? held : 0;
+  const giveBack = row.unlimited === 1 ? 0 : taken - charged;
   await adjust(trx, { tokenId: row.token_id, giveBack, charged });
   return { charged };
 };
 
-/** Nothing is held any more, but the gateway that was thought gone has its say: the log has the same time. */
-const acknowledge = statement<{ requestId: string; now: number }, ClosedRow>()`
-  update ledger set gateway = null, closed_at = ${'now'}
-  where request_id = ${'requestId'} and state = 'refunded' and gateway is not null
-  returning token_id, user_id, model, unit, reserved, charged, unlimited`;
-
 /**
- * Gives the reservation back, and logs it at quota 0 when there is a log entry. False when the reservation is not open; it is
- * enough that it was given back because its gateway was thought gone.
+ * Gives the reservation back, and logs it at quota 0 when there is a log entry. False when the reservation is not there any more; it
+ * is enough that it was given back because its gateway was thought gone.
  */
 export const refund: Command<{ requestId: string; log?: LogEntry; now: number }, boolean> = async (
   trx,
   { requestId, log: entry, now },
 ) => {
-  const open = (await close(trx, { requestId, state: 'refunded', charged: null, now })).rows[0];
-  const row = open ?? (await acknowledge(trx, { requestId, now })).rows[0];
+  const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return false;
-  if (entry !== undefined) await writeLog(trx, requestId, row, 0, entry, now);
-  if (open?.unlimited === 0) await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
+  if (entry !== undefined) await writeLog(trx, requestId, row, { held: row.reserved, quota: 0 }, entry, now);
+  if (row.state === 'open' && row.unlimited === 0)
+    await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
   return true;
 };
 
-/** Refunds the open requests, never tasks, whose gateway is not there any more, and says how many. */
+/** Gives back what open requests hold, never tasks, whose gateway is not there any more, and says how many. Their rows stay. */
 export const refundOrphans: Command<{ now: number }, number> = async (trx, { now }) => {
   const rows = await trx
     .updateTable('ledger')

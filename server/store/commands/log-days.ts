@@ -73,8 +73,8 @@ const pauseSeconds = 0.2;
 
 /**
  * Drops the partition of a day that is over and older than books are kept, and says how many calls went with it. What its entries cost
- * is added up by key and by hour before, and the log's counts are lowered, all in one transaction. The entries that have
- * reservations are to be swept before; `early`: they are not.
+ * is added up by key and by hour before, and the log's counts are lowered, all in one transaction. The entries of versions before,
+ * whose reservations are in the ledger, are to be swept before; `early`: they are not.
  */
 export const dropLogDay: Command<
   { day: number; closedBefore: number },

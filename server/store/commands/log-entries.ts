@@ -17,7 +17,7 @@ export interface LogEntry {
   durationMs: number;
 }
 
-/** An entry of the log as it is written. */
+/** An entry of the log as it is written: the whole record of a call or task that is over. */
 export interface WholeEntry {
   requestId: string;
   userId: number;
@@ -25,8 +25,9 @@ export interface WholeEntry {
   model: string;
   unit: string;
   quota: number;
-  /** Set where the entry is its whole record; otherwise the ledger has its reservation. */
-  booked?: { held: number; unlimited: 0 | 1 };
+  /** What was held for it, and whether its key had no limit then. */
+  held: number;
+  unlimited: 0 | 1;
   log: LogEntry;
   /** When it was closed, in epoch milliseconds. */
   now: number;
@@ -58,7 +59,7 @@ const tokenName = sql`coalesce((select name from tokens where id = token_id), ''
 /** Writes entries of the log, on PostgreSQL into the partitions of their days. */
 export async function writeEntries(trx: Kysely<Database>, entries: readonly WholeEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  const rows = entries.map(({ log, booked, ...entry }) => ({
+  const rows = entries.map(({ log, ...entry }) => ({
     request_id: entry.requestId,
     user_id: entry.userId,
     token_id: entry.tokenId,
@@ -74,8 +75,8 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     quota: entry.quota,
     duration_ms: log.durationMs,
     created_at: Math.floor(entry.now / 1000),
-    held: booked?.held ?? null,
-    unlimited: booked?.unlimited ?? null,
+    held: entry.held,
+    unlimited: entry.unlimited,
   }));
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   await sql`

@@ -20,7 +20,7 @@ import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts'
 import { extend, refund, reserve, settle } from './ledger.ts';
 import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
-import { sweepBookedCalls, sweepBooks } from './retention.ts';
+import { sweepBooks, sweepLog } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
 import {
@@ -73,7 +73,7 @@ export const commands = {
   returnLease,
   bookCalls,
   sweepBooks,
-  sweepBookedCalls,
+  sweepLog,
   addLogDays,
   dropLogDay,
   rollUpLog,

@@ -6,8 +6,9 @@ import { isPostgres } from '../statement.ts';
 import type { Command } from './command.ts';
 
 /**
- * Deletes so many of the oldest reservations that were closed before a time, with their log entries, and says how many.
- * What they cost is added up by key, so that balances can be proved without them.
+ * Deletes so many of the oldest rows of the ledger that were closed before a time, with their log entries, and says how many: those of
+ * gateways of versions before, and what was given back of gateways that never had their say. What they cost is added up by
+ * key, so that balances can be proved without them.
  */
 export const sweepBooks: Command<{ closedBefore: number; limit: number }, number> = async (
   trx,
@@ -35,7 +36,7 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
   const ids = gone.map(({ request_id: id }) => id);
   // An entry is of the time at which its reservation was closed.
   const days = gone.map(({ closed_at: closed }) => dayOf(closed ?? 0));
-  const entries = sql<SqlBool>`request_id in (${sql.join(ids)})
+  const entries = sql<SqlBool>`request_id in (${sql.join(ids)}) and held is null
     and ${onDaysOrUndated(trx, Math.min(...days), Math.max(...days))}`;
   await keepFigures(trx, entries);
   await trx.deleteFrom('request_log').where(entries).execute();
@@ -46,13 +47,10 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
 const looks = 5;
 
 /**
- * Deletes so many of the oldest entries of the log that are booked by themselves and were written before a time, and says how
- * many, as above. On PostgreSQL only those that lie in no partition of a day: such a one is dropped as a whole.
+ * Deletes so many of the oldest entries of the log that are whole records and were written before a time, and says how many, as
+ * above. On PostgreSQL only those that lie in no partition of a day: such a one is dropped as a whole.
  */
-export const sweepBookedCalls: Command<{ closedBefore: number; limit: number }, number> = async (
-  trx,
-  args,
-) => {
+export const sweepLog: Command<{ closedBefore: number; limit: number }, number> = async (trx, args) => {
   if (!isPostgres(trx)) return sweepEntries(trx, { ...args, log: 'request_log', looked: args.limit * looks });
   const undatedOnes = await sweepEntries(trx, { ...args, log: undated, looked: args.limit * looks });
   const limit = args.limit - undatedOnes;

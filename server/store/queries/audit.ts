@@ -10,7 +10,7 @@ export interface AuditProblem {
 
 export interface Audit {
   keys: number;
-  /** Reservations that are open, and that are closed and not swept yet. */
+  /** Reservations that are open, and calls and tasks that are over and not swept yet. */
   open: number;
   closed: number;
   /** Quota that limited keys were given, what of it is held, is leased to gateways, was spent and is left in the balances. */

@@ -1,5 +1,6 @@
 import { type Expression, type Kysely, type SqlBool, sql } from 'kysely';
-import type { Database, DeliveriesTable, LedgerTable, TaskFormat, TaskState, TasksTable } from '../schema.ts';
+import { dayOf, onDaysAmong } from '../log-days.ts';
+import type { Database, DeliveriesTable, TaskFormat, TaskState, TasksTable } from '../schema.ts';
 
 /** Which tasks an operator looks for, whoever owns them; what is left out does not matter. */
 export interface TaskSearch {
@@ -59,8 +60,8 @@ export type FoundTask = Pick<TasksTable, Column<(typeof columns)[number]>> & {
   token_name: string | null;
   /** Null where the books are swept. */
   reserved: number | null;
+  /** 0 where all came back, null before the end and where the books are swept. */
   charged: number | null;
-  ledger_state: LedgerTable['state'] | null;
   /** Null: nothing was to be delivered so far. */
   delivery: 'open' | NonNullable<DeliveriesTable['outcome']> | null;
 };
@@ -95,14 +96,15 @@ export async function findShownTask(db: Kysely<Database>, id: string): Promise<F
 }
 
 /** Newest first. */
-function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<FoundTask[]> {
-  if (ids.length === 0) return Promise.resolve([]);
-  return db
+async function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<FoundTask[]> {
+  if (ids.length === 0) return [];
+  const tasks = await db
     .selectFrom('tasks as t')
     .leftJoin('ledger as l', 'l.request_id', 't.request_id')
     .leftJoin('tokens as k', 'k.id', 't.token_id')
     .select(columns)
-    .select(['k.name as token_name', 'l.reserved', 'l.charged', 'l.state as ledger_state'])
+    .select(['k.name as token_name', 'l.reserved'])
+    .select(sql<number | null>`case when l.state = 'refunded' then 0 else l.charged end`.as('charged'))
     .select((eb) =>
       eb
         .selectFrom('deliveries as d')
@@ -116,6 +118,33 @@ function tasksById(db: Kysely<Database>, ids: readonly string[]): Promise<FoundT
     .orderBy('t.created_at', 'desc')
     .orderBy('t.id', 'desc')
     .execute();
+  const entries = await entriesOf(db, tasks);
+  return tasks.map((task) => ({ ...task, ...entries.get(task.request_id) }));
+}
+
+/** What the log has of those that are over, by their request: each is of the day on which its task ended. */
+async function entriesOf(db: Kysely<Database>, tasks: readonly FoundTask[]) {
+  const over = tasks.flatMap(({ request_id: id, reserved, completed_at: at }) =>
+    reserved === null && at !== null ? [{ id, day: dayOf(at) }] : [],
+  );
+  if (over.length === 0) return new Map<string, { reserved: number | null; charged: number }>();
+  const entries = await db
+    .selectFrom('request_log')
+    .select(['request_id', 'held as reserved', 'quota as charged'])
+    .where(
+      'request_id',
+      'in',
+      over.map(({ id }) => id),
+    )
+    .where(
+      onDaysAmong(
+        db,
+        over.map(({ day }) => day),
+      ),
+    )
+    .where('held', 'is not', null)
+    .execute();
+  return new Map(entries.map(({ request_id: id, ...books }) => [id, books]));
 }
 
 function matches(filter: Omit<TaskSearch, 'offset' | 'limit'>): Expression<SqlBool> {
