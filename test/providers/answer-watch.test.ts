@@ -79,6 +79,12 @@ describe.each([1, 7, 100, 1000, 65536])('events in pieces of %i bytes', (size) =
     expect(watch(text, size)).toMatchObject({ told: text, failed: true });
   });
 
+  test('without audio have delivered none', () => {
+    const ended = event({ output: { finish_reason: 'stop' } });
+    expect(watch(audio(0) + audio(0, 4) + ended, size)).toMatchObject({ units: 4, audio: false });
+    expect(watch(audio(0) + audio(8) + ended, size)).toMatchObject({ audio: true });
+  });
+
   test('that are long are read all the same', () => {
     const ended = event({ output: { finish_reason: 'stop' } });
     expect(watch(audio(70_000, 12) + ended, size)).toMatchObject({ units: 12, audio: true });
@@ -147,6 +153,12 @@ test('an event goes on as soon as it is whole, its beginning when it is long, a 
   expect(told('A'.repeat(70_000))).toContain('id:2\nevent:result\ndata:{"output":{"audio":{"data":"AAA');
   expect(told('AAA"}}}\n\n')).toBe('AAA"}}}\n\n');
   expect(told(':beat\n')).toBe(':beat\n');
+});
+
+test('a report stands until the next, whatever comes between', () => {
+  const seen = new EventWatch('characters', words);
+  for (const piece of [audio(10, 3), audio(10) + audio(10)]) seen.take(Buffer.from(piece));
+  expect(seen.usage?.units).toBe(3);
 });
 
 test('a failure whose beginning has gone on breaks the stream off', () => {
