@@ -371,16 +371,23 @@ describe('the bounds', () => {
   });
 
   test.each<[string, Change, string]>([
-    ['seconds and duration', { seconds: '5', duration: 6 }, 'duration'],
+    [
+      'seconds and duration',
+      { seconds: '5', duration: 6 },
+      'duration: disagrees with seconds, which is 5; give one of them.',
+    ],
     [
       'image and input_reference',
       { image: address, input_reference: { image_url: address } },
-      'input_reference',
+      'input_reference: is another name of image; give one of them.',
     ],
-    ['frames and seconds', { seconds: '5', metadata: { frames: 120 } }, 'metadata.frames'],
-  ])('refuse %s as a conflict', (_, change, field) => {
-    const one = refusal(() => generic(change));
-    expect([one.code, one.message.split(': ')[0]]).toEqual([conflict, field]);
+    [
+      'frames and seconds',
+      { seconds: '5', metadata: { frames: 120 } },
+      'metadata.frames: cannot be combined with seconds; give one of them.',
+    ],
+  ])('refuse %s as a conflict', (_, change, message) => {
+    expect(refusal(() => generic(change))).toEqual({ status: 400, code: conflict, message });
   });
 
   const lengths: [string, number[], number[]][] = [
@@ -523,5 +530,10 @@ describe('a task type of 2.5', () => {
     expect(fieldOf({ metadata: { frames: 96 } })).toBe('metadata.frames');
     expect(fieldOf({ metadata: { ratio: '1:1' } })).toBe('metadata.ratio');
     expect(fieldOf({ metadata: { aspect_ratio: '1:1' } })).toBe('metadata.aspect_ratio');
+    const typeOf = (change: Change) => refusal(() => generic(change)).message.split(': ')[0];
+    expect(typeOf({ omni_reference_task_type: 'edit' })).toBe('omni_reference_task_type');
+    expect(typeOf({ metadata: { omni_reference_task_type: 'edit' } })).toBe(
+      'metadata.omni_reference_task_type',
+    );
   });
 });

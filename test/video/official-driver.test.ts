@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest';
+import { officialDriver } from '../../server/providers/official/tasks.ts';
+import type { AcceptedTask } from '../../server/tasks/driver.ts';
+import { acceptedTask } from '../support/accepted-task.ts';
+import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+
+const model = 'epsilon-delta-2-5-260628';
+const rig = useDriverRig({ protocol: 'official', models: [{ id: model, upstream: 'own-name' }] });
+const path = '/api/v3/contents/generations/tasks';
+const video_url = 'https://files.example/a.mp4?signature=1';
+
+const job = (change: Partial<AcceptedTask> = {}) =>
+  acceptedTask({ driver: 'official', model, upstreamId: 'cgt-1', ...change });
+const poll = (body: unknown, change: Partial<AcceptedTask> = {}) => {
+  rig.answer = { body };
+  return officialDriver.poll(job(change), rig.to());
+};
+
+describe('a submission', () => {
+  const submit = (body: unknown) => {
+    rig.answer = { body };
+    return officialDriver.submit(job(), { content: [] }, rig.to());
+  };
+
+  test('asks for the model by its name there', async () => {
+    expect(await submit({ id: 'cgt-1' })).toEqual({ upstreamId: 'cgt-1' });
+    expect(rig.seen.map((one) => [one.method, one.path, one.body])).toEqual([
+      ['POST', path, { model: 'own-name', content: [] }],
+    ]);
+  });
+
+  test.each([{}, { id: '' }, '', []])('that is answered with %j may have been done', async (body) => {
+    expect(await toldBy(submit(body))).toMatchObject({ kind: 'unknown', fault: 'bad_answer' });
+  });
+});
+
+describe('a poll', () => {
+  const none = { code: 'video_generation_failed', message: 'The provider made no video.' };
+
+  test.each<[object, object]>([
+    [{ status: 'queued' }, { state: 'queued' }],
+    [{ status: 'running' }, { state: 'in_progress', progress: 50 }],
+    [{ status: 'succeeded' }, { state: 'failed', error: none }],
+    [{ status: 'failed' }, { state: 'failed', error: none }],
+    [
+      { status: 'failed', error: { code: 'TooDark', message: 'cgt-1 at 10.0.0.7' } },
+      { state: 'failed', error: { code: 'TooDark', message: 'task_public at ***' } },
+    ],
+    [
+      { status: 'expired' },
+      { state: 'failed', error: { code: 'task_expired', message: 'The task was not finished in time.' } },
+    ],
+    [
+      { status: 'cancelled' },
+      {
+        state: 'failed',
+        error: { code: 'task_canceled', message: 'The task was canceled before it began.' },
+      },
+    ],
+  ])('that finds %j', async (answer, told) => {
+    const facts = { resolution: '720p', seed: -1 };
+    const result = { native: { content: {}, ...facts }, metadata: facts };
+    expect(await poll({ ...answer, ...facts })).toEqual({ ...told, result });
+    expect(rig.seen.map((one) => [one.method, one.path])).toEqual([['GET', `${path}/cgt-1`]]);
+  });
+
+  const done = { status: 'succeeded', content: { video_url } };
+  test.each<[object, object | undefined]>([
+    [
+      { duration: 5, usage: { completion_tokens: 900 } },
+      { units: 5, outputTokens: 900 },
+    ],
+    [{ frames: 36 }, { units: 1.5 }],
+    [{ usage: { completion_tokens: 900 } }, undefined],
+  ])('that finds a video with %j', async (more, usage) => {
+    const found = await poll({ ...done, ...more });
+    expect(found).toMatchObject({ state: 'completed', result: { video_url } });
+    expect('usage' in found ? found.usage : undefined).toEqual(usage);
+  });
+
+  test('of a state that nobody knows leaves the task as it is', async () => {
+    expect(await poll({ status: 'thinking' })).toEqual({ state: 'queued' });
+    expect(await poll({}, { state: 'in_progress' })).toEqual({ state: 'in_progress' });
+  });
+});
+
+describe('a cancellation', () => {
+  const cancel = (body: unknown) => {
+    rig.answer = { body };
+    return (
+      officialDriver.cancel?.(job({ upstreamId: 'c/1' }), rig.to()) ??
+      Promise.reject(new Error('it has none'))
+    );
+  };
+  const calls = () => rig.seen.map((one) => [one.method, one.path]);
+
+  test('looks first, and removes what is not done', async () => {
+    await cancel({ status: 'running' });
+    expect(calls()).toEqual([
+      ['GET', `${path}/c%2F1`],
+      ['DELETE', `${path}/c%2F1`],
+    ]);
+  });
+
+  test('leaves what is done', async () => {
+    expect(await toldBy(cancel({ status: 'succeeded', content: { video_url } }))).toMatchObject({
+      kind: 'rejected',
+      status: 400,
+      code: 'UnsupportedOperation',
+      message: 'The task is done already.',
+    });
+    expect(calls()).toEqual([['GET', `${path}/c%2F1`]]);
+  });
+});
