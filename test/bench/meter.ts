@@ -44,15 +44,17 @@ function resident(): { residentBytes: number } {
 
 /** What a worker of this process holds; nothing when it ends meanwhile. */
 function residentOf(worker: Worker): Promise<number> {
-  return new Promise((resolve) => {
-    const heard = (answer: unknown) => {
-      if (typeof answer !== 'object' || answer === null || !('residentBytes' in answer)) return;
-      worker.off('message', heard);
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const heard = (answer: unknown) => {
+    if (typeof answer === 'object' && answer !== null && 'residentBytes' in answer)
       resolve(Number(answer.residentBytes));
-    };
-    worker.on('message', heard).once('exit', () => resolve(0));
-    worker.send('memory' satisfies Question);
-  });
+  };
+  const gone = () => resolve(0);
+  worker
+    .on('message', heard)
+    .on('exit', gone)
+    .send('memory' satisfies Question);
+  return promise.finally(() => worker.off('message', heard).off('exit', gone));
 }
 
 /** What this process and its workers hold. */
