@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { here, ServerProcess } from '../bench/processes.ts';
 import type { GatewayOptions } from '../faults/gateway-process.ts';
@@ -90,6 +92,9 @@ export class Node {
     this.life += 1;
     this.kills += 1;
     process.kill(pid, 'SIGKILL');
+    // Who asked in its last moment is cut off, too.
+    while (existsSync(`/proc/${pid}`)) await pause(10);
+    this.life += 1;
   }
 
   /** Has it read its configuration again. */
