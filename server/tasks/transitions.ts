@@ -60,7 +60,7 @@ export class TaskTransitions {
    * Notes that the task is not final yet. `early`: a reader asked, which is no reason to ask less often. Gives when
    * it is due again.
    */
-  async progress(task: TaskRecord, snapshot: Unfinished, { early = false } = {}): Promise<number> {
+  async progress(task: TaskRecord, snapshot: Unfinished, { early }: { early: boolean }): Promise<number> {
     const { timing, timers, clock } = this.#env;
     const [now, dueNow] = [clock(), timers.monotonic()];
     const pollInterval = early ? task.pollInterval : longer(task.pollInterval, timing);
@@ -145,7 +145,8 @@ export class TaskTransitions {
     {
       result,
       overrule = false,
-      keepKey = code === submissionInterrupted.code,
+      // What a provider may have been asked for is not to be made again.
+      keepKey = task.askedAt !== null,
       change,
     }: {
       result?: Readonly<Record<string, unknown>>;
@@ -170,10 +171,7 @@ export class TaskTransitions {
    * it is final, or an upstream has taken it since.
    */
   settle(task: TaskRecord, end: ManualEnd, change: NewChange): Promise<TaskRecord | undefined> {
-    if (end.outcome === 'failed') {
-      const keepKey = task.askedAt !== null;
-      return this.fail(task, end.error, { overrule: true, keepKey, change });
-    }
+    if (end.outcome === 'failed') return this.fail(task, end.error, { overrule: true, change });
     const { units, result } = end;
     return this.#finish(task, {
       attempt: null,

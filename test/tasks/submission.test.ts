@@ -511,6 +511,35 @@ describe.each(engines)('submitting on %s', (engine) => {
       },
     );
 
+    test('one that may have reached the upstream, whose channel is gone and whose time is over, is not made again', async () => {
+      const lost = await begin('upstream');
+      await rig.freeOrphans();
+      rig.clock.jump(86_400_000);
+      const without = rig.engine({ channels: { names: [], named: () => undefined } });
+      expect(await without.runHousekeeping()).toEqual({ pruned: 0, expired: 1 });
+      expect(await repeat()).toMatchObject({
+        replayed: true,
+        task: { id: lost, error: { code: 'task_expired' } },
+      });
+      expect(asked()).toHaveLength(1);
+      await rig.expectBooks({});
+    });
+
+    test('one that its owner cancels on its way leaves its key for another try', async () => {
+      const answer = Promise.withResolvers<Submission>();
+      rig.driver.onSubmit = () => answer.promise;
+      const first = repeat();
+      await rig.settled();
+      const [row] = await rows();
+      await rig.tasks.cancel(rig.name({ id: row?.id ?? '' }));
+      rig.driver.onSubmit = (task) => rig.driver.make(task);
+      expect(await repeat()).toMatchObject({ replayed: false, task: { upstreamId: 'up-1' } });
+      answer.resolve({ upstreamId: 'up-0' });
+      expect(await first).toMatchObject({ task: { error: { code: 'task_canceled' } } });
+      expect(rig.driver.canceled).toEqual(['up-0']);
+      await rig.expectBooks({ held: 50 });
+    });
+
     test('a repeat waits for another process that is submitting', async () => {
       const answered = Promise.withResolvers<Submission>();
       rig.driver.onSubmit = () => answered.promise;
