@@ -54,9 +54,7 @@ export class Submitter {
 
   async submit(order: TaskCreation): Promise<SubmittedTask> {
     const [first] = order.channels;
-    if (first === undefined) {
-      throw new Failure(503, 'get_channel_failed', 'No channel can serve the model now.', { retryAfter: 1 });
-    }
+    if (first === undefined) throw noTurn([], {});
     const driver = this.#env.drivers.get(order.driver);
     if (driver === undefined) throw new Error(`there is no task driver named ${order.driver}`);
     let made = await this.#create(order, first);

@@ -2,6 +2,8 @@
 interface Place {
   node: {
     type: string;
+    /** Of a statement. */
+    expression?: { callee?: { name?: string } };
     callee?: {
       name?: string;
       object?: { name?: string; property?: { name?: string; id?: { name?: string } } };
@@ -22,7 +24,7 @@ const words = {
     if (isLogged(place)) return 'a line of the log';
     if (place.node.type === 'NewExpression' && place.node.callee?.name === 'Error')
       return 'a fault of our own';
-    if (place.node.type === 'CallExpression' && place.node.callee?.name === 'fault')
+    if ((place.node.expression ?? place.node).callee?.name === 'fault')
       return 'a place at which crash tests kill the process';
     return undefined;
   },

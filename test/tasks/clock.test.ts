@@ -65,8 +65,8 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
     const outbox = new Outbox(rig);
     const task = await outbox.submit(receiver.url());
     expect(await outbox.rows()).toMatchObject([{ state: 'queued', outcome: null }]);
-    // The next process finds the clock an hour back.
-    const timers = new TestClock(now - hour);
+    // The next process finds the clock two hours back, which is more than the longest pause of either.
+    const timers = new TestClock(now - 2 * hour);
     const next = rig.engine({ timers });
     const other = outbox.another({ timers });
     rig.driver.onPoll = () => done;
@@ -76,6 +76,7 @@ describe.each(engines)('tasks on %s, when the clock is set', (engine) => {
       await timers.advance(1_000, () => rig.settled());
     }
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    expect(timers.monotonic()).toBeLessThan(now - 2 * hour + 60_000);
     await next.stop();
     await other.stop();
     await outbox.close();

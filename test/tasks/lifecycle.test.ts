@@ -148,6 +148,9 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
   describe('canceling', () => {
     test('stops a queued task and gives everything back', async () => {
       const task = await rig.submit();
+      rig.driver.onCancel = (_task, { channel, user, signal }) => {
+        expect([channel.name, user, signal.aborted]).toEqual(['one', rig.token.userId, false]);
+      };
       const canceled = await rig.tasks.cancel(rig.name(task));
       expect(canceled).toMatchObject({
         canceled: true,
@@ -181,6 +184,19 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({ task: { state: 'completed' } });
       expect(rig.driver.canceled).toHaveLength(1);
       await rig.expectBooks({ charged: 50 });
+    });
+
+    test('tells how a task stands that the upstream has begun meanwhile', async () => {
+      const task = await rig.submit();
+      rig.driver.onPoll = () => ({ state: 'in_progress', progress: 9 });
+      rig.driver.onCancel = async () => {
+        await rig.step(1_000);
+        throw driverError('rejected');
+      };
+      expect(await rig.tasks.cancel(rig.name(task))).toMatchObject({
+        canceled: false,
+        task: { state: 'in_progress', progress: 9 },
+      });
     });
 
     test('tells when the upstream did not answer, and the task goes on', async () => {
@@ -248,6 +264,26 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
     expect(rig.driver.canceled.toSorted()).toEqual(['up-1', 'up-3']);
     await rig.tasks.stop();
     await rig.expectBooks({ charged: 50 });
+  });
+
+  test('an upstream that cannot stop what has expired goes on, which is told where it should have', async () => {
+    const task = await rig.submit({ lifetimeMs: 5_000 });
+    rig.driver.onCancel = (_task, { channel, user, signal }) => {
+      expect([channel.name, user, signal.aborted]).toEqual(['one', rig.token.userId, false]);
+      throw driverError('unknown');
+    };
+    await rig.step(5_000);
+    expect(rig.lines).toEqual([
+      expect.objectContaining({ level: 40, task: task.id, channel: 'one', kind: 'unknown' }),
+    ]);
+    const { submit, poll } = rig.driver;
+    const driver = { submit: submit.bind(rig.driver), poll: poll.bind(rig.driver) };
+    const other = await rig.submit({ lifetimeMs: 5_000 });
+    await rig.step(5_000, rig.engine({ drivers: new Map([['scripted', driver]]) }));
+    for (const one of [task, other])
+      expect(await rig.stored(one)).toMatchObject({ error_code: 'task_expired' });
+    expect(rig.lines).toHaveLength(1);
+    await rig.expectBooks({});
   });
 
   test('a task whose channel is configured no more waits for it until its deadline', async () => {

@@ -1,5 +1,8 @@
+import type { Span, Tracer } from '@opentelemetry/api';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { quotaCharged, quotaRefunded, quotaReserved, taskDuration } from '../../server/telemetry/metrics.ts';
+import { recordSpans } from '../../server/telemetry/trace.ts';
+import { currentWork } from '../../server/telemetry/work.ts';
 import { TaskHarness } from './harness.ts';
 import { driverError } from './scripted-driver.ts';
 
@@ -40,6 +43,30 @@ describe('what is measured of tasks', () => {
       ['refunded', 20],
     ]);
     expect(durations).toEqual([duration(2.5, 'completed')]);
+  });
+
+  test('a poll is a span of its own, and what is logged meanwhile is known by the request', async () => {
+    const context = { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), traceFlags: 1 };
+    const end = vi.fn();
+    const span = { spanContext: () => context, isRecording: () => true, setAttributes: () => {}, end };
+    const startSpan = vi.fn((..._asked: Parameters<Tracer['startSpan']>) => span as unknown as Span);
+    const stop = recordSpans({ startSpan } as unknown as Tracer);
+    try {
+      const task = await rig.submit();
+      rig.driver.onPoll = () => {
+        expect(currentWork()).toMatchObject({ requestId: task.requestId, trace: { context } });
+        expect(end).not.toHaveBeenCalled();
+        return { state: 'completed', result: {} };
+      };
+      await rig.step(1_000);
+      const attributes = { 'unigate.task.id': task.id, 'unigate.channel': 'one' };
+      const [poll, ...commands] = startSpan.mock.calls.map(([name, options]) => ({ name, ...options }));
+      expect(poll).toMatchObject({ name: 'poll task', attributes });
+      expect(end).toHaveBeenCalledTimes(commands.length + 1);
+      expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    } finally {
+      stop();
+    }
   });
 
   test('one that fails gives all back, and counts as ended', async () => {

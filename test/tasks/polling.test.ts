@@ -279,6 +279,7 @@ describe.each(engines)('polling on %s', (engine) => {
     ['failed', { state: 'failed', error: { code: 'no', message: 'No.' } }, done, 0],
     ['in_progress', running, done, undefined],
     ['in_progress', running, { state: 'in_progress', progress: 80 }, undefined],
+    ['in_progress', running, { state: 'failed', error: { code: 'late', message: 'Late.' } }, undefined],
   ] as [string, Snapshot, Snapshot, number | undefined][])(
     'what a poller finds after it was taken for gone counts no more: %s stays',
     async (state, second, late, charged) => {
@@ -317,6 +318,58 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.step(1_000, counting);
     expect(rig.driver.polled).toHaveLength(60);
     expect(writes).toBeLessThan(5);
+  });
+
+  test.each([
+    [
+      'that are away',
+      () => refusedBy(503, new Failure(503, 'get_channel_failed', 'Away.', { retryAfter: 30 })),
+      4,
+    ],
+    ['that do not say how long', () => refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.')), 4],
+    ['that say how long', () => throttledFor(30), 3],
+  ])('of three answers %s, whether the channel is left alone: %#', async (_, error, polls) => {
+    for (const task of await submitMany(3)) {
+      rig.driver.onPoll = () => {
+        throw error();
+      };
+      rig.clock.jump(2_000);
+      await rig.tasks.read(rig.name(task));
+    }
+    rig.driver.onPoll = () => running;
+    const later = await rig.submit();
+    rig.clock.jump(2_000);
+    await rig.tasks.read(rig.name(later));
+    expect(rig.driver.polled).toHaveLength(polls);
+  });
+
+  test('answers that do not say how long count for nothing between those that do', async () => {
+    const tasks = await submitMany(5);
+    for (const [index, task] of tasks.entries()) {
+      rig.driver.onPoll = () => {
+        throw [1, 2].includes(index)
+          ? refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Busy.'))
+          : throttledFor(60);
+      };
+      rig.clock.jump(index === 0 ? 2_000 : 100);
+      await rig.tasks.read(rig.name(task));
+    }
+    rig.driver.onPoll = () => running;
+    const later = await rig.submit();
+    rig.clock.jump(2_000);
+    await rig.tasks.read(rig.name(later));
+    expect(rig.driver.polled).toHaveLength(5);
+  });
+
+  test('a task that is done wakes nobody', async () => {
+    rig.driver.onPoll = () => done;
+    await rig.tasks.start();
+    await rig.submit();
+    await rig.advance(1_000);
+    rig.commands.length = 0;
+    await rig.advance(5_000);
+    expect(rig.commands).toEqual([]);
+    await rig.tasks.stop();
   });
 
   test('a gateway all of whose places are taken does not trouble the store', async () => {

@@ -24,7 +24,7 @@ export class ScriptedDriver implements TaskDriver {
   onPoll: (task: AcceptedTask, upstream: Upstream) => Snapshot | Promise<Snapshot> = () => ({
     state: 'queued',
   });
-  onCancel: (task: AcceptedTask) => void | Promise<void> = () => {};
+  onCancel: (task: AcceptedTask, upstream: Upstream) => void | Promise<void> = () => {};
   onResume: (task: AcceptedTask, upstream: Upstream) => Resumed | Promise<Resumed> = ({ upstreamId }) => ({
     upstreamId,
     result: {},
@@ -56,9 +56,9 @@ export class ScriptedDriver implements TaskDriver {
     return this.onResume(task, upstream);
   }
 
-  async cancel(task: AcceptedTask): Promise<void> {
+  async cancel(task: AcceptedTask, upstream: Upstream): Promise<void> {
     this.canceled.push(task.upstreamId);
-    return this.onCancel(task);
+    return this.onCancel(task, upstream);
   }
 }
 

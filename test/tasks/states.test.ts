@@ -50,6 +50,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
       expiresAt: null,
       nextPollAt: now + 1_000,
     });
+    expect(await rig.stored(task)).toMatchObject({ idempotency_key: null, fingerprint: null });
     expect(rig.driver.submitted).toEqual([{ id: task.id, channel: 'one', request: { prompt: 'a kite' } }]);
     expect(await rig.ledger()).toMatchObject([
       { request_id: task.requestId, kind: 'task', state: 'open', reserved: 50, unit: 'seconds' },
@@ -60,7 +61,12 @@ describe.each(engines)('the states of a task on %s', (engine) => {
 
   test('without enough quota nothing is written and nobody is asked', async () => {
     const refused = rig.submit({ expectedUnits: startQuota / 10 + 1 });
-    await expect(refused).rejects.toMatchObject({ status: 403, code: 'insufficient_user_quota' });
+    await expect(refused).rejects.toMatchObject({
+      status: 403,
+      code: 'insufficient_user_quota',
+      message:
+        "quota: the key's remaining quota does not cover this call; it needs 10001 seconds of gamma3.0-video.",
+    });
     expect(rig.driver.submitted).toEqual([]);
     expect(await rig.store.read.selectFrom('tasks').selectAll().execute()).toEqual([]);
     expect(await rig.ledger()).toEqual([]);

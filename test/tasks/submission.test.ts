@@ -93,7 +93,11 @@ describe.each(engines)('submitting on %s', (engine) => {
       throw refusedBy(429, new ProviderFailure(429, channel.name, 'Busy.', { retryAfter: 1 }));
     };
     await expect(rig.submit({ channels: both() })).rejects.toMatchObject({ status: 429, code: 'two' });
-    await expect(rig.submit({ channels: [] })).rejects.toMatchObject({ code: 'get_channel_failed' });
+    await expect(rig.submit({ channels: [] })).rejects.toMatchObject({
+      status: 503,
+      code: 'get_channel_failed',
+      retryAfter: 1,
+    });
     expect(await rows()).toEqual([]);
     await rig.expectBooks({});
   });
@@ -158,7 +162,10 @@ describe.each(engines)('submitting on %s', (engine) => {
     });
     const submitted = tasks.submit(rig.order());
     await rig.settled();
-    expect(await rig.step(600_000, tasks)).toBe(0);
+    // When its lease is over to the moment, and long after it.
+    for (const ms of [135_000, 600_000]) expect(await rig.step(ms, tasks)).toBe(0);
+    const other = await tasks.submit({ ...rig.order(), channels: [] }).catch(({ code }) => code);
+    expect(other).toBe('get_channel_failed');
     away = false;
     expect((await submitted).task).toMatchObject({ state: 'queued', upstreamId: 'up-1' });
     expect(rig.driver.canceled).toEqual([]);
@@ -327,6 +334,15 @@ describe.each(engines)('submitting on %s', (engine) => {
       expect.objectContaining({ level: 40, task, channel: 'one', kind: 'retryable', status: 502 }),
     ]);
     expect(rig.lines[0]).toMatchObject({ code: 'do_request_failed', err: { message: 'no route' } });
+  });
+
+  test('a key that was revoked a moment ago makes none', async () => {
+    const { id, userId } = rig.token;
+    const change = { userId, tokenId: id, action: 'revokeToken', details: {}, now };
+    await rig.store.run('revokeToken', { id, change });
+    await expect(rig.submit()).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+    expect(asked()).toEqual([]);
+    expect(await rows()).toEqual([]);
   });
 
   test('a request id makes one task', async () => {
@@ -503,7 +519,14 @@ describe.each(engines)('submitting on %s', (engine) => {
         for (const _ of [1, 2]) {
           expect(await repeat()).toMatchObject({
             replayed: true,
-            task: { id: lost, state: 'failed', error: { code: 'submission_interrupted' } },
+            task: {
+              id: lost,
+              state: 'failed',
+              error: {
+                code: 'submission_interrupted',
+                message: 'The service was interrupted before the provider had confirmed the task.',
+              },
+            },
           });
         }
         expect(asked()).toHaveLength(1);
