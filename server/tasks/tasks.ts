@@ -181,7 +181,7 @@ export class Tasks {
     const failed = await this.#changes.fail(task, taskCanceled, { overrule: true, keepKey: false, change });
     const now = failed ?? (await find());
     // A poll may have found out by itself; anything else means that it was too late.
-    return now && { canceled: failed !== undefined || now.error?.code === taskCanceled.code, task: now };
+    return now && { canceled: now.error?.code === taskCanceled.code, task: now };
   }
 
   /**

@@ -102,7 +102,8 @@ export class TaskTransitions {
     await this.#recorder.add({
       id,
       attempt,
-      state: task.state === 'in_progress' ? 'in_progress' : 'queued',
+      // It does not go back from where it is.
+      state: 'queued',
       progress,
       result: null,
       failures,

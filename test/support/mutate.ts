@@ -36,7 +36,7 @@ const testsOf: Readonly<Record<string, readonly string[]>> = {
   realtime: ['test/realtime/*.test.ts'],
   tasks: [
     'test/tasks/{absent-store,by-hand,clips,claims,clock,housekeeping,lifecycle,measured}.test.ts',
-    'test/tasks/{poll-slots,polling,resumption,states,submission}.test.ts',
+    'test/tasks/{poll-slots,polling,resumption,states,submission,task-model}.test.ts',
     'test/ledger/leased-tasks.test.ts',
   ],
 };

@@ -39,6 +39,7 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       rig.clock.jump(1);
       const read = await Promise.all(Array.from({ length: 50 }, () => rig.tasks.read(rig.name(task))));
       expect(rig.driver.polled).toHaveLength(1);
+      expect(rig.clock.pending).toBe(0);
       expect(new Set(read.map((one) => one?.progress))).toEqual(new Set([30]));
       // It was not the poller's turn, so the poller asks no later for it.
       expect(await rig.stored(task)).toMatchObject({ poll_interval: 1_000, next_poll_at: now + 3_000 });
@@ -206,6 +207,27 @@ describe.each(engines)('a task and its owner on %s', (engine) => {
       };
       await expect(rig.tasks.cancel(rig.name(task))).rejects.toMatchObject({ status: 415, code: 'unknown' });
       expect(await rig.stored(task)).toMatchObject({ state: 'queued' });
+      await rig.expectBooks({ held: 50 });
+    });
+
+    test('holds although a poll begins while the upstream is asked, or another asks for the same', async () => {
+      const [polled, asked] = [await rig.submit(), await rig.submit()];
+      const found = Promise.withResolvers<Snapshot>();
+      rig.driver.onPoll = () => found.promise;
+      let poll: Promise<number> | undefined;
+      rig.driver.onCancel = async () => {
+        poll ??= rig.step(1_000);
+        await rig.settled();
+      };
+      expect(await rig.tasks.cancel(rig.name(polled))).toMatchObject({ canceled: true });
+      found.resolve({ state: 'in_progress' });
+      await poll;
+      expect(await rig.stored(polled)).toMatchObject({ error_code: 'task_canceled' });
+      rig.driver.onCancel = () => {};
+      const late = await rig.submit();
+      const both = await Promise.all([1, 2].map(() => rig.tasks.cancel(rig.name(late))));
+      expect(both.map((result) => result?.canceled)).toEqual([true, true]);
+      expect(await rig.stored(asked)).toMatchObject({ state: 'in_progress' });
       await rig.expectBooks({ held: 50 });
     });
 

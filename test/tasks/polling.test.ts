@@ -361,6 +361,28 @@ describe.each(engines)('polling on %s', (engine) => {
     expect(rig.driver.polled).toHaveLength(5);
   });
 
+  test('a place is free as soon as the upstream has answered, however long the store takes', async () => {
+    await submitMany(2);
+    const written = Promise.withResolvers<void>();
+    const narrow = rig.engine({
+      pollsPerChannel: 2,
+      store: {
+        ...rig.store,
+        run: (name, args) =>
+          name === 'finishTask'
+            ? written.promise.then(() => rig.store.run(name, args))
+            : rig.store.run(name, args),
+      },
+    });
+    rig.driver.onPoll = () => done;
+    await narrow.start();
+    await rig.advance(1_500);
+    expect(rig.driver.polled).toHaveLength(2);
+    written.resolve();
+    await narrow.stop();
+    await rig.expectBooks({ charged: 100 });
+  });
+
   test('a task that is done wakes nobody', async () => {
     rig.driver.onPoll = () => done;
     await rig.tasks.start();

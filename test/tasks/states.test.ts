@@ -175,6 +175,27 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     expect(await rig.stored(task)).toMatchObject({ state: 'completed', progress: 100 });
   });
 
+  test('a poll that is not answered takes nothing back', async () => {
+    const task = await rig.submit();
+    await poll({ state: 'in_progress', progress: 60, result: { note: 'half way' } });
+    rig.driver.onPoll = () => {
+      throw driverError('retryable');
+    };
+    await rig.step(15_000);
+    const left = { state: 'in_progress', progress: 60, result: '{"note":"half way"}', failures: 1 };
+    expect(await rig.stored(task)).toMatchObject(left);
+    rig.driver.onPoll = () => ({ ...failure, result: { note: 'why' } });
+    await rig.step(15_000);
+    expect(await rig.stored(task)).toMatchObject({ state: 'failed', result: '{"note":"why"}' });
+  });
+
+  test('what an upstream shows when it takes a task is there at once', async () => {
+    rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), result: { queue: 3 } });
+    expect(await rig.submit()).toMatchObject({ result: { queue: 3 } });
+    rig.driver.onSubmit = (task) => rig.driver.make(task);
+    expect(await rig.submit()).toMatchObject({ result: null });
+  });
+
   test('an upstream that starts at once, or is done at the first poll, is no exception', async () => {
     rig.driver.onSubmit = (task) => ({ ...rig.driver.make(task), state: 'in_progress', progress: 5 });
     const task = await rig.submit();
@@ -226,6 +247,8 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     const task = await rig.submit();
     await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
+    // What is no figure is the provider's fault; none may well be.
+    expect(rig.lines.map(({ level }) => level)).toEqual(usage === undefined ? [] : [50]);
     await rig.expectBooks({ charged: 50 });
   });
 
@@ -257,6 +280,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('never more is charged than was held', async () => {
     await rig.submit();
     await poll(done(12));
+    expect(rig.lines).toMatchObject([{ level: 50, held: 5, reported: 12 }]);
     await rig.expectBooks({ charged: 50 });
   });
 

@@ -48,7 +48,11 @@ describe.each(engines)('submitting on %s', (engine) => {
         throw driverError('retryable');
       }
       // When it was asked first counts: from then on it may have been taken.
-      expect(await rig.stored(task)).toMatchObject({ channel: 'two', asked_at: now });
+      expect(await rig.stored(task)).toMatchObject({
+        channel: 'two',
+        asked_at: now,
+        next_poll_at: now + 135_000,
+      });
       return rig.driver.make(task);
     };
     const task = await rig.submit({ channels: both() });
