@@ -104,6 +104,13 @@ describe.each([1, 7, 100, 1000, 65536])('events in pieces of %i bytes', (size) =
     expect(watch(text, size)).toEqual({ told: text, units: 5, audio: true, failed: false });
   });
 
+  test('that are no failure keep what looks like the provider’s own', () => {
+    const url = 'http://10.0.0.7/a.wav';
+    const ended = event({ output: { finish_reason: 'stop', audio: { data: '', url } } });
+    const text = `: at "${url}"\n\n${audio(10)}${ended}`;
+    expect(watch(text, size)).toMatchObject({ told: text, failed: false });
+  });
+
   test('in several data lines are one', () => {
     const text = 'data:{"output":\ndata:{"finish_reason":"stop"},\ndata:"usage":{"characters":4}}\n\n';
     expect(watch(text, size)).toMatchObject({ told: text, units: 4 });
@@ -155,9 +162,10 @@ test('an event goes on as soon as it is whole, its beginning when it is long, a 
   expect(told(':beat\n')).toBe(':beat\n');
 });
 
-test('a report stands until the next, whatever comes between', () => {
+test.each([10, 65_536])('a report stands until the next, in pieces of %i bytes', (size) => {
   const seen = new EventWatch('characters', words);
-  for (const piece of [audio(10, 3), audio(10) + audio(10)]) seen.take(Buffer.from(piece));
+  for (const text of [audio(10, 3), audio(10) + audio(10)])
+    for (const piece of pieces(text, size)) seen.take(piece);
   expect(seen.usage?.units).toBe(3);
 });
 
