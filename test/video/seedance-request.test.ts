@@ -445,6 +445,12 @@ describe('the bounds', () => {
   });
 });
 
+test('an image without a role goes to the provider as it came, also beside a first frame', () => {
+  const { role: _, ...plain } = image();
+  for (const content of [[plain], [image(address, 'first_frame'), plain]])
+    expect(official({}, content).body).toEqual({ content });
+});
+
 describe('a task type of 2.5', () => {
   const constraint = 'InvalidParameter.TaskTypeConstraint';
   const first = [image(address, 'first_frame')];

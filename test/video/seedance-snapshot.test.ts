@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secondsOf } from '../../server/providers/official/snapshot.ts';
+import { readSnapshot, secondsOf } from '../../server/providers/official/snapshot.ts';
 
 test.each([
   [{ duration: 5 }, 5],
@@ -14,4 +14,12 @@ test.each([
   [undefined, undefined],
 ])('the seconds of %j are %j', (answer, seconds) => {
   expect(secondsOf(answer)).toBe(seconds);
+});
+
+test('words that are too long are cut wherever they are shown', () => {
+  const [long, cut] = ['x'.repeat(20_001), 'x'.repeat(20_000)];
+  expect(readSnapshot({ resolution: long, ratio: long })).toEqual({
+    native: { content: {}, resolution: cut, ratio: cut },
+    metadata: { resolution: cut, ratio: cut },
+  });
 });
