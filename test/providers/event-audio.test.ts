@@ -31,7 +31,7 @@ async function decoded(text: string, size = 1000, unit: Unit = 'characters') {
 
 describe.each([1, 7, 100, 65_536])('events in pieces of %i bytes', (size) => {
   test('are decoded one by one', async () => {
-    const none = event({ output: { data: { audio: null } } }) + event({});
+    const none = `${event({ output: { data: { audio: null } } })}${event({})}:beat\n\n`;
     const text = alpha('one', used(3)) + alpha('') + none + alpha('two') + alpha('', used(8), 'stop');
     expect(await decoded(text, size)).toEqual({
       told: ['one', 'two'],
