@@ -299,6 +299,16 @@ describe.each(engines)('the books of a session on %s', (engine) => {
     expect(await log()).toMatchObject([{ status: 502, error_code: 'bad_response', units: 9 }]);
   });
 
+  test('a provider that says why it hangs up is paid what it reported, and logged as failed', async () => {
+    await midAudio();
+    const [connection] = upstream.connections;
+    connection?.send({ event_id: 'x', type: 'error', error: { code: 'InternalError', message: 'x' } });
+    connection?.socket.close(1000);
+    expect((await client.closed).code).toBe(1011);
+    expect(await row()).toMatchObject({ state: 'settled', charged: 18 });
+    expect(await log()).toMatchObject([{ status: 502, error_code: 'bad_response', units: 9 }]);
+  });
+
   test('a provider that fails before any report is paid nothing', async () => {
     await open(flash, {
       ...halfway,
