@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { KeyWatch } from '../../server/accounts/key-watch.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
+import { yieldToEventLoop } from '../../server/runtime/timers.ts';
 import type { TokenFields } from '../../server/store/commands/tokens.ts';
 import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
@@ -65,6 +66,10 @@ function makeWatch(hearing?: Heard) {
   return { timers, looks, lines, keys, watch, pass, watched };
 }
 
+/** What happens on this thread alone has come to its end after so many turns. */
+const settle = async () => {
+  for (let turn = 0; turn < 200; turn += 1) await yieldToEventLoop();
+};
 const setKey = (id: number, set: TokenFields) => store.run('updateToken', { id, set, change });
 const setUser = (id: number, set: UserFields) => store.run('updateUser', { id, set, change });
 
@@ -130,13 +135,29 @@ test('a key is looked at as long as something goes on with it', async () => {
   expect([recheck, other, again].map(({ mock }) => mock.calls.length)).toEqual([1, 2, 0]);
   stopOther();
   timers.advance(500);
-  await until(() => timers.pending === 0);
-  expect(looks.asked).toHaveLength(3);
-  // A second time it ends nothing.
-  const last = await watched();
+  await settle();
+  expect([timers.pending, looks.asked.length]).toEqual([0, 3]);
+  // A second time it ends nothing, not even for who has come since.
+  const last = vi.fn<() => Promise<void>>(async () => {});
+  watch.watch(key, last);
   stopOther();
   await pass(500);
-  expect(last.recheck).toHaveBeenCalledTimes(1);
+  expect(last).toHaveBeenCalledTimes(1);
+});
+
+test('a key that nothing goes on with any more, since other ones were looked at, is left out', async () => {
+  const { timers, looks, lines, pass, watch, watched } = makeWatch();
+  for (let number = 0; number < 50; number += 1) watch.watch(`sk-first-${number}`, async () => {});
+  const { recheck, stop } = await watched();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  looks.held = promise;
+  timers.advance(500);
+  await until(() => looks.asked.length === 1);
+  stop();
+  resolve();
+  await until(() => timers.pending === 1);
+  await pass(500);
+  expect([recheck.mock.calls.length, lines]).toEqual([0, []]);
 });
 
 test('many keys are looked up so many at a time, unknown ones too', async () => {
@@ -244,6 +265,8 @@ describe('where changes by other gateways are heard of', () => {
     await until(() => looks.asked.length === 2);
     await disableToken(store, token);
     heard.tell({ tokens: new Set([token.id]) });
+    // Not beside the one that is under way.
+    expect(timers.pending).toBe(0);
     resolve();
     await until(() => timers.pending === 1);
     expect(recheck).toHaveBeenCalledTimes(1);
