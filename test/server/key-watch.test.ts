@@ -174,8 +174,11 @@ test('many keys are looked up so many at a time, unknown ones too', async () => 
   expect(recheck).toHaveBeenCalledTimes(2);
 });
 
-test('who could not ask again asks at the next look', async () => {
-  const { lines, pass, watched } = makeWatch();
+test.each([
+  ['', () => undefined],
+  [', though nothing was heard of its key', () => new Heard()],
+])('who could not ask again asks at the next look%s', async (_words, hearing) => {
+  const { lines, pass, watched } = makeWatch(hearing());
   const { recheck } = await watched();
   recheck.mockRejectedValueOnce(new Error('away'));
   for (const times of [1, 2, 2]) {
@@ -251,6 +254,9 @@ describe('where changes by other gateways are heard of', () => {
     heard.tell({ users: new Set([-1]) });
     await pass(0);
     expect(looks.asked).toEqual([2, 1, 1, 2, 0, 0]);
+    // That there is none holds until something is heard.
+    await pass(500);
+    expect(looks.asked).toHaveLength(6);
   });
 
   test('a key that changes while it is looked at is looked at again at once', async () => {
