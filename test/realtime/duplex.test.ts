@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { validateInferenceServerEvent } from '../../generated/event-validators.js';
+import { socketDuration } from '../../server/telemetry/metrics.ts';
 import { delivered, elapse } from '../support/manual-timers.ts';
 import { connect, type SocketClient } from '../support/socket-client.ts';
 import {
@@ -417,6 +418,39 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
     await failed('CLIENT_ERROR', 1000, /is finishing/);
   });
 
+  test('text for a task that its provider has ended, while that is paid', async () => {
+    const { ledger } = target.gateway;
+    const paid = Promise.withResolvers<void>();
+    const settle = vi.spyOn(ledger, 'settle').mockImplementationOnce(async (request) => {
+      await paid.promise;
+      return ledger.settle(request);
+    });
+    try {
+      await open('voxa-v1', {
+        frame(connection, { header }) {
+          const { action, task_id: id } = header as Frame;
+          const [name, payload] =
+            action === 'run-task'
+              ? ['task-started', {}]
+              : ['task-finished', { output: {}, usage: { characters: 1 } }];
+          connection.send(event(String(id), name, payload));
+        },
+      });
+      const id = await start();
+      client.send(textFrame(id, 'x'));
+      await vi.waitFor(() => expect(settle).toHaveBeenCalled());
+      client.send(textFrame(id, 'y'));
+      await delivered([client.socket]);
+      paid.resolve();
+      await failed('CLIENT_ERROR', 1000, /is finishing/);
+      // It has failed, so it is not told as finished, too.
+      expect(eventsOf()).toEqual(['task-started', 'task-failed']);
+    } finally {
+      paid.resolve();
+      settle.mockRestore();
+    }
+  });
+
   test('no text for 23 seconds', async () => {
     await open();
     const id = await start();
@@ -452,7 +486,8 @@ describe('a frame out of order: CLIENT_ERROR and 1000', () => {
   });
 });
 
-test('a socket without a task is closed after 60 seconds', async () => {
+test('a socket without a task is closed after 60 seconds, and counted as one that ended well', async () => {
+  const counted = vi.spyOn(socketDuration, 'record');
   await open();
   await pass(30_000);
   const id = await start();
@@ -464,6 +499,9 @@ test('a socket without a task is closed after 60 seconds', async () => {
   await pass(60_000);
   expect(await client.closed).toEqual({ code: 1000, reason: 'idle' });
   await vi.waitFor(() => expect(upstream.connections[0]?.closeCode).toBe(1000));
+  // That of the test before may have been counted late.
+  expect(counted.mock.lastCall?.[1]).toMatchObject({ 'http.response.status_code': 200 });
+  counted.mockRestore();
 });
 
 describe('a provider that fails', () => {
