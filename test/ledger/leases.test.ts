@@ -261,6 +261,23 @@ describe('a lease', () => {
     expect(await leasedOf(token)).toEqual([]);
   });
 
+  test('that is not there any more is given back and looked after no further', async () => {
+    const rig = await Rig.make();
+    const { leases, standing } = rig;
+    const token = await makeToken(store, { remainQuota: 10_000 });
+    const lease = await rig.lease(token, 10);
+    // As those do who take its gateway for gone.
+    await store.run('returnLease', { id: lease.id, amount: null, now: 1 });
+    standing.era += 1;
+    expect(leases.take(token.id, 1)).toBeUndefined();
+    await returned(lease);
+    leases.release(lease, 10, 0, false);
+    const { reads } = rig;
+    await leases.look();
+    await leases.stop();
+    expect([rig.commands, rig.reads - reads]).toEqual([['grantLease', 'returnLease'], 0]);
+  });
+
   test('that the store does not take back is told of, and goes back with its last hold', async () => {
     const rig = await Rig.make();
     const { leases, lines, failure } = rig;
