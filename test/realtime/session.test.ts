@@ -116,6 +116,16 @@ describe('a session', () => {
     expect(JSON.stringify([connection?.headers, connection?.received])).not.toContain(target.key);
   });
 
+  test('long audio, which is not read on its way, stays text', async () => {
+    const audio = 'A'.repeat(2_000);
+    await open(flash, realtimeScript({ audio }));
+    await configure();
+    send('input_text_buffer.append', { text: 'Hi.' });
+    send('input_text_buffer.commit');
+    expect((await ofType('response.audio.delta')).delta).toBe(audio);
+    expect(client.audio).toEqual([]);
+  });
+
   test('clear and cancel go on to the provider', async () => {
     await open();
     await configure();
