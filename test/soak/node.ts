@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as pause } from 'node:timers/promises';
 import manifest from '../../package.json' with { type: 'json' };
 import { here, ServerProcess } from '../bench/processes.ts';
 import type { GatewayOptions } from '../faults/gateway-process.ts';
@@ -30,6 +30,7 @@ export class Node {
   /** How its connections to PostgreSQL are called. */
   readonly session = `soak_${randomUUID()}`;
   #server: ServerProcess | undefined;
+  #killing = false;
   /** Grows at every kill: who asked before and was cut off has nothing to complain about. */
   life = 0;
   kills = 0;
@@ -38,9 +39,9 @@ export class Node {
     this.#parts = parts;
   }
 
-  /** Its address; undefined: it is not there at the moment. */
+  /** Its address; undefined: it, or one of its workers, is not there at the moment. */
   get url(): string | undefined {
-    return this.#server?.origin;
+    return this.#killing ? undefined : this.#server?.origin;
   }
 
   async start(): Promise<void> {
@@ -91,10 +92,13 @@ export class Node {
     if (pid === undefined) return;
     this.life += 1;
     this.kills += 1;
+    // The system sends it connections until it has ended, which is some time after the signal.
+    this.#killing = true;
     process.kill(pid, 'SIGKILL');
-    // Who asked in its last moment is cut off, too.
     while (existsSync(`/proc/${pid}`)) await pause(10);
-    this.life += 1;
+    // By then this process has read that its connections are gone.
+    await immediate();
+    this.#killing = false;
   }
 
   /** Has it read its configuration again. */
