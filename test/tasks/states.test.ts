@@ -243,13 +243,22 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     ['no number', { units: Number.NaN }],
     ['more than can be counted', { units: Number.MAX_SAFE_INTEGER }],
     ['half a token', { units: 1, inputTokens: 0.5 }],
+    ['less than no token', { units: 1, outputTokens: -1 }],
   ])('where the upstream tells %s, what was reserved is charged', async (_, usage) => {
     const task = await rig.submit();
     await poll({ state: 'completed', result: {}, ...(usage === undefined ? {} : { usage }) });
     expect(await rig.stored(task)).toMatchObject({ state: 'completed' });
     // What is no figure is the provider's fault; none may well be.
-    expect(rig.lines.map(({ level }) => level)).toEqual(usage === undefined ? [] : [50]);
+    const told = { level: 50, msg: 'a driver reported no usable usage; charging what was held' };
+    expect(rig.lines).toMatchObject(usage === undefined ? [] : [told]);
     await rig.expectBooks({ charged: 50 });
+  });
+
+  test('where the upstream tells that nothing was used, nothing is charged', async () => {
+    await rig.submit();
+    await poll({ state: 'completed', result: {}, usage: { units: 0 } });
+    expect(rig.lines).toEqual([]);
+    await rig.expectBooks({});
   });
 
   test.each([
