@@ -99,6 +99,18 @@ describe.each(engines)('polling on %s', (engine) => {
     await rig.expectBooks({ charged: 50 });
   });
 
+  test('a provider that wants to be asked less often about tasks still gets new ones', async () => {
+    rig.driver.onPoll = () => {
+      throw refusedBy(429, new Failure(429, 'rate_limit_exceeded', 'Slower.', { retryAfter: 60 }), 60);
+    };
+    const task = await rig.submit();
+    await rig.step(1_000);
+    const { failures, user_id: user } = await rig.stored(task);
+    expect(failures).toBe(1);
+    for (const asked of [{ user }, {}])
+      expect(rig.channel('one').health.waitFor(asked)).toMatchObject({ throttled: false });
+  });
+
   test('asks each channel about so many tasks at a time, whatever the others do', async () => {
     const narrow = rig.engine({ pollsPerChannel: 6 });
     await submitMany(8);
