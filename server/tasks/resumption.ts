@@ -5,6 +5,7 @@ import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { type AcceptedTask, noteDriverError, type Resumed } from './driver.ts';
 import type { TaskEnvironment } from './environment.ts';
+import { among } from './running.ts';
 
 /** What a task that waits for its owner's word is given. */
 export interface TaskInput {
@@ -26,14 +27,8 @@ export class Resumption {
   }
 
   /** Undefined when the task is final. @throws Failure when the upstream did not take the input */
-  async resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
-    const resumed = this.#resume(task, input);
-    this.running.add(resumed);
-    try {
-      return await resumed;
-    } finally {
-      this.running.delete(resumed);
-    }
+  resume(task: AcceptedTask, input: TaskInput): Promise<TaskRecord | undefined> {
+    return among(this.running, this.#resume(task, input));
   }
 
   async #resume(

@@ -12,6 +12,7 @@ import { type DriverError, noteDriverError, type Submission, type TaskDriver } f
 import type { TaskEnvironment } from './environment.ts';
 import { drawnBy, LeasedCreations } from './leased-creations.ts';
 import { heldFor } from './record-end.ts';
+import { among } from './running.ts';
 import {
   fingerprintOfAsked,
   newTask,
@@ -105,14 +106,8 @@ export class Submitter {
     return again ? this.#env.store.run('createTask', row) : made;
   }
 
-  async #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
-    const outcome = this.#waitFor(task);
-    this.#repeats.add(outcome);
-    try {
-      return await outcome;
-    } finally {
-      this.#repeats.delete(outcome);
-    }
+  #outcomeOf(task: TaskRecord): Promise<TaskRecord | undefined> {
+    return among(this.#repeats, this.#waitFor(task));
   }
 
   /**

@@ -55,11 +55,11 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
     let bodyBytes = 0;
     const round = async (gateway: (typeof gateways)[number], seconds: number) => {
       const { server } = gateway.running;
-      const before = (await used(server)).cpuMicroseconds;
+      const before = await cpuUsed(server);
       const { port } = server;
       const result = await load.run({ port, request, connections: options.connections, seconds, bodyBytes });
       gateway.answers += result.answers;
-      return { ...result, cpu: ((await used(server)).cpuMicroseconds - before) / result.answers };
+      return { ...result, cpu: ((await cpuUsed(server)) - before) / result.answers };
     };
     for (const workers of counts) {
       const schema = `bench_${randomUUID().replaceAll('-', '')}`;
@@ -84,7 +84,7 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
       for (const [place, gateway] of gateways.entries())
         measured[place]?.push(await round(gateway, options.seconds));
     const residents = await Promise.all(
-      gateways.map(async ({ running }) => (await used(running.server)).residentMb),
+      gateways.map(async ({ running }) => (await running.server.residentBytes()) / 1e6),
     );
     for (const { running, answers } of gateways)
       await running.stop({ answers, charged: answers * characters });
@@ -114,22 +114,18 @@ export async function measureWorkers(options: WorkersOptions): Promise<WorkersRe
   }
 }
 
-/** What a gateway's processes have used so far, as Linux tells it. */
-async function used(server: ServerProcess): Promise<{ cpuMicroseconds: number; residentMb: number }> {
-  const all = [server.pid, ...(await server.workers())];
-  let cpuMicroseconds = 0;
-  let residentMb = 0;
-  for (const one of all) {
+/** CPU that a gateway's processes have used so far, in microseconds, as Linux tells it. */
+async function cpuUsed(server: ServerProcess): Promise<number> {
+  let microseconds = 0;
+  for (const one of [server.pid, ...(await server.workers())]) {
     // The name of the program stands in brackets and may hold blanks.
     const fields = readFileSync(`/proc/${one}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ')
       .map(Number);
-    cpuMicroseconds += ((fields[11] ?? 0) + (fields[12] ?? 0)) * tick;
-    const kilobytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${one}/status`, 'utf8'))?.[1];
-    residentMb += Number(kilobytes) / 1_000;
+    microseconds += ((fields[11] ?? 0) + (fields[12] ?? 0)) * tick;
   }
-  return { cpuMicroseconds, residentMb };
+  return microseconds;
 }
 
 export function workersMarkdown(results: readonly WorkersResult[]): string {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { LogDays } from '../../server/ledger/log-days.ts';
 import { Retention } from '../../server/ledger/retention.ts';
 import { RollUp } from '../../server/ledger/roll-up.ts';
@@ -6,19 +6,16 @@ import { createLogger } from '../../server/runtime/logger.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import { dayMs, dayOf } from '../../server/store/log-days.ts';
 import type { Store } from '../../server/store/store.ts';
-import { TestStore } from '../store/engines.ts';
+import { eachTestOnOneStore } from '../store/one-store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { until } from '../support/turns.ts';
 
 // The commands are on paper: what they do to a database is tried in test/store.
 
-let testStore: TestStore;
 let real: Store;
-beforeAll(async () => {
-  testStore = await TestStore.make('sqlite');
-  real = await testStore.open();
+eachTestOnOneStore('sqlite', ({ store }) => {
+  real = store;
 });
-afterAll(() => testStore.remove());
 
 let timers: ManualTimers;
 let lines: string[];

@@ -1,16 +1,11 @@
 import { expect, test } from 'vitest';
 import { askForTask, pollForTask } from '../../server/providers/ask-for-task.ts';
-import { DriverError } from '../../server/tasks/driver.ts';
-import { toldBy, useDriverRig } from '../support/driver-rig.ts';
+import { thrownBy, toldBy, useDriverRig } from '../support/driver-rig.ts';
 
 const rig = useDriverRig({});
 const ask = () =>
   askForTask(rig.to(), { method: 'POST', path: '/tasks', body: { prompt: 'at https://mine.example/a' } });
 const poll = () => pollForTask(rig.to(), '/tasks/1', () => ({ state: 'queued' }));
-const thrownBy = async (action: Promise<unknown>) => {
-  const error: unknown = await action.catch((thrown: unknown) => thrown);
-  return error instanceof DriverError ? error : expect.fail('there was no error of the driver');
-};
 
 test.each([200, 204, 299])('an answer of %i is read, and may be empty', async (status) => {
   rig.answer = { status, ...(status !== 204 && { body: { id: 1 } }) };

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { publicEmbeddings } from '../../server/providers/embeddings/answer.ts';
+import { inPieces } from '../support/in-pieces.ts';
 
 const item = (index: number) => ({ object: 'embedding', index, embedding: [index, 0.5] });
 const answer = (count: number) =>
@@ -7,11 +8,6 @@ const answer = (count: number) =>
     data: Array.from({ length: count }, (_, index) => ({ ...item(index), note: 'a "]}" of theirs' })),
     usage: { prompt_tokens: 6 },
   });
-
-async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 const likely = { units: 2, inputTokens: 2, outputTokens: 0 };
 const asked = { model: 'own', count: 3, encoding: 'float', likely } as const;

@@ -4,6 +4,7 @@ import { Channel } from '../../server/channels/channel.ts';
 import { EventAudio } from '../../server/providers/native/audio.ts';
 import { readEvents } from '../../server/providers/native/events.ts';
 import { ProviderWords } from '../../server/providers/provider-words.ts';
+import { inPieces } from '../support/in-pieces.ts';
 import { channelTo } from '../support/upstream.ts';
 
 const words = new ProviderWords(new Channel(channelTo('http://upstream.example'), Date.now));
@@ -13,11 +14,6 @@ const alpha = (said: string, more: object = {}, finish_reason = 'null') =>
 const beta = (said: string, status: number) =>
   event({ output: { data: { audio: Buffer.from(said).toString('hex'), status } } });
 const used = (characters: number) => ({ usage: { characters, input_tokens: 1, output_tokens: 50 } });
-
-async function* inPieces(text: string, size: number): AsyncGenerator<Buffer> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
 
 /** What comes out of a stream that comes in pieces, as text, and what was seen of it. */
 async function decoded(text: string, size = 1000, unit: Unit = 'characters') {

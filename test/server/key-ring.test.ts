@@ -1,22 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Hearing } from '../../server/store/news.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, makeToken } from '../store/books.ts';
-import { TestStore } from '../store/engines.ts';
+import { eachTestOnOneStore } from '../store/one-store.ts';
 import { Heard } from '../support/heard.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const address = '192.0.2.7';
 
-let testStore: TestStore;
 let store: Store;
-beforeAll(async () => {
-  testStore = await TestStore.make('sqlite');
-  store = await testStore.open();
+eachTestOnOneStore('sqlite', (made) => {
+  store = made.store;
 });
-afterAll(() => testStore.remove());
 
 /** A ring with a clock of its own, and keys that end in so many seconds, or never. */
 async function makeRing(endings: readonly (number | undefined)[], most?: number, hearing?: Hearing) {

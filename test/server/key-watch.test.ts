@@ -1,5 +1,5 @@
 import type { KyselyPlugin } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { KeyWatch } from '../../server/accounts/key-watch.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
@@ -9,7 +9,7 @@ import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, makeToken } from '../store/books.ts';
-import { TestStore } from '../store/engines.ts';
+import { eachTestOnOneStore } from '../store/one-store.ts';
 import { Heard } from '../support/heard.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { until } from '../support/turns.ts';
@@ -17,13 +17,10 @@ import { until } from '../support/turns.ts';
 const address = '192.0.2.7';
 const change = { userId: 1, tokenId: 1, action: 'updateToken', now: 1 };
 
-let testStore: TestStore;
 let store: Store;
-beforeAll(async () => {
-  testStore = await TestStore.make('sqlite');
-  store = await testStore.open();
+eachTestOnOneStore('sqlite', (made) => {
+  store = made.store;
 });
-afterAll(() => testStore.remove());
 
 /** Counts the looks at keys, and keeps them waiting or has them fail. */
 class Looks implements KyselyPlugin {

@@ -84,9 +84,8 @@ export class Node {
     await this.start();
   }
 
-  /** One of its workers, which it replaces; `chosen` is from 0 up to 1. Of a gateway that is one process, nothing. */
+  /** One of its workers, which it replaces; `chosen` is from 0 up to 1. */
   async killWorker(chosen: number): Promise<void> {
-    if (this.#parts.workers === 1) return;
     const workers = (await this.#server?.workers()) ?? [];
     const pid = workers[Math.floor(chosen * workers.length)];
     if (pid === undefined) return;

@@ -53,13 +53,18 @@ export function useDriverRig(change: Partial<ChannelSettings>): DriverRig {
   return rig;
 }
 
-/** What a driver's error says of the attempt, and what the client gets for it. */
-export async function toldBy(action: Promise<unknown>) {
+/** The error that a driver ends with. */
+export async function thrownBy(action: Promise<unknown>): Promise<DriverError> {
   const error: unknown = await action.then(
     () => undefined,
     (thrown: unknown) => thrown,
   );
   if (!(error instanceof DriverError)) throw new Error('there was no error of the driver', { cause: error });
-  const { kind, failure, fault } = error;
+  return error;
+}
+
+/** What it says of the attempt, and what the client gets for it. */
+export async function toldBy(action: Promise<unknown>) {
+  const { kind, failure, fault } = await thrownBy(action);
   return { kind, status: failure.status, code: failure.code, message: failure.message, fault };
 }
