@@ -16,6 +16,8 @@ interface Protocol {
   codeOf: (body: Body) => unknown;
   /** Codes of the refusals, in the order of the table below. */
   codes: readonly string[];
+  /** Absent: the protocol does not show it. */
+  queued?: string;
   running: string;
   lost: { status: number; shown?: string };
 }
@@ -37,6 +39,7 @@ const native = {
     'InternalError',
     'ModelUnavailable',
   ],
+  queued: 'PENDING',
   running: 'RUNNING',
   lost: { status: 200, shown: 'UNKNOWN' },
 };
@@ -71,6 +74,7 @@ const protocols: readonly Protocol[] = [
       'InternalServiceError',
       'ServerOverloaded',
     ],
+    queued: 'queued',
     running: 'running',
     lost: { status: 404 },
   },
@@ -162,6 +166,12 @@ describe.each(protocols)('$name', (protocol) => {
     const id = await created('[[never]]');
     client.advance(20 * 60 * 60 * 1000);
     expect(protocol.statusOf((await look(id)).body)).toBe(protocol.running);
+  });
+
+  test.runIf(protocol.queued !== undefined)('[[queued]] stays in the queue', async () => {
+    const id = await created('[[queued]]');
+    client.advance(20 * 60 * 60 * 1000);
+    expect(protocol.statusOf((await look(id)).body)).toBe(protocol.queued);
   });
 
   test('[[unknown]] is lost', async () => {

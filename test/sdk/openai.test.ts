@@ -94,7 +94,7 @@ test('it makes a video, waits for it, downloads it, lists it and deletes it', as
       if (video.status !== 'completed') throw new Error(`it is ${video.status}`);
       return video;
     },
-    { timeout: 15_000, interval: 100 },
+    { timeout: 50_000, interval: 100 },
   );
   expect(ended).toMatchObject({ id: made.id, progress: 100 });
   const content = await sdk.videos.downloadContent(made.id, { variant: 'video' });

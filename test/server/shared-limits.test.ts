@@ -197,6 +197,18 @@ describe.runIf(engines.includes('postgres'))('one limit over several gateways', 
     expect([...given.values()]).toEqual(ids.map(() => 50));
   });
 
+  test('use beyond what was left is owed, up to one minute of the limit', async () => {
+    const draw = async (at: number, used: number) => {
+      const draws = [{ tokenId: 3_000, max: 60, used, wanted: 60 }];
+      return (await store.run('drawRequests', { draws, now: at })).drawn[0];
+    };
+    expect(await draw(now, 0)).toEqual({ tokenId: 3_000, given: 60, remaining: 0 });
+    expect(await draw(now, 30)).toEqual({ tokenId: 3_000, given: 0, remaining: -30 });
+    expect(await draw(now + 30_000, 0)).toEqual({ tokenId: 3_000, given: 0, remaining: 0 });
+    expect(await draw(now + 40_000, 1_000)).toEqual({ tokenId: 3_000, given: 0, remaining: -60 });
+    expect((await draw(now + 101_000, 0))?.given).toBe(1);
+  });
+
   test('a clock of the database that is set back or forward blocks no key', async () => {
     const draw = async (at: number, wanted: number) => {
       const draws = [{ tokenId: 2_000, max: 60, used: 0, wanted }];

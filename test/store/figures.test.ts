@@ -14,6 +14,7 @@ import {
   mostGroups,
   noFigures,
   readLogEnd,
+  showFigures,
 } from '../../server/store/queries/figures.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { RequestLogTable } from '../../server/store/schema.ts';
@@ -246,6 +247,23 @@ describe.each(engines)('the figures on %s', (engine) => {
     }
     await rollAll(job);
     expect(await requests()).toBe(40);
+  });
+
+  test('count each entry once when a roll-up commits between the two reads of a report', async () => {
+    await write(Array.from({ length: 5 }, () => blank));
+    let rollsUp = true;
+    const read = store.read.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (rollsUp) {
+          rollsUp = false;
+          await rollAll();
+        }
+        return result;
+      },
+    });
+    const { groups } = await showFigures(read, { by: [], ...always });
+    expect([rollsUp, groups[0]?.figures.requests]).toEqual([false, 5]);
   });
 
   test('are added up by themselves, in batches with pauses in which the job can be stopped', async () => {

@@ -22,7 +22,7 @@ export class TaskFailure extends Error implements Failure {
 const steady = 0.8;
 
 /** How a task is meant to end. */
-export type Fate = Failure | 'expired' | 'never' | undefined;
+export type Fate = Failure | 'expired' | 'never' | 'queued' | undefined;
 
 /** Where a task stands. Times are milliseconds since the epoch, `progress` is a percentage below 100. */
 type Stage<Output> =
@@ -99,9 +99,9 @@ export class Task<Request, Output> {
     const { createdAt, lifetime, fate, done, canceledAt } = this.#record;
     const startedAt = this.#startsAt;
     if (canceledAt !== undefined) return { name: 'canceled', endedAt: canceledAt };
-    if (now < startedAt) return { name: 'queued' };
-    const endsAt = Math.max(this.#endsAt, this.#doneAt);
     const expiresAt = createdAt + lifetime;
+    if (now < Math.min(startedAt, expiresAt)) return { name: 'queued' };
+    const endsAt = Math.max(this.#endsAt, this.#doneAt);
     if (now >= expiresAt && expiresAt < endsAt) return { name: 'expired', startedAt, endedAt: expiresAt };
     if (now < endsAt) return { name: 'running', startedAt, progress: this.#progress(now) };
     const times = { startedAt, endedAt: endsAt };
@@ -136,11 +136,12 @@ export class Task<Request, Output> {
   }
 
   get #startsAt(): number {
-    return this.createdAt + this.#record.duration / 5;
+    return this.#record.fate === 'queued' ? Infinity : this.createdAt + this.#record.duration / 5;
   }
 
   get #endsAt(): number {
-    return this.#record.fate === 'never' ? Infinity : this.createdAt + this.#record.duration;
+    const { fate, duration } = this.#record;
+    return fate === 'never' || fate === 'queued' ? Infinity : this.createdAt + duration;
   }
 
   /** With a fate nothing is done. */

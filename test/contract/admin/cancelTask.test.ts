@@ -11,7 +11,7 @@ describeOperation('cancelTask', {
   },
   carriesOut(call) {
     test('a task that waits, once, and it is recorded', async () => {
-      const id = await startOfficialTask({ content: [{ type: 'text', text: '[[slow]] A kite.' }] });
+      const id = await startOfficialTask({ content: [{ type: 'text', text: '[[queued]] A kite.' }] });
       expect(await shownTask(id)).toMatchObject({ state: 'queued' });
       const task = dataOf<AdminTask>(await call({ path: { id } }));
       expect(task).toMatchObject({

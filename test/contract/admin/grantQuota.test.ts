@@ -1,6 +1,8 @@
 import { expect, inject, test } from 'vitest';
+import { documented } from '../../../client/conformance/contract/documented.ts';
 import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { exchange } from '../../support/exchange.ts';
 import { expectRefusal } from '../../support/expectations.ts';
 import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
 
@@ -55,6 +57,19 @@ describeOperation('grantQuota', {
         ],
         total: 3,
       });
+    });
+
+    test('takes back quota that a gateway has leased', async () => {
+      const token = await newToken(target, 1, { remain_quota: 1_000 });
+      const headers = { authorization: `Bearer ${token.key}` };
+      // The second use within a minute is worth a lease.
+      for (const input of ['One', 'Two']) {
+        const spoken = { model: 'alpha3-tts-flash', voice: 'Aria', input };
+        const answer = await exchange(target, documented('createSpeech'), { headers, body: spoken });
+        expect(answer.status).toBe(200);
+      }
+      const body = { amount: -994, reason: 'all of it' };
+      expect(grantOf(await call({ ...at(token), body })).remain_quota).toBe(0);
     });
 
     test('no more than a key may have', async () => {

@@ -71,6 +71,10 @@ describeOperation('showFigures', {
       const odd = dataOf(await call({ query: { since: 1790000001, until: 1790003601 } }));
       expect([odd.since, odd.until]).toEqual([1789999200, 1790006400]);
       expect(odd.items).toEqual([]);
+      const late = dataOf(
+        await call({ query: { since: 1789999200 + 40 * 60, until: 1790002800 + 10 * 60 } }),
+      );
+      expect([late.since, late.until]).toEqual([1789999200, 1790006400]);
       expect(odd.sum).toMatchObject({ requests: 0, units: {}, latency: { mean_ms: 0, max_ms: 0 } });
       const { since, until } = dataOf(await call());
       expect([until - since, until % 3600]).toEqual([86_400, 0]);

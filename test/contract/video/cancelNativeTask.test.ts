@@ -27,8 +27,8 @@ describeOperation('cancelNativeTask', {
   },
   carriesOut: (call) => {
     test.each([
-      ['a video', 'createNativeVideo', { model: 'gamma3.0-video', input: { prompt: '[[slow]] A kite.' } }],
-      ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[slow]] A horse.' } }],
+      ['a video', 'createNativeVideo', { model: 'gamma3.0-video', input: { prompt: '[[queued]] A kite.' } }],
+      ['a 3D', 'createModel3d', { model: 'theta-3d', input: { prompt: '[[queued]] A horse.' } }],
     ] as const)('200 %s task that waits, but only once', async (_, operation, body) => {
       const id = await started(operation, body);
       const answer = await call({ path: { task_id: id } });
@@ -45,7 +45,7 @@ describeOperation('cancelNativeTask', {
       expectRefusal(await call({ path: { task_id: 'task_nobody' } }), 404, unknown);
       const id = await started('createNativeVideo', {
         model: 'gamma3.0-video',
-        input: { prompt: '[[slow]] A kite.' },
+        input: { prompt: '[[queued]] A kite.' },
       });
       expectRefusal(await call({ path: { task_id: id }, as: 'restricted' }), 404, unknown);
       expect(await statusOf(id)).toBe('PENDING');

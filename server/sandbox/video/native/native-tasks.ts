@@ -92,6 +92,7 @@ function textsOf({ kind, request }: Job): (string | undefined)[] {
 
 function fateOf(triggers: Triggers): Fate {
   if (triggers.has('never')) return 'never';
+  if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
   if (triggers.has('sensitive'))
     return { code: 'DataInspectionFailed', message: 'The output may contain unsuitable content' };

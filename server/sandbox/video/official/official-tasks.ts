@@ -93,6 +93,7 @@ function withDraft(request: OfficialRequest, tasks: OfficialBoard): OfficialRequ
 
 function fateOf(triggers: Triggers): Fate {
   if (triggers.has('never')) return 'never';
+  if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
   if (triggers.has('sensitive'))
     return {
