@@ -7031,6 +7031,8 @@ export interface components {
                 file: string | null;
                 /** @description False: it was a dry run. */
                 applied: boolean;
+                /** @description Identifies the configuration: the same on every gateway that reads the same file, and another one after any change but that of a secret. Log entries name it. */
+                revision: string;
                 channels: components["schemas"]["ConfigurationChanges"];
                 groups: components["schemas"]["ConfigurationChanges"];
                 prices: components["schemas"]["ConfigurationChanges"];

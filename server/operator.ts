@@ -6,7 +6,14 @@ import type { TraceSettings } from './settings/traces.ts';
 import type { OpenWork } from './store/queries/open-work.ts';
 import type { Metric } from './telemetry/exposition.ts';
 import { Latest } from './telemetry/latest.ts';
-import { channelHealthy, deliveryBacklog, deliveryLag, pollLag, tasksOpen } from './telemetry/metrics.ts';
+import {
+  channelHealthy,
+  configurationInfo,
+  deliveryBacklog,
+  deliveryLag,
+  pollLag,
+  tasksOpen,
+} from './telemetry/metrics.ts';
 import { type OperatorPort, openOperatorPort } from './telemetry/operator-port.ts';
 import { watchProcess } from './telemetry/process-figures.ts';
 
@@ -53,7 +60,8 @@ export async function startOperator(
     metrics: collect,
     started(running) {
       gateway = running;
-      if (measured !== undefined) watched.push(watchChannels(running), watchOpenWork(running));
+      if (measured !== undefined)
+        watched.push(watchChannels(running), watchConfiguration(running), watchOpenWork(running));
     },
     async close() {
       await port?.close();
@@ -100,6 +108,12 @@ function watchChannels({ channels }: Gateway): () => void {
   return channelHealthy.watch(() =>
     channels.all.map(({ name, health }) => [health.healthy ? 1 : 0, { 'unigate.channel': name }]),
   );
+}
+
+function watchConfiguration(gateway: Gateway): () => void {
+  return configurationInfo.watch(() => [
+    [1, { 'unigate.configuration.revision': gateway.settings.revision }],
+  ]);
 }
 
 /** A scrape asks for figures of the store that are no older than this, in milliseconds. */

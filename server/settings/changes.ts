@@ -19,10 +19,13 @@ export interface SettingsChanges {
   settings: string[];
   /** Those that only a start reads: they stay as they are. */
   needsRestart: string[];
+  /** Revision of the later reading. */
+  revision: string;
 }
 
 /** The fields that a reload applies. */
 const live = [
+  'revision',
   'channels',
   'groups',
   'prices',
@@ -64,6 +67,7 @@ export function changesBetween(before: Settings, after: Settings, started: Setti
     prices: changedNames(before.prices, after.prices),
     settings: differing(otherSettings(before), otherSettings(after)),
     needsRestart: differing(startSettings(started), startSettings(after)),
+    revision: after.revision,
   };
 }
 

@@ -8,6 +8,7 @@ import {
   SettingsError,
 } from './configuration.ts';
 import { type PostgresLimits, standardLimits } from './database.ts';
+import { configurationRevision } from './revision.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
 
 /** An upstream account. */
@@ -40,6 +41,8 @@ export interface ChannelSettings {
 export interface Settings {
   /** The configuration file; undefined: there is none. */
   file: string | undefined;
+  /** Identifies the configuration: the same on every gateway that reads the same file. 12 hexadecimal digits. */
+  revision: string;
   host: string;
   port: number;
   /** How many processes share the port. */
@@ -104,6 +107,7 @@ export function readSettings(environment: Environment): Settings {
   const metricsPort = set('METRICS_PORT');
   return {
     file: path,
+    revision: configurationRevision(file),
     host: set('HOST') ?? '127.0.0.1',
     port: port('PORT', set('PORT') ?? '8080'),
     workers: workers(set('WORKERS') ?? '1', set('DATABASE_URL') !== undefined),

@@ -73,6 +73,14 @@ export const channelHealthy = new Gauge({
   attributes: ['unigate.channel'],
 });
 
+export const configurationInfo = new Gauge({
+  name: 'unigate.configuration.info',
+  unit: '{gateway}',
+  text: 'Always 1; its label is the revision of the configuration in force.',
+  together: 'most',
+  attributes: ['unigate.configuration.revision'],
+});
+
 export const taskDuration = new Histogram(
   {
     name: 'unigate.task.duration',
@@ -234,6 +242,7 @@ export const allMetrics: readonly Instrument[] = [
   socketDuration,
   upstreamDuration,
   channelHealthy,
+  configurationInfo,
   tasksOpen,
   pollLag,
   taskDuration,

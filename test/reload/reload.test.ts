@@ -194,7 +194,16 @@ test('what has changed is told by the names that the file has', async () => {
     prices: { added: ['voxa-*'], changed: [], removed: [], unchanged: ['*'] },
     settings: ['callbacks.secret', 'limits.speech_seconds', 'books.keep_days', 'trusted_proxies'],
     needsRestart: [],
+    revision: target.gateway.settings.revision,
   });
+});
+
+test('a reload changes the revision, and a reload of the former file restores it', async () => {
+  const { revision } = await reload(settings(eu()));
+  const other = await reload({ ...settings(eu()), prices: { '*': 3 } });
+  expect(other.revision).not.toBe(revision);
+  expect(target.gateway.settings.revision).toBe(other.revision);
+  expect((await reload(settings(eu()))).revision).toBe(revision);
 });
 
 test('what only a start reads is named each time, and stays as it is', async () => {

@@ -118,6 +118,34 @@ channels:
   expect(settings.channels[1]).toMatchObject({ key: 'from-file', privateFiles: true, relayMedia: true });
 });
 
+describe('the revision', () => {
+  const file = (key: string, price = 1) => `prices: { "*": ${price}, voxa-v2: 3 }
+callbacks: { secret: ${key} }
+channels:
+  - { name: eu, protocol: native, base_url: "https://a.example", key: ${key}, models: ["*"] }
+`;
+  const revisionOf = (yaml: string) => withFile(yaml).read().revision;
+
+  test('is the same for the same file, whatever its path, its order of fields and its secrets', () => {
+    const { revision } = withFile(file('first-secret')).read();
+    expect(revision).toMatch(/^[0-9a-f]{12}$/);
+    expect(revisionOf(file('other-secret'))).toBe(revision);
+    const [prices, ...rest] = file('first-secret')
+      .replace('"*": 1, voxa-v2: 3', 'voxa-v2: 3, "*": 1')
+      .split('\n');
+    expect(revisionOf([...rest, prices, ''].join('\n'))).toBe(revision);
+  });
+
+  test('changes with a price', () => {
+    expect(revisionOf(file('secret', 2))).not.toBe(revisionOf(file('secret')));
+  });
+
+  test('exists without a file', () => {
+    expect(readSettings({}).revision).toMatch(/^[0-9a-f]{12}$/);
+    expect(readSettings({ PORT: '1' }).revision).toBe(readSettings({}).revision);
+  });
+});
+
 const emptyFile = join(folder, 'empty');
 writeFileSync(emptyFile, '\n');
 

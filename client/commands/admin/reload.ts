@@ -7,7 +7,7 @@ export const reloadCommand = command({
   examples: ['reload --dry-run', 'reload'],
   async run({ client, options, output, signal }) {
     const reload = await client.admin.reload({ dry_run: options['dry-run'] }, { signal });
-    const { file, applied, settings, needs_restart } = reload;
+    const { file, applied, revision, settings, needs_restart } = reload;
     const kinds = ['channels', 'groups', 'prices'] as const;
     const changes = kinds.flatMap((kind) =>
       (['added', 'removed', 'changed'] as const).map((how) => [
@@ -18,6 +18,7 @@ export const reloadCommand = command({
     const facts = {
       file: file ?? 'none',
       applied,
+      revision,
       ...(Object.fromEntries(changes) as Record<string, string>),
     };
     const more = { settings: settings.join(', '), 'needs a restart': needs_restart.join(', ') };

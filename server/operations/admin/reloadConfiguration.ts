@@ -29,10 +29,10 @@ export const reloadConfiguration: Handler<'reloadConfiguration'> = async (reques
   reply.json(200, { success: true, message: '', data });
 };
 
-function changedOnly({ channels, groups, prices, settings, needsRestart }: SettingsChanges) {
+function changedOnly({ channels, groups, prices, settings, needsRestart, revision }: SettingsChanges) {
   const changed = ({ added, changed, removed }: ChangedNames) => ({ added, changed, removed });
   const named = { channels: changed(channels), groups: changed(groups), prices: changed(prices) };
-  return { ...named, settings, needs_restart: needsRestart };
+  return { ...named, settings, needs_restart: needsRestart, revision };
 }
 
 const wrong = (cause: SettingsError) => new Failure(400, 'invalid_configuration', cause.message, { cause });

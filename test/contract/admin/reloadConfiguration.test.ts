@@ -12,6 +12,7 @@ describeOperation('reloadConfiguration', {
       const before = await changesOf('configuration');
       const expected = {
         file: null,
+        revision: expect.stringMatching(/^[0-9a-f]{12}$/),
         channels: { added: [], changed: [], removed: [], unchanged: ['native-eu'] },
         groups: { added: [], changed: [], removed: [], unchanged: ['default'] },
         prices: { added: [], changed: [], removed: [], unchanged: ['*'] },

@@ -95,6 +95,7 @@ export const answers: Limits = {
   'FiguresReply.success': { const: true },
   'ChangeListReply.success': { const: true },
   'ReloadReply.success': { const: true },
+  'ReloadReply.data.revision': { pattern: '^[0-9a-f]{12}$' },
   'ChannelListReply.success': { const: true },
   'ChannelReply.success': { const: true },
   'ChannelTestReply.success': { const: true },
