@@ -66,7 +66,7 @@
  * | `[[drop]]`          | create: the connection breaks instead of the answer; the task exists                   |
  * | `[[slow]]`          | the task takes ten times as long                                                       |
  * | `[[never]]`         | the task runs until it expires, which natively and with eta it never does              |
- * | `[[queued]]`        | the task stays in the queue until it is canceled or expires; not with eta              |
+ * | `[[queued]]`        | the task stays in the queue until it is canceled or expires                            |
  * | `[[fail-late]]`     | the task fails at its end with an internal error                                       |
  * | `[[sensitive]]`     | the task fails at its end because the output is unsuitable; with eta it is `done`      |
  * |                     | with `respect_moderation` false and without a URL                                      |

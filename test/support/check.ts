@@ -170,11 +170,16 @@ async function main(): Promise<number> {
   }
   const reports = soakPassed === undefined ? ran.reports : [...ran.reports, asReport(soak.title, soakPassed)];
   const { lines, counts } = tally(together(reports));
-  if (leftOut.length > 0)
+  if (leftOut.length > 0) {
+    const titles = leftOut.map(({ title }) => title).join(', ');
+    console.log(`not run, because no file they depend on has changed since main: ${titles}`);
+  }
+  if (soakPassed === undefined) {
+    console.log(`not run: ${soak.title}`);
     console.log(
-      `left out, since nothing they look at has changed (-- --all): ${leftOut.map(({ title }) => title).join(', ')}`,
+      '`npm test -- --all` runs these too; `.ci/run` also installs the programs that skipped tests need',
     );
-  if (soakPassed === undefined) console.log(`left out (-- --all): ${soak.title}`);
+  }
   for (const line of lines) console.log(line);
   return counts && soakPassed !== false ? ran.code : ran.code || 1;
 }

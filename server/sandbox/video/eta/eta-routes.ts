@@ -92,6 +92,7 @@ function finished({ request, triggers }: EtaTask, { url, duration }: EtaOutput):
 /** Unsuitable output is no failure here, but a finished task without a video. */
 function fateOf(triggers: Triggers): Fate {
   if (triggers.has('never')) return 'never';
+  if (triggers.has('queued')) return 'queued';
   if (triggers.has('expire')) return 'expired';
   if (triggers.has('fail-late'))
     return { code: 'InternalError', message: 'The request failed inside the service' };
