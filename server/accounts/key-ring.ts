@@ -2,8 +2,9 @@ import { LRUCache } from 'lru-cache';
 import { Failure } from '../failure.ts';
 import type { Timers } from '../runtime/timers.ts';
 import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
+import { StoreUnavailable } from '../store/availability.ts';
 import { hashKey } from '../store/keys.ts';
-import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
+import { type Belief, beliefIn, type Hearing, isAfterPause, isBelieved } from '../store/news.ts';
 import { findAllowances, findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
@@ -20,6 +21,8 @@ export interface KeyRingParts {
 const cacheTtlMs = 1_000;
 /** The same where changes by other gateways are heard of. */
 const heardTtlMs = 30_000;
+/** Look-ups of one key in a row during which the process may pause. */
+const maxLookUps = 3;
 /** So many keys are kept at hand. */
 const maxCached = 10_000;
 
@@ -31,6 +34,8 @@ interface Known {
   until: number;
   /** Until then it is believed in this era; undefined: a change may have been missed since it was asked for. */
   heard: Belief | undefined;
+  /** Pauses of the process before it was looked up. */
+  pauses: number;
   expires: number;
 }
 
@@ -66,10 +71,12 @@ export class KeyRing {
     return known.allows?.(address) === false ? undefined : known.caller;
   }
 
-  #isBelieved({ until, heard, expires }: Known): boolean {
+  #isBelieved({ until, heard, pauses, expires }: Known): boolean {
     const { clock, timers, store } = this.#parts;
     if (expires <= clock()) return false;
     const now = timers.monotonic();
+    // A change that was announced during a pause may still be unread.
+    if (!isAfterPause(pauses, store.hearing)) return false;
     return now < until || isBelieved(heard, store.hearing, now);
   }
 
@@ -86,16 +93,35 @@ export class KeyRing {
     const running = this.#lookUps.get(hash);
     if (running !== undefined && now < running.until) return running.known;
     const until = now + cacheTtlMs;
-    const known = this.#find(hash, until).finally(() => {
+    const known = this.#findFresh(hash).finally(() => {
       if (this.#lookUps.get(hash)?.known === known) this.#lookUps.delete(hash);
     });
     this.#lookUps.set(hash, { known, until });
     return known;
   }
 
-  async #find(hash: string, until: number): Promise<Known> {
-    const { store, clock } = this.#parts;
-    const heard = beliefIn(store.hearing, until - cacheTtlMs + heardTtlMs);
+  /**
+   * Looks up a key. A pause of the process during the look-up makes its result as old as the pause, so that the key is
+   * looked up again then.
+   */
+  async #findFresh(hash: string): Promise<Known> {
+    for (let left = maxLookUps; ; left -= 1) {
+      const known = await this.#find(hash);
+      const { store, timers } = this.#parts;
+      if (known.pauses === pausesOf(store.hearing)) return known;
+      this.#known.delete(hash);
+      if (left > 1) continue;
+      if (timers.monotonic() < known.until) return known;
+      throw new StoreUnavailable(new Error('the process pauses too often to check keys'));
+    }
+  }
+
+  async #find(hash: string): Promise<Known> {
+    const { store, clock, timers } = this.#parts;
+    const now = timers.monotonic();
+    const until = now + cacheTtlMs;
+    const heard = beliefIn(store.hearing, now + heardTtlMs);
+    const pauses = pausesOf(store.hearing);
     const changes = this.#changes;
     const token = await findTokenByHash(store.read, hash);
     if (token === undefined || !usable(token, clock())) {
@@ -114,7 +140,8 @@ export class KeyRing {
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
     const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
-    const known = { caller, allows, until, heard: changes === this.#changes ? heard : undefined, expires };
+    const believed = changes === this.#changes ? heard : undefined;
+    const known = { caller, allows, until, heard: believed, pauses, expires };
     this.#known.set(hash, known);
     return known;
   }
@@ -140,6 +167,8 @@ export class KeyRing {
     for (const [hash, { caller }] of this.#known.entries()) if (isIt(caller)) this.#known.delete(hash);
   }
 }
+
+const pausesOf = (hearing: Hearing | undefined) => hearing?.pauses ?? 0;
 
 /** Whether a key is a token, or shares its allowance. */
 function drawsOn({ tokenId, allowances = [] }: Caller, isIt: (tokenId: number) => boolean): boolean {

@@ -17,6 +17,10 @@ export interface Hearing {
    * otherwise: none was missed in between.
    */
   readonly era: number | undefined;
+  /** Counts the pauses of this process that were long enough for changes to queue up unread. */
+  readonly pauses: number;
+  /** True after a pause, until every change that was announced during it has been delivered. */
+  readonly isBehind: boolean;
   /** Calls `hear` with what is new, until the function that it gives is called. */
   subscribe(hear: (news: News) => void): () => void;
 }
@@ -32,6 +36,11 @@ export interface Belief {
 export function beliefIn(hearing: Hearing | undefined, until: number): Belief | undefined {
   const era = hearing?.era;
   return era === undefined ? undefined : { era, until };
+}
+
+/** Whether a look-up that began after `pauses` pauses is not older than changes that are still unread. */
+export function isAfterPause(pauses: number, hearing: Hearing | undefined): boolean {
+  return hearing === undefined || !hearing.isBehind || hearing.pauses === pauses;
 }
 
 /** Whether it is believed at a time. */

@@ -210,4 +210,57 @@ describe('where changes by other gateways are heard of', () => {
     timers.advance(1);
     expect(known()).toEqual([false, false, true]);
   });
+
+  test('after a pause of the process a key is looked up again until all queued changes are processed', async () => {
+    const heard = new Heard();
+    const { ring, first, second, known } = await makeRing([undefined, undefined], undefined, heard);
+    const { tokenId } = await ring.check(first, address);
+    await ring.check(second, address);
+    heard.pause();
+    expect(known()).toEqual([false, false]);
+    // A look-up after the pause is as good as ever.
+    await ring.check(second, address);
+    expect(known()).toEqual([false, true]);
+    heard.tell({ tokens: new Set([tokenId]) });
+    heard.catchUp();
+    expect(known()).toEqual([false, true]);
+    await ring.check(first, address);
+    heard.pause();
+    heard.catchUp();
+    expect(known()).toEqual([true, true]);
+  });
+
+  test('a look-up during which the process paused is repeated', async () => {
+    const heard = new Heard();
+    const { ring, first, known } = await makeRing([undefined], undefined, heard);
+    const { tokenId } = await ring.check(first, address);
+    ring.drop(hashKey(first));
+    const read = store.read.executeQuery.bind(store.read);
+    const reads = vi.spyOn(store.read, 'executeQuery');
+    reads.mockImplementationOnce(async (query) => {
+      const result = await read(query);
+      await disableToken(store, { id: tokenId });
+      heard.pause();
+      return result;
+    });
+    await expect(ring.check(first, address)).rejects.toMatchObject({ status: 401 });
+    expect(known()).toEqual([false]);
+    reads.mockRestore();
+  });
+
+  test('a key is not accepted when the process pauses during every look-up for longer than a second', async () => {
+    const heard = new Heard();
+    const { timers, ring, first } = await makeRing([undefined], undefined, heard);
+    const read = store.read.executeQuery.bind(store.read);
+    const reads = vi.spyOn(store.read, 'executeQuery');
+    reads.mockImplementation(async (query) => {
+      const result = await read(query);
+      timers.advance(1_000);
+      heard.pause();
+      return result;
+    });
+    await expect(ring.check(first, address)).rejects.toMatchObject({ status: 503 });
+    expect(reads).toHaveBeenCalledTimes(3);
+    reads.mockRestore();
+  });
 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { Ledger } from '../../server/ledger/ledger.ts';
+import { systemTimers } from '../../server/runtime/timers.ts';
 import { hashKey } from '../../server/store/keys.ts';
 import type { News } from '../../server/store/news.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
@@ -147,4 +148,39 @@ describe.skipIf(!engines.includes('postgres'))('a store that listens', { timeout
     expect(heard.length).toBeLessThan(count / 50);
     await store.close();
   });
+
+  test('after a blocked event loop, a key that was disabled meanwhile is not accepted', async () => {
+    const { store, heard, begun } = await listening();
+    await begun();
+    const ring = new KeyRing({ store, timers: systemTimers, clock: Date.now });
+    const key = `sk-${randomUUID()}`;
+    const token = await makeToken(other, { keyHash: hashKey(key) });
+    await ring.check(key, '192.0.2.1');
+    expect(ring.recall(key, '192.0.2.1')).toBeDefined();
+    const { promise: updated, resolve } = Promise.withResolvers<void>();
+    const changing = onServer(async (client) => {
+      await client.query(`set search_path = ${testStore.options.schema}`);
+      // It is sent now. Its answer and the announcement wait in their sockets while the loop is blocked.
+      const answered = client.query('update tokens set status = 2 where id = $1', [token.id]);
+      blockEventLoop(600);
+      // The first code that runs after the pause.
+      expect(ring.recall(key, '192.0.2.1')).toBeUndefined();
+      expect(store.hearing).toMatchObject({ era: undefined, isBehind: true });
+      await answered;
+      resolve();
+    });
+    await updated;
+    await expect(ring.check(key, '192.0.2.1')).rejects.toMatchObject({ status: 401 });
+    await begun();
+    // When the feed has caught up, the change has been delivered.
+    expect(heard.some(({ tokens }) => tokens.has(token.id))).toBe(true);
+    expect(ring.recall(key, '192.0.2.1')).toBeUndefined();
+    await changing;
+    await store.close();
+  });
 });
+
+/** Stands for SIGSTOP: nothing of this process runs meanwhile. */
+function blockEventLoop(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

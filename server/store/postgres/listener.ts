@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
+import { FeedProgress, turnIntervalMs } from '../feed-progress.ts';
 import { type Hearing, type News, NewsGathering } from '../news.ts';
 
 export interface ListenerParts {
@@ -14,8 +15,6 @@ export interface ListenerParts {
 
 /** Between two proofs that the connection lives, in milliseconds. */
 const proveEvery = 400;
-/** A proof holds for so long, in milliseconds: a connection that is silently gone misleads nobody for longer. */
-const provenFor = 1_000;
 /** Longest time for an announcement of our own to come, in milliseconds. */
 const echoMs = 5_000;
 /** Before it is tried again, in milliseconds: at first, at the longest, and where a pooler passes nothing on. */
@@ -45,9 +44,10 @@ export class Listener implements Hearing {
   readonly #hearers = new Set<(news: News) => void>();
   readonly #gathering = new NewsGathering();
   readonly #running: Promise<void>;
-  #eras = 0;
-  #listening = false;
-  #provenAt = 0;
+  readonly #progress = new FeedProgress();
+  readonly #turns: NodeJS.Timeout;
+  /** Ends the wait for the next proof early. */
+  #proveSoon = () => {};
   #echo: { word: string; heard: () => void } | undefined;
   #telling: NodeJS.Timeout | undefined;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -55,10 +55,21 @@ export class Listener implements Hearing {
   constructor(parts: ListenerParts) {
     this.#parts = parts;
     this.#running = this.#run();
+    this.#turns = setInterval(() => {
+      if (this.#progress.isBehind) this.#proveSoon();
+    }, turnIntervalMs).unref();
   }
 
   get era(): number | undefined {
-    return this.#listening && performance.now() - this.#provenAt < provenFor ? this.#eras : undefined;
+    return this.#progress.epoch;
+  }
+
+  get pauses(): number {
+    return this.#progress.pauses;
+  }
+
+  get isBehind(): boolean {
+    return this.#progress.isBehind;
   }
 
   subscribe(hear: (news: News) => void): () => void {
@@ -68,7 +79,9 @@ export class Listener implements Hearing {
 
   async stop(): Promise<void> {
     this.#over.abort();
+    this.#proveSoon();
     await this.#running;
+    clearInterval(this.#turns);
     clearTimeout(this.#telling);
   }
 
@@ -82,7 +95,7 @@ export class Listener implements Hearing {
         if (told !== true) onHearing(true);
         told = true;
       });
-      this.#listening = false;
+      this.#progress.disconnect();
       if (this.#over.signal.aborted) return;
       if (told !== false) onHearing(false, reason);
       told = false;
@@ -127,16 +140,15 @@ export class Listener implements Hearing {
     const provedAt = performance.now();
     await this.#hearOwn(channel);
     lost.throwIfAborted();
-    this.#eras += 1;
-    this.#provenAt = provedAt;
-    this.#listening = true;
+    this.#progress.connect(provedAt);
     begun();
     while (!lost.aborted) {
-      await this.#sleep(proveEvery);
-      const at = performance.now();
-      // What was announced before has come when this is answered.
+      await this.#untilNextProof();
+      const startedAt = performance.now();
+      // PostgreSQL sends the changes that were announced before ahead of this answer.
       await client.query('select 1');
-      this.#provenAt = at;
+      this.#flush();
+      this.#progress.confirm(startedAt);
     }
   }
 
@@ -171,6 +183,20 @@ export class Listener implements Hearing {
     this.#toldAt = performance.now();
     const news = this.#gathering.take();
     for (const hear of this.#hearers) hear(news);
+  }
+
+  /** Reports what has been gathered without waiting for more. */
+  #flush(): void {
+    if (this.#telling === undefined) return;
+    clearTimeout(this.#telling);
+    this.#tell();
+  }
+
+  async #untilNextProof(): Promise<void> {
+    if (this.#progress.isBehind) return;
+    const soon = new AbortController();
+    this.#proveSoon = () => soon.abort();
+    await sleep(proveEvery, undefined, { signal: soon.signal }).catch(() => {});
   }
 
   async #sleep(ms: number): Promise<void> {

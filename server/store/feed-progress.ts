@@ -1,0 +1,71 @@
+/** How long a confirmation holds, in milliseconds: a connection that is silently gone misleads nobody for longer. */
+const confirmedForMs = 1_000;
+/** Longest time between two turns of the event loop that is not a pause, in milliseconds. */
+const maxTurnMs = 200;
+/** Time between two calls of `noteTurn`, in milliseconds. */
+export const turnIntervalMs = 50;
+
+/**
+ * Tracks whether the listening connection delivered all changes that other gateways announced. After a pause of the
+ * process (SIGSTOP, or a blocked event loop), changes wait unread in the socket. They count as
+ * delivered again after a round trip that began when the pause was over.
+ */
+export class FeedProgress {
+  /** Milliseconds by a clock that runs on during a pause. */
+  readonly #now: () => number;
+  #epoch = 0;
+  #isConnected = false;
+  #confirmedAt = Number.NEGATIVE_INFINITY;
+  #turnAt: number;
+  #resumedAt = Number.NEGATIVE_INFINITY;
+  #pauses = 0;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#turnAt = now();
+  }
+
+  /** Increments with each connection. Undefined while changes can be missed or unread. */
+  get epoch(): number | undefined {
+    const now = this.noteTurn();
+    const isConfirmed = this.#isConnected && now - this.#confirmedAt < confirmedForMs;
+    return isConfirmed && !this.isBehind ? this.#epoch : undefined;
+  }
+
+  get pauses(): number {
+    this.noteTurn();
+    return this.#pauses;
+  }
+
+  get isBehind(): boolean {
+    this.noteTurn();
+    return this.#confirmedAt < this.#resumedAt;
+  }
+
+  /** Notes that the event loop runs, and so finds pauses. Returns the time. */
+  noteTurn(): number {
+    const now = this.#now();
+    if (now - this.#turnAt > maxTurnMs) {
+      this.#resumedAt = now;
+      this.#pauses += 1;
+    }
+    this.#turnAt = now;
+    return now;
+  }
+
+  /** Starts a new epoch: a connection delivers all changes that are announced after `startedAt`. */
+  connect(startedAt: number): void {
+    this.#epoch += 1;
+    this.#confirmedAt = startedAt;
+    this.#isConnected = true;
+  }
+
+  /** Notes that all changes that were announced before `startedAt` have been delivered. */
+  confirm(startedAt: number): void {
+    this.#confirmedAt = startedAt;
+  }
+
+  disconnect(): void {
+    this.#isConnected = false;
+  }
+}
