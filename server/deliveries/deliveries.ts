@@ -29,9 +29,7 @@ export class Deliveries {
   readonly #stopping = new AbortController();
   readonly #sender: Sender;
   readonly #loop: ClaimLoop;
-  readonly #inFlight = new Set<Promise<void>>();
-  /** Tries under way by host. */
-  readonly #running = new Map<string, number>();
+  readonly #inFlight = new Map<Promise<void>, DeliveryRecord>();
   #housekeeping: Alarm | undefined;
   #round: Promise<void> = Promise.resolve();
 
@@ -67,7 +65,7 @@ export class Deliveries {
     this.#housekeeping = undefined;
     await this.#loop.stop();
     const cutOff = timers.alarm(graceMs, () => this.#stopping.abort(new Error('the gateway stops')));
-    await Promise.allSettled([...this.#inFlight, this.#round]);
+    await Promise.allSettled([...this.#inFlight.keys(), this.#round]);
     cutOff.cancel();
     await this.#sender.close();
     await store.run('releaseDeliveries', { owner, now: timers.monotonic() });
@@ -112,18 +110,16 @@ export class Deliveries {
   }
 
   async #claim(): Promise<{ tries: Promise<void>[]; nextDueAt: number }> {
-    const { store, owner, timers, timing, atOnce, perHost } = this.#env;
-    const limit = atOnce - this.#inFlight.size;
-    // The next one to end wakes the loop.
-    if (limit <= 0) return { tries: [], nextDueAt: Number.POSITIVE_INFINITY };
+    const { store, owner, timers, timing, limits } = this.#env;
+    // The next try to end wakes the loop.
+    if (this.#inFlight.size >= limits.total) return { tries: [], nextDueAt: Number.POSITIVE_INFINITY };
     const now = timers.monotonic();
     const { deliveries, nextDueAt } = await store.run('claimDeliveries', {
       owner,
       now,
       until: now + timing.answerMs + timing.leaseMarginMs,
-      limit,
-      perHost,
-      running: [...this.#running].map(([host, count]) => ({ host, count })),
+      limits,
+      running: [...this.#inFlight.values()].map(({ userId, host }) => ({ userId, host })),
     });
     if (deliveries.length > 0) fault('delivery:claimed');
     const tries = deliveries.map((delivery) => this.#take(delivery));
@@ -131,22 +127,17 @@ export class Deliveries {
   }
 
   #take(delivery: DeliveryRecord): Promise<void> {
-    const { host, taskId } = delivery;
-    this.#running.set(host, (this.#running.get(host) ?? 0) + 1);
     const taken = this.#attempt(delivery)
       // The lease ends by itself, and the delivery is claimed again.
       .catch((error: unknown) => {
         if (this.#env.stopping.aborted) return;
-        this.#env.logger.error({ err: error, task: taskId }, 'a delivery failed');
+        this.#env.logger.error({ err: error, task: delivery.taskId }, 'a delivery failed');
       })
       .finally(() => {
-        const left = (this.#running.get(host) ?? 1) - 1;
-        if (left > 0) this.#running.set(host, left);
-        else this.#running.delete(host);
         this.#inFlight.delete(taken);
         this.#loop.wake();
       });
-    this.#inFlight.add(taken);
+    this.#inFlight.set(taken, delivery);
     return taken;
   }
 

@@ -1,5 +1,6 @@
 import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
+import type { DeliveryLimits } from '../store/commands/delivery-claims.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import type { Store } from '../store/store.ts';
 
@@ -20,10 +21,7 @@ export interface DeliveryOptions extends CallbackRules {
   clock?: () => number;
   timers?: Timers;
   timing?: Partial<DeliveryTiming>;
-  /** Tries at a time. */
-  atOnce?: number;
-  /** Tries to one host at a time, so that one that does not answer leaves slots for the others. */
-  perHost?: number;
+  limits?: Partial<DeliveryLimits>;
   /** The gateway's id, which its leases name; default: a random one, with which they last until they are released. */
   owner?: string;
 }
@@ -31,6 +29,7 @@ export interface DeliveryOptions extends CallbackRules {
 /** The same with everything filled in, and what ends it. */
 export interface DeliveryEnvironment extends Required<DeliveryOptions> {
   timing: DeliveryTiming;
+  limits: DeliveryLimits;
   /** Aborted when the process stops and its time of grace is over. */
   stopping: AbortSignal;
 }
@@ -43,14 +42,16 @@ export function environment(
   return {
     clock: Date.now,
     timers: systemTimers,
-    atOnce: 256,
-    perHost: 8,
     owner,
     ...options,
     timing: { ...standardTiming, ...options.timing },
+    limits: { ...defaultLimits, ...options.limits },
     stopping,
   };
 }
+
+/** Of one gateway. A host that does not answer, or all hosts of one user, leave slots for the others. */
+const defaultLimits: DeliveryLimits = { total: 256, perUser: 64, perHost: 16 };
 
 /** How long everything about deliveries takes, in milliseconds. */
 export interface DeliveryTiming {

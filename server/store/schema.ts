@@ -449,6 +449,8 @@ export interface DeliveriesTable {
   id: Generated<number>;
   /** The task has the address; without it, there is nothing to deliver any more. */
   task_id: string;
+  /** Owner of the task, for sharing slots among users. 0: written by a gateway of a version before this column. */
+  user_id: Generated<number>;
   state: TaskState;
   /** Of the address, with its port. */
   host: string;

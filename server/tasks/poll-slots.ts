@@ -1,9 +1,8 @@
+import { type HeldSlots, SlotAllocator } from '../store/slot-allocator.ts';
 import type { TaskEnvironment } from './environment.ts';
 
 interface ChannelSlots {
-  running: number;
-  /** Of each user who has any. */
-  users: Map<number, number>;
+  allocator: SlotAllocator;
   /** More may be due than there were free slots for. */
   backlog: boolean;
   pausedUntil: number;
@@ -16,10 +15,7 @@ const agreeing = 3;
 /** Within such a time, in milliseconds. */
 const agreement = 10_000;
 
-/**
- * How many tasks of each channel are being worked on, and how many more may be. A user may have no more under way
- * than there are slots free: whoever comes next always finds some, however long the others' take.
- */
+/** Counts the tasks of each channel that are being worked on, and how many more may be, shared among users. */
 export class PollSlots {
   readonly #env: TaskEnvironment;
   readonly #channels = new Map<string, ChannelSlots>();
@@ -30,7 +26,7 @@ export class PollSlots {
 
   /** What may be claimed of each channel, and when a paused one may be asked again. */
   open(): {
-    shares: { channel: string; free: number; users: { userId: number; running: number }[] }[];
+    shares: { channel: string; free: number; users: HeldSlots[] }[];
     nextFreeAt: number;
   } {
     const shares = [];
@@ -42,8 +38,7 @@ export class PollSlots {
       if (this.#paused(slots)) nextFreeAt = Math.min(nextFreeAt, slots.pausedUntil);
       const free = this.#free(slots);
       if (free === 0) continue;
-      const users = [...slots.users].map(([userId, running]) => ({ userId, running }));
-      shares.push({ channel, free, users });
+      shares.push({ channel, free, users: slots.allocator.held });
     }
     return { shares, nextFreeAt };
   }
@@ -51,7 +46,7 @@ export class PollSlots {
   /** Whether one more of the user's tasks may be worked on now. */
   hasFree(channel: string, userId: number): boolean {
     const slots = this.#slots(channel);
-    return (slots.users.get(userId) ?? 0) < this.#free(slots);
+    return !this.#paused(slots) && slots.allocator.available(userId) > 0;
   }
 
   /** Notes that a claim found no more that could be taken now. */
@@ -84,21 +79,17 @@ export class PollSlots {
   enter(channel: string, userId: number): () => boolean {
     const slots = this.#slots(channel);
     let left = false;
-    slots.running += 1;
-    slots.users.set(userId, (slots.users.get(userId) ?? 0) + 1);
+    slots.allocator.acquire(userId);
     return () => {
       if (left) return false;
       left = true;
-      slots.running -= 1;
-      const own = (slots.users.get(userId) ?? 1) - 1;
-      if (own > 0) slots.users.set(userId, own);
-      else slots.users.delete(userId);
+      slots.allocator.release(userId);
       return slots.backlog;
     };
   }
 
   #free(slots: ChannelSlots): number {
-    return this.#paused(slots) ? 0 : Math.max(0, this.#env.pollsPerChannel - slots.running);
+    return this.#paused(slots) ? 0 : Math.max(0, slots.allocator.free);
   }
 
   #paused({ pausedUntil }: ChannelSlots): boolean {
@@ -109,7 +100,8 @@ export class PollSlots {
     let slots = this.#channels.get(channel);
     if (slots === undefined) {
       const pausedUntil = Number.NEGATIVE_INFINITY;
-      slots = { running: 0, users: new Map(), backlog: false, pausedUntil, throttled: new Map() };
+      const allocator = new SlotAllocator({ free: this.#env.pollsPerChannel });
+      slots = { allocator, backlog: false, pausedUntil, throttled: new Map() };
       this.#channels.set(channel, slots);
     }
     return slots;

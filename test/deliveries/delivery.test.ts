@@ -300,7 +300,7 @@ describe.each(engines)('deliveries on %s', (engine) => {
 
     test('are so many at a time, and leave room for the rest', async () => {
       receiver.answer = silent;
-      const deliveries = outbox.another({ atOnce: 4, perHost: 2 });
+      const deliveries = outbox.another({ limits: { total: 8, perHost: 4 } });
       for (let made = 0; made < 6; made += 1) await outbox.submit(receiver.url());
       for (let made = 0; made < 3; made += 1) await outbox.submit(other.url());
       await deliveries.start();
@@ -375,8 +375,9 @@ describe.each(engines)('deliveries on %s', (engine) => {
     test('leaves a claim to its owner, and takes what is written of it only from the latest', async () => {
       const { store } = outbox.rig;
       const task = await outbox.submit(receiver.url());
+      const one = { total: 1, perUser: 1, perHost: 1 };
       const claim = (owner: string) =>
-        store.run('claimDeliveries', { owner, now, until: now + 9, limit: 1, perHost: 1, running: [] });
+        store.run('claimDeliveries', { owner, now, until: now + 9, limits: one, running: [] });
       const record = ({ id, attempt, tries }: DeliveryRecord) =>
         store.run('recordDelivery', {
           id,
@@ -404,9 +405,10 @@ describe.each(engines)('deliveries on %s', (engine) => {
 
     test('leaves to another what it has of a host, and takes the rest', async () => {
       const [first, second] = [await outbox.submit(receiver.url()), await outbox.submit(receiver.url())];
-      const claim = async (owner: string, limit: number) => {
-        const lease = { owner, now, until: now, perHost: 9, running: [] };
-        const { deliveries } = await outbox.rig.store.run('claimDeliveries', { ...lease, limit });
+      const claim = async (owner: string, total: number) => {
+        const lease = { owner, now, until: now, running: [] };
+        const limits = { total, perUser: 9, perHost: 9 };
+        const { deliveries } = await outbox.rig.store.run('claimDeliveries', { ...lease, limits });
         return deliveries.map(({ taskId }) => taskId);
       };
       const taken = await claim('one', 1);
@@ -420,7 +422,11 @@ describe.each(engines)('deliveries on %s', (engine) => {
       const { rig, deliveries } = outbox;
       await outbox.submit(receiver.url());
       const lease = { owner: 'dead', now, until: now + 20_000 };
-      await rig.store.run('claimDeliveries', { ...lease, limit: 1, perHost: 1, running: [] });
+      await rig.store.run('claimDeliveries', {
+        ...lease,
+        limits: { total: 1, perUser: 1, perHost: 1 },
+        running: [],
+      });
       await deliveries.start();
       // However late it is: as long as the other may live, the delivery is its own.
       await rig.advance(3_600_000);

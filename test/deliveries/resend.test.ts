@@ -158,7 +158,8 @@ describe.each(engines)('deliveries sent again on %s', (engine) => {
     await outbox.deliver();
     await outbox.reach(running);
     const { rig } = outbox;
-    const lease = { owner: 'gone', until: rig.clock.monotonic() + 20_000, limit: 9, perHost: 9, running: [] };
+    const limits = { total: 9, perUser: 9, perHost: 9 };
+    const lease = { owner: 'gone', until: rig.clock.monotonic() + 20_000, limits, running: [] };
     const claim = { ...lease, now: rig.clock.monotonic() };
     expect((await rig.store.run('claimDeliveries', claim)).deliveries).toHaveLength(1);
     expect(await resend(await idOf('queued'))).toBe('resent');

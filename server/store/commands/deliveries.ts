@@ -8,6 +8,8 @@ import type { Command } from './command.ts';
 /** A delivery that is still to be made. */
 export interface DeliveryRecord {
   id: number;
+  /** Owner of the task. 0: added by a gateway of a version that does not record it. */
+  userId: number;
   taskId: string;
   /** The state it reports, which the task may have left since. */
   state: TaskState;
@@ -17,90 +19,6 @@ export interface DeliveryRecord {
   /** Tries that failed. */
   tries: number;
   attempt: number;
-}
-
-export interface DeliveryClaim {
-  owner: string;
-  now: number;
-  /** To the owner itself: what it has not done by then, it takes up again. To others, its lease has no end. */
-  until: number;
-  /** At the most so many. */
-  limit: number;
-  /** At the most so many to one host, together with the running ones. */
-  perHost: number;
-  /** What the claimer has under way. */
-  running: readonly { host: string; count: number }[];
-}
-
-/**
- * Takes due deliveries, host by host, the longest due first; two processes never get the same one. `nextDueAt` is when
- * the next one that is not due yet will be.
- */
-export const claimDeliveries: Command<
-  DeliveryClaim,
-  { deliveries: DeliveryRecord[]; nextDueAt: number | null }
-> = async (trx, claim) => {
-  const { owner, now, limit, perHost, running } = claim;
-  const first = await earliest(trx, { after: 0, owner });
-  const firstDueAt = first.rows[0]?.due ?? null;
-  if (firstDueAt === null || firstDueAt > now) return { deliveries: [], nextDueAt: firstDueAt };
-  const counts = new Map(running.map(({ host, count }) => [host, count]));
-  const hosts = await openHosts(trx, { owner });
-  const due = hosts.rows.filter((row) => row.due <= now).toSorted((left, right) => left.due - right.due);
-  const deliveries: DeliveryRecord[] = [];
-  for (const { host } of due) {
-    const free = Math.min(perHost - (counts.get(host) ?? 0), limit - deliveries.length);
-    if (free > 0) deliveries.push(...(await take(trx, claim, host, free)));
-  }
-  const next = await earliest(trx, { after: now, owner });
-  return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
-};
-
-const earliest = statement<{ after: number; owner: string }, { due: number | null }>()`
-  select min(next_try_at) as due from deliveries where next_try_at > ${'after'}
-    and (lease_owner is null or lease_owner = ${'owner'})`;
-
-/** The hosts of open deliveries and when the earliest of each is due: one look into the index a host, not a delivery. */
-const openHosts = statement<{ owner: string }, { host: string; due: number }>()`
-  with recursive hosts (host) as (
-    select min(host) from deliveries where next_try_at is not null
-    union all
-    select (select min(host) from deliveries where next_try_at is not null and host > hosts.host)
-    from hosts where hosts.host is not null
-  )
-  select host, due from (
-    select host, (
-      select min(next_try_at) from deliveries where next_try_at is not null and deliveries.host = hosts.host
-        and (lease_owner is null or lease_owner = ${'owner'})
-    ) as due from hosts where host is not null
-  ) as open where due is not null`;
-
-async function take(
-  trx: Kysely<Database>,
-  { owner, now, until }: DeliveryClaim,
-  host: string,
-  limit: number,
-): Promise<DeliveryRecord[]> {
-  const due = trx
-    .selectFrom('deliveries')
-    .select('id as due_id')
-    .where('host', '=', host)
-    .where('next_try_at', '<=', now)
-    .where(({ eb, or }) => or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]))
-    .orderBy('next_try_at')
-    .limit(limit)
-    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked());
-  return trx
-    .with(
-      (cte) => cte('due').materialized(),
-      () => due,
-    )
-    .updateTable('deliveries')
-    .from('due')
-    .whereRef('deliveries.id', '=', 'due.due_id')
-    .set(({ eb }) => ({ lease_owner: owner, next_try_at: until, attempt: eb('attempt', '+', 1) }))
-    .returning(['id', 'task_id as taskId', 'state', 'host', 'changed_at as changedAt', 'tries', 'attempt'])
-    .execute();
 }
 
 export interface DeliveryTry {
@@ -240,7 +158,10 @@ export const releaseDeliveries: Command<{ owner: string | null; now: number }, n
   return Number(numUpdatedRows);
 };
 
-/** Makes due what nobody is at work on and is due only later than that. */
+/**
+ * Makes due at once what nobody is at work on and is due only after `after`, and assigns deliveries that gateways of the
+ * version before added to their users.
+ */
 export const repairDueDeliveries: Command<{ now: number; after: number }, number> = async (
   trx,
   { now, after },
@@ -251,8 +172,13 @@ export const repairDueDeliveries: Command<{ now: number; after: number }, number
     .where('next_try_at', '>', after)
     .where('lease_owner', 'is', null)
     .executeTakeFirst();
+  await assignUsers(trx, {});
   return Number(numUpdatedRows);
 };
+
+const assignUsers = statement<Record<never, never>>()`
+  update deliveries set user_id = (select user_id from tasks where tasks.id = deliveries.task_id)
+  where user_id = 0 and next_try_at is not null and exists (select id from tasks where tasks.id = deliveries.task_id)`;
 
 /** Forgets at the most `limit` deliveries that were closed at `closedBy` or before, and says how many. */
 export const pruneDeliveries: Command<{ closedBy: number; limit: number }, number> = async (
@@ -273,7 +199,7 @@ export const pruneDeliveries: Command<{ closedBy: number; limit: number }, numbe
 /** What has to be known of a task to deliver a change, and when that is due. */
 export type DeliveredTask = Pick<
   TaskRecord,
-  'id' | 'format' | 'driver' | 'state' | 'error' | 'callbackUrl' | 'updatedAt'
+  'id' | 'userId' | 'format' | 'driver' | 'state' | 'error' | 'callbackUrl' | 'updatedAt'
 > & { due: number };
 
 /** The error code of tasks that their owner canceled, which are not delivered. */
@@ -297,8 +223,9 @@ export async function addDeliveries(trx: Kysely<Database>, tasks: readonly Deliv
     .where('closed_at', 'is', null)
     .execute();
   const waiting = new Set(open.map(({ task_id }) => task_id));
-  const rows = due.map(({ id, state, host, updatedAt, due }) => ({
+  const rows = due.map(({ id, userId, state, host, updatedAt, due }) => ({
     task_id: id,
+    user_id: userId,
     state,
     host,
     changed_at: updatedAt,

@@ -6,13 +6,13 @@ import { noteChange } from './changes.ts';
 import { disableChannel, enableChannel } from './channel-states.ts';
 import type { Command } from './command.ts';
 import {
-  claimDeliveries,
   pruneDeliveries,
   recordDelivery,
   releaseDeliveries,
   repairDueDeliveries,
   resendDelivery,
 } from './deliveries.ts';
+import { claimDeliveries } from './delivery-claims.ts';
 import { rollUpLog } from './figures.ts';
 import { beat, freeOrphans, removeGateway } from './gateways.ts';
 import { grantQuota } from './grants.ts';

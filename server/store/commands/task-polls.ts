@@ -2,6 +2,7 @@ import { type ExpressionBuilder, type Kysely, type RawBuilder, type SqlBool, sql
 import { type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
 import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
+import { type HeldSlots, SlotAllocator } from '../slot-allocator.ts';
 import { isPostgres, type SqlValue } from '../statement.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
@@ -27,8 +28,8 @@ export interface TaskClaim extends Lease {
 export interface ChannelShare {
   channel: string;
   free: number;
-  /** Who has any under way, and how many. */
-  users: readonly { userId: number; running: number }[];
+  /** Users with steps under way. */
+  users: readonly HeldSlots[];
 }
 
 /**
@@ -62,38 +63,37 @@ interface Wish extends Record<string, SqlValue> {
   barred: string;
 }
 
-/** The places of a channel while they are given away. */
+/** The slots of a channel while a claim assigns them. */
 class Places {
   readonly channel: string;
-  free: number;
-  readonly #running: Map<number, number>;
+  readonly #slots: SlotAllocator;
   #limit = 0;
   #taken = 0;
 
   constructor({ channel, free, users }: ChannelShare) {
     this.channel = channel;
-    this.free = free;
-    this.#running = new Map(users.map(({ userId, running }) => [userId, running]));
+    this.#slots = new SlotAllocator({ free, held: users });
   }
 
-  /** The users of whom there may be more due than they have places for. */
+  get free(): number {
+    return this.#slots.free;
+  }
+
+  /** The users of whom there may be more due than they have slots for. */
   get full(): number[] {
-    return [...this.#running].filter(([, running]) => running >= this.free).map(([userId]) => userId);
+    return this.#slots.exhaustedUsers;
   }
 
   wish(): Wish | undefined {
-    const nearest = Math.max(0, ...[...this.#running.values()].filter((running) => running < this.free));
-    // So many that not even the user who is nearest to its share gets too many, if all are of that one.
-    this.#limit = Math.ceil((this.free - nearest) / 2);
+    this.#limit = this.#slots.availableToAny;
     this.#taken = 0;
     if (this.#limit === 0) return undefined;
     return { channel: this.channel, most: this.#limit, barred: JSON.stringify(this.full) };
   }
 
   take({ userId }: TaskRecord): void {
-    this.#running.set(userId, (this.#running.get(userId) ?? 0) + 1);
+    this.#slots.acquire(userId);
     this.#taken += 1;
-    this.free -= 1;
   }
 
   /** Whether there may be more to take after the latest wish. */

@@ -15,7 +15,10 @@ export interface DeliverySearch {
 export type DeliveryState = 'open' | NonNullable<DeliveriesTable['outcome']>;
 
 /** A delivery as an operator is shown it, without its address. `user_id` is null where the task is there no more. */
-export type FoundDelivery = Omit<DeliveriesTable, 'id' | 'attempt'> & { id: number; user_id: number | null };
+export type FoundDelivery = Omit<DeliveriesTable, 'id' | 'attempt' | 'user_id'> & {
+  id: number;
+  user_id: number | null;
+};
 
 const columns = [
   'd.id',

@@ -1,0 +1,192 @@
+import type { Kysely } from 'kysely';
+import type { Database } from '../schema.ts';
+import { SlotAllocator } from '../slot-allocator.ts';
+import { isPostgres, statement } from '../statement.ts';
+import type { Command } from './command.ts';
+import type { DeliveryRecord } from './deliveries.ts';
+
+export interface DeliveryClaim {
+  owner: string;
+  now: number;
+  /** End of the lease for the owner itself, which claims unfinished work again then. For others it has no end. */
+  until: number;
+  limits: DeliveryLimits;
+  /** One entry for each try that the owner has under way. */
+  running: readonly Receiver[];
+}
+
+/** Largest numbers of tries at a time. */
+export interface DeliveryLimits {
+  total: number;
+  /** To the addresses of one user. */
+  perUser: number;
+  /** To one host. One user gets about half of them. */
+  perHost: number;
+}
+
+type Receiver = Pick<DeliveryRecord, 'userId' | 'host'>;
+
+/**
+ * Claims due deliveries of every user, those of users with the fewest tries under way first, and of one user the longest
+ * due first. Two gateways never get the same one. `nextDueAt` is when to claim again, unless a try ends before.
+ */
+export const claimDeliveries: Command<
+  DeliveryClaim,
+  { deliveries: DeliveryRecord[]; nextDueAt: number | null }
+> = async (trx, claim) => {
+  const { owner, now, limits, running } = claim;
+  const first = await earliest(trx, { after: 0, owner });
+  const firstDueAt = first.rows[0]?.due ?? null;
+  if (firstDueAt === null || firstDueAt > now) return { deliveries: [], nextDueAt: firstDueAt };
+  const slots = new DeliverySlots(limits, running);
+  const { rows } = await dueUsers(trx, { owner, now });
+  const users = rows.toSorted(
+    (left, right) => slots.heldBy(left.userId) - slots.heldBy(right.userId) || left.due - right.due,
+  );
+  const deliveries: DeliveryRecord[] = [];
+  const waiting: number[] = [];
+  for (const [index, { userId }] of users.entries()) {
+    const share = Math.ceil(slots.free / (users.length - index));
+    const claimed = await claimForUser(trx, claim, userId, share, slots);
+    deliveries.push(...claimed.deliveries);
+    if (claimed.hasMore) waiting.push(userId);
+  }
+  // Others took less than their share.
+  if (waiting.some((userId) => slots.available(userId) > 0)) return { deliveries, nextDueAt: now };
+  const next = await earliest(trx, { after: now, owner });
+  return { deliveries, nextDueAt: next.rows[0]?.due ?? null };
+};
+
+const earliest = statement<{ after: number; owner: string }, { due: number | null }>()`
+  select min(next_try_at) as due from deliveries where next_try_at > ${'after'}
+    and (lease_owner is null or lease_owner = ${'owner'})`;
+
+/** Users with due deliveries and when their earliest is due. It reads two index entries for each user with open ones. */
+const dueUsers = statement<{ owner: string; now: number }, { userId: number; due: number }>()`
+  with recursive users (id) as (
+    select min(user_id) from deliveries where next_try_at is not null
+    union all
+    select (select min(user_id) from deliveries where next_try_at is not null and user_id > users.id)
+    from users where users.id is not null
+  )
+  select id as "userId", due from (
+    select id, (
+      select min(next_try_at) from deliveries where next_try_at is not null and user_id = users.id
+        and (lease_owner is null or lease_owner = ${'owner'})
+    ) as due from users where id is not null
+  ) as open where due <= ${'now'}`;
+
+/** The slots of one gateway while a claim assigns them. */
+class DeliverySlots {
+  readonly #users: SlotAllocator;
+  readonly #hosts = new Map<string, SlotAllocator>();
+  readonly #perHost: number;
+
+  constructor({ total, perUser, perHost }: DeliveryLimits, running: readonly Receiver[]) {
+    this.#users = new SlotAllocator({ free: total, maxPerUser: perUser });
+    this.#perHost = perHost;
+    for (const receiver of running) this.#acquire(receiver);
+  }
+
+  get free(): number {
+    return this.#users.free;
+  }
+
+  heldBy(userId: number): number {
+    return this.#users.heldBy(userId);
+  }
+
+  available(userId: number): number {
+    return this.#users.available(userId);
+  }
+
+  /** Hosts to which the user may have no more tries now. */
+  fullHosts(userId: number): string[] {
+    return [...this.#hosts].filter(([, host]) => host.available(userId) === 0).map(([name]) => name);
+  }
+
+  /** False if the user may have no more tries to the host, or at all. */
+  tryAcquire(receiver: Receiver): boolean {
+    const { userId, host } = receiver;
+    if (this.available(userId) === 0 || this.#host(host).available(userId) === 0) return false;
+    this.#acquire(receiver);
+    return true;
+  }
+
+  #acquire({ userId, host }: Receiver): void {
+    this.#users.acquire(userId);
+    this.#host(host).acquire(userId);
+  }
+
+  #host(name: string): SlotAllocator {
+    let host = this.#hosts.get(name);
+    if (host === undefined) {
+      host = new SlotAllocator({ free: this.#perHost });
+      this.#hosts.set(name, host);
+    }
+    return host;
+  }
+}
+
+/** Claims up to `share` deliveries of a user. `hasMore`: more may be due than the share. */
+async function claimForUser(
+  trx: Kysely<Database>,
+  claim: DeliveryClaim,
+  userId: number,
+  share: number,
+  slots: DeliverySlots,
+): Promise<{ deliveries: DeliveryRecord[]; hasMore: boolean }> {
+  const deliveries: DeliveryRecord[] = [];
+  for (;;) {
+    const limit = Math.min(share - deliveries.length, slots.available(userId));
+    if (limit <= 0) return { deliveries, hasMore: true };
+    const due = await findDue(trx, claim, userId, slots.fullHosts(userId), limit);
+    const ids = due.filter((one) => slots.tryAcquire(one)).map(({ id }) => id);
+    if (ids.length > 0) deliveries.push(...(await lease(trx, claim, ids)));
+    // Hosts that were full or became so are left out of the next search.
+    if (due.length < limit) return { deliveries, hasMore: false };
+  }
+}
+
+/** The user's longest due deliveries. PostgreSQL locks them until the end of the claim. */
+function findDue(
+  trx: Kysely<Database>,
+  { owner, now }: DeliveryClaim,
+  userId: number,
+  fullHosts: readonly string[],
+  limit: number,
+): Promise<{ id: number; userId: number; host: string }[]> {
+  return trx
+    .selectFrom('deliveries')
+    .select(['id', 'user_id as userId', 'host'])
+    .where('user_id', '=', userId)
+    .where('next_try_at', '<=', now)
+    .where(({ eb, or }) => or([eb('lease_owner', 'is', null), eb('lease_owner', '=', owner)]))
+    .$if(fullHosts.length > 0, (query) => query.where('host', 'not in', fullHosts))
+    .orderBy('next_try_at')
+    .limit(limit)
+    .$if(isPostgres(trx), (query) => query.forUpdate().skipLocked())
+    .execute();
+}
+
+function lease(
+  trx: Kysely<Database>,
+  { owner, until }: DeliveryClaim,
+  ids: readonly number[],
+): Promise<DeliveryRecord[]> {
+  return trx
+    .updateTable('deliveries')
+    .set(({ eb }) => ({ lease_owner: owner, next_try_at: until, attempt: eb('attempt', '+', 1) }))
+    .where('id', 'in', ids)
+    .returning([
+      'id',
+      'user_id as userId',
+      'task_id as taskId',
+      'state',
+      'host',
+      'changed_at as changedAt',
+      'tries',
+      'attempt',
+    ])
+    .execute();
+}
