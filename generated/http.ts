@@ -7636,6 +7636,26 @@ export interface components {
              * @description When it ended. Unix time in seconds.
              */
             created_at: number;
+            /**
+             * @description Final state of the work. A failed task keeps the status of its creation. null: unknown, since a gateway of a previous version wrote the entry.
+             * @enum {string|null}
+             */
+            state: "completed" | "failed" | "canceled" | null;
+            /** @description Public id of the task; null for calls. */
+            task_id: string | null;
+            /** @description The provider's own id of the task or request; null: unknown. Clients never see it. */
+            upstream_id: string | null;
+            /** @description Quota per unit, before the group's ratio; null: unknown. */
+            unit_price: number | null;
+            /** @description Price multiplier of the group of the key; null: unknown. */
+            group_ratio: number | null;
+            /** @description Revision of the configuration that set the price; null: unknown. */
+            config_revision: string | null;
+            /**
+             * Format: int64
+             * @description Quota that the work cost beyond what the key could pay.
+             */
+            debt: number;
         };
         /**
          * Figures
@@ -7649,7 +7669,7 @@ export interface components {
             requests: number;
             /**
              * Format: int64
-             * @description Those whose status is 400 or above, clients that left (499) included.
+             * @description Requests with a status of 400 or above, clients that disconnected (499) included, and work that failed after its status was sent, such as failed tasks. Canceled tasks are no errors.
              */
             errors: number;
             /**
@@ -11763,7 +11783,7 @@ export interface operations {
                 operation?: components["parameters"]["OfOperation"];
                 /** @description Only requests that ended with this status. */
                 status?: number;
-                /** @description `true`: only requests whose status is 400 or above. */
+                /** @description `true`: only requests with a status of 400 or above, and work that failed after its status was sent, such as failed tasks. */
                 errors?: boolean;
                 /** @description Only the request of this id. */
                 request_id?: string;

@@ -156,7 +156,7 @@ export async function serve(
     const channelStates = new ChannelStates({ store, channels, timers, logger });
     opened.unshift(() => channelStates.stop());
     await channelStates.start();
-    const prices = new Prices(settings.prices, settings.groups);
+    const prices = new Prices(settings);
     const deliveries = new Deliveries({
       store,
       owner: id,
@@ -173,7 +173,7 @@ export async function serve(
       drivers,
       channels,
       quota: ledger,
-      rate: (modelId, group) => prices.rate(modelId, group),
+      priceTerms: (modelId, group) => prices.terms(modelId, group),
       logger,
       onChange: ({ callbackUrl }) => {
         if (callbackUrl !== null) deliveries.wake();

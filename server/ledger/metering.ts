@@ -5,9 +5,11 @@ import { Failure } from '../failure.ts';
 import type { Usage } from '../models/usage.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Timers } from '../runtime/timers.ts';
+import type { LogEntry } from '../store/commands/log-entries.ts';
+import type { FinalState } from '../store/schema.ts';
 import { recordHold, recordSettlement } from '../telemetry/quota-flow.ts';
 import type { Holds } from './ledger.ts';
-import type { Prices } from './prices.ts';
+import { costOf, type Prices, type PriceTerms } from './prices.ts';
 
 export type { Usage } from '../models/usage.ts';
 
@@ -32,21 +34,33 @@ export interface MeteredCall {
   startedAt: number;
 }
 
+/** How a call ended. */
+export interface CallOutcome {
+  channel: string;
+  /** HTTP status given to the client. */
+  status: number;
+  errorCode?: string;
+  /** Default: `failed` with an error code or a status from 400 on, else `completed`. */
+  state?: FinalState;
+  /** The provider's own id of the request, where it reported one. */
+  upstreamId?: string | null;
+}
+
 /** One request's place in the books: quota is held when it is made, and it ends by `charge` or `refund`, once. */
 export class Metering {
   readonly #books: Books;
   readonly #call: MeteredCall;
-  /** What units cost, by the prices of when it began. */
-  readonly #quota: (units: number) => number;
+  /** The price when the call began. */
+  readonly #terms: PriceTerms;
   /** Units and quota held. */
   #units: number;
   #held: number;
   #closed = false;
 
-  private constructor(books: Books, call: MeteredCall, quota: (units: number) => number, held: number) {
+  private constructor(books: Books, call: MeteredCall, terms: PriceTerms, held: number) {
     this.#books = books;
     this.#call = call;
-    this.#quota = quota;
+    this.#terms = terms;
     this.#units = call.expectedUnits;
     this.#held = held;
   }
@@ -54,8 +68,8 @@ export class Metering {
   /** @throws Failure 403 when the key's quota does not cover the expected units, 401 when it was revoked; nothing is held then. */
   static async open(books: Books, call: MeteredCall): Promise<Metering> {
     const { caller, model, requestId } = call;
-    const quota = books.prices.quoted(model.id, caller.group);
-    const amount = quota(call.expectedUnits);
+    const terms = books.prices.terms(model.id, caller.group);
+    const amount = costOf(call.expectedUnits, terms);
     const outcome = await books.ledger.reserve({
       requestId,
       token: { id: caller.tokenId, userId: caller.userId, unlimited: caller.unlimited === true },
@@ -74,7 +88,7 @@ export class Metering {
     if (outcome === 'key_revoked') throw keyRefused();
     if (outcome === 'duplicate') throw new Error(`request id ${requestId} was used before`);
     recordHold(model.id, amount);
-    return new Metering(books, call, quota, amount);
+    return new Metering(books, call, terms, amount);
   }
 
   /**
@@ -85,7 +99,7 @@ export class Metering {
     if (this.#closed) return false;
     const { requestId } = this.#call;
     const from = this.#held;
-    const to = Math.max(from, this.#quota(units));
+    const to = Math.max(from, costOf(units, this.#terms));
     if (to > from) {
       const { tokenId, unlimited = false } = caller;
       const outcome = await this.#books.ledger.extend({ requestId, tokenId, unlimited, from, to });
@@ -106,10 +120,7 @@ export class Metering {
   }
 
   /** Settles for what was used, at most for what is held. Resolves when it is on disk. */
-  async charge(
-    usage: Usage,
-    outcome: { channel: string; status: number; errorCode?: string },
-  ): Promise<void> {
+  async charge(usage: Usage, outcome: CallOutcome): Promise<void> {
     if (this.#closed) return;
     const { requestId } = this.#call;
     this.#closed = true;
@@ -127,7 +138,7 @@ export class Metering {
   }
 
   /** Gives the held quota back. Resolves when it is on disk. */
-  async refund(outcome: { channel: string; status: number; errorCode: string }): Promise<void> {
+  async refund(outcome: CallOutcome & { errorCode: string }): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
@@ -138,7 +149,7 @@ export class Metering {
   /** Quota for what a provider reported; a figure that has no price costs all that is held. */
   #cost(units: number): number {
     try {
-      return this.#quota(units);
+      return costOf(units, this.#terms);
     } catch (error) {
       if (error instanceof RangeError) return Number.MAX_SAFE_INTEGER;
       throw error;
@@ -156,10 +167,8 @@ export class Metering {
     };
   }
 
-  #log(
-    usage: Usage,
-    { channel, status, errorCode }: { channel: string; status: number; errorCode?: string },
-  ) {
+  #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {
+    const isFailed = status >= 400 || errorCode !== undefined;
     return {
       operation: this.#call.operation,
       channel,
@@ -169,6 +178,7 @@ export class Metering {
       promptTokens: usage.inputTokens,
       completionTokens: usage.outputTokens,
       durationMs: this.#books.timers.monotonic() - this.#call.startedAt,
+      evidence: { ...this.#terms, state: state ?? (isFailed ? 'failed' : 'completed'), upstreamId },
     };
   }
 }

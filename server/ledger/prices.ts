@@ -2,14 +2,23 @@ import { matcher } from '../models/access.ts';
 import { price } from '../models/usage.ts';
 import type { Settings } from '../settings/settings.ts';
 
-type PriceSettings = Pick<Settings, 'prices' | 'groups'>;
+type PriceSettings = Pick<Settings, 'prices' | 'groups' | 'revision'>;
+
+/** The price of a model for a group at some moment. */
+export interface PriceTerms {
+  /** Quota per unit, before the group's ratio. */
+  readonly unitPrice: number;
+  readonly groupRatio: number;
+  /** Revision of the configuration that set them. */
+  readonly configRevision: string;
+}
 
 /** Quota per unit by model, times the group's ratio. */
 export class Prices {
   #now: PriceList;
 
-  constructor(prices: Settings['prices'], groups: Settings['groups']) {
-    this.#now = new PriceList({ prices, groups });
+  constructor(settings: PriceSettings) {
+    this.#now = new PriceList(settings);
   }
 
   /** From now on these hold. */
@@ -17,25 +26,27 @@ export class Prices {
     this.#now = new PriceList(settings);
   }
 
-  /** What units of a model cost a group, in whole quota, rounded up: as it is now, and for as long as it is asked. */
-  quoted(modelId: string, group: string): (units: number) => number {
+  /** The price of a model for a group as it is now. Later changes of the configuration do not alter it. */
+  terms(modelId: string, group: string): PriceTerms {
     const now = this.#now;
-    return (units) => price(units, now.price(modelId), now.ratio(group));
-  }
-
-  /** Quota for one unit of a model used by a group. */
-  rate(modelId: string, group: string): number {
-    return this.#now.price(modelId) * this.#now.ratio(group);
+    return { unitPrice: now.price(modelId), groupRatio: now.ratio(group), configRevision: now.revision };
   }
 }
 
+/** Returns the quota for `units`, a whole number, rounded up. @throws RangeError when it has no price */
+export function costOf(units: number, { unitPrice, groupRatio }: PriceTerms): number {
+  return price(units, unitPrice, groupRatio);
+}
+
 class PriceList {
+  readonly revision: string;
   readonly #rules: readonly { matches: (id: string) => boolean; perUnit: number }[];
   readonly #groups: Settings['groups'];
   readonly #perUnit = new Map<string, number>();
 
   /** Exact ids win over patterns, longer patterns over shorter ones. */
-  constructor({ prices, groups }: PriceSettings) {
+  constructor({ prices, groups, revision }: PriceSettings) {
+    this.revision = revision;
     const rank = (pattern: string) => (pattern.includes('*') ? pattern.length : Number.POSITIVE_INFINITY);
     this.#rules = Object.entries(prices)
       .sort(([left], [right]) => (rank(left) < rank(right) ? 1 : -1))

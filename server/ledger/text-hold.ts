@@ -1,6 +1,6 @@
 import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
-import { type Books, type MeteredCall, Metering, type Usage } from './metering.ts';
+import { type Books, type CallOutcome, type MeteredCall, Metering, type Usage } from './metering.ts';
 
 /** A call whose key may be changed while it lasts. */
 export interface TextCall extends Omit<MeteredCall, 'caller' | 'expectedUnits'> {
@@ -49,14 +49,13 @@ export class TextHold {
   }
 
   /** Charges what was used; gives all back when nothing was. Resolves when it is on disk. */
-  close(
-    usage: Usage | undefined,
-    outcome: { channel: string; status: number; errorCode?: string },
-  ): Promise<void> {
+  close(usage: Usage | undefined, outcome: CallOutcome): Promise<void> {
     return this.#inTurn(async () => {
       this.#closed = true;
       if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome);
-      else await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode ?? 'nothing_used' });
+      else if (outcome.errorCode !== undefined)
+        await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode });
+      else await this.#metering?.refund({ state: 'completed', ...outcome, errorCode: 'nothing_used' });
     });
   }
 

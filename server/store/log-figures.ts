@@ -27,11 +27,14 @@ export const figureSums = [
 
 export type FigureSum = (typeof figureSums)[number];
 
+/** Whether an entry of the log is an error. The HTTP status of a failed task is the one of its creation. */
+export const isError = `(status >= 400 or state = 'failed')`;
+
 /** The columns of figures in an entry of the log, where they are not columns of it. */
 const ofEntry: Readonly<Record<string, string>> = {
   hour: 'created_at - created_at % 3600',
   requests: '1',
-  errors: 'case when status >= 400 then 1 else 0 end',
+  errors: `case when ${isError} then 1 else 0 end`,
   longest_ms: 'duration_ms',
   ...Object.fromEntries(
     latencySteps.map((step) => [`ms_${step}`, `case when duration_ms <= ${step} then 1 else 0 end`]),

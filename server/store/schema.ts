@@ -236,7 +236,23 @@ export interface RequestLogTable {
   held: Generated<number | null>;
   /** As in the ledger; null with the one before. */
   unlimited: Generated<0 | 1 | null>;
+  /** Quota per unit, before the group's ratio; null: unknown, as in entries of a previous version. */
+  unit_price: Generated<number | null>;
+  group_ratio: Generated<number | null>;
+  /** Revision of the configuration that set the price. */
+  config_revision: Generated<string | null>;
+  /** Public id of the task; null for calls. */
+  task_id: Generated<string | null>;
+  /** The provider's own id of the task or request. Shown to operators only. */
+  upstream_id: Generated<string | null>;
+  /** null: unknown, as in entries of a previous version. */
+  state: Generated<FinalState | null>;
+  /** Quota that the call cost beyond what the key could pay. */
+  debt: Generated<number>;
 }
+
+/** The final state of a call or task. `canceled`: before the provider began it, which is no error. */
+export type FinalState = 'completed' | 'failed' | 'canceled';
 
 /**
  * How many entries the log has of each key and model in each bucket of 2^14 numbers. The database keeps it itself. On PostgreSQL
@@ -262,7 +278,7 @@ export interface LogFiguresTable {
   unit: string;
   units: number;
   requests: number;
-  /** Those of a status from 400 on. */
+  /** Those with a status from 400 on, or that failed after it was sent. */
   errors: number;
   quota: number;
   prompt_tokens: number;
@@ -397,8 +413,13 @@ export interface TasksTable {
   error_message: string | null;
   /** What was reserved, in the model's unit. */
   expected_units: number;
-  /** Quota per unit when it was made. */
+  /** Quota per unit when it was made: `unit_price` times `group_ratio`. */
   rate: number;
+  /** null: a gateway of a previous version made it. */
+  unit_price: Generated<number | null>;
+  group_ratio: Generated<number | null>;
+  /** Revision of the configuration that set the price. */
+  config_revision: Generated<string | null>;
   callback_url: string | null;
   /** The client's own name for the request: another one of that name is the same. */
   idempotency_key: string | null;

@@ -1,5 +1,6 @@
 import type { Channel } from '../channels/channel.ts';
 import type { QuotaSource } from '../ledger/ledger.ts';
+import type { PriceTerms } from '../ledger/prices.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { systemTimers, type Timers } from '../runtime/timers.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
@@ -15,8 +16,8 @@ export interface TaskOptions {
   channels: TaskChannels;
   /** Default: all of a key's quota is in its balance. */
   quota?: QuotaSource;
-  /** Quota per unit of a model for a group. */
-  rate: (modelId: string, group: string) => number;
+  /** The current price of a model for a group. */
+  priceTerms: (modelId: string, group: string) => PriceTerms;
   logger: Logger;
   /** Called after a change of state is on disk. */
   onChange?: (task: ChangedTask) => void;

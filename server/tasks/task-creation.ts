@@ -54,14 +54,15 @@ export interface SubmittedTask {
 
 /** The row of a new task, leased to this process for as long as submitting may take. */
 export async function newTask(
-  { timing, timers, owner, rate: rateOf, clock }: TaskEnvironment,
+  { timing, timers, owner, priceTerms, clock }: TaskEnvironment,
   order: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
   const { caller, model, idempotencyKey = null } = order;
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
-  const rate = rateOf(model.id, caller.group);
+  const { unitPrice, groupRatio, configRevision } = priceTerms(model.id, caller.group);
+  const rate = unitPrice * groupRatio;
   const dueNow = timers.monotonic();
   return {
     // 128 random bits: it tells nothing and cannot be guessed.
@@ -79,6 +80,9 @@ export async function newTask(
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
     rate,
+    unitPrice,
+    groupRatio,
+    configRevision,
     amount: price(order.expectedUnits, rate, 1),
     callbackUrl: order.callbackUrl ?? null,
     idempotencyKey,

@@ -34,7 +34,7 @@ export interface CancelResult {
  * Work that upstreams do in their own time: made, watched to its end, paid once, and shown to its owner only.
  *
  * @example
- * const tasks = new Tasks({ store, drivers, channels, rate, logger });
+ * const tasks = new Tasks({ store, drivers, channels, priceTerms, logger });
  * await tasks.start();
  * const { task } = await tasks.submit(order);
  * const now = await tasks.read({ id: task.id, userId: caller.userId, format: 'videos' });

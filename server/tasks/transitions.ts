@@ -6,7 +6,13 @@ import { fault } from '../store/fault-points.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { persist } from '../store/store.ts';
 import { recordSettlement } from '../telemetry/quota-flow.ts';
-import { type Snapshot, type Submission, submissionInterrupted, type TaskUsage } from './driver.ts';
+import {
+  type Snapshot,
+  type Submission,
+  submissionInterrupted,
+  type TaskUsage,
+  taskCanceled,
+} from './driver.ts';
 import type { ChangedTask, TaskEnvironment } from './environment.ts';
 import { PollRecorder } from './poll-recorder.ts';
 import { heldFor, recordEnd } from './record-end.ts';
@@ -161,6 +167,7 @@ export class TaskTransitions {
       onlyUnaccepted: task.upstreamId === null,
       result: result === undefined ? null : JSON.stringify(result),
       error: { code: storable(code), message: storable(message) },
+      isCanceled: code === taskCanceled.code,
       keepKey,
       charge: null,
       change,

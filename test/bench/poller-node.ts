@@ -50,7 +50,7 @@ const tasks = new Tasks({
     ],
   ]),
   channels: { names, named: (name) => channels.named(name) },
-  rate: () => 1,
+  priceTerms: () => ({ unitPrice: 1, groupRatio: 1, configRevision: 'abc' }),
   random: () => 0,
   logger,
 });

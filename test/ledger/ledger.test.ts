@@ -83,6 +83,13 @@ describe.each(engines)('ledger on %s', (engine) => {
         created_at: 1_700_000_000,
         held: 10,
         unlimited: 0,
+        unit_price: null,
+        group_ratio: null,
+        config_revision: null,
+        task_id: null,
+        upstream_id: null,
+        state: null,
+        debt: 0,
       },
     ]);
   });

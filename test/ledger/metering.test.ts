@@ -58,7 +58,11 @@ beforeEach(() => {
   const timers = new ManualTimers();
   books = {
     ledger,
-    prices: new Prices({ 'voxa-v2': 2 }, { trial: { models: ['*'], ratio: 5 } }),
+    prices: new Prices({
+      prices: { 'voxa-v2': 2 },
+      groups: { trial: { models: ['*'], ratio: 5 } },
+      revision: 'abc',
+    }),
     logger: createLogger('error', [], { write: (line) => void lines.push(line) }),
     timers,
   };
@@ -95,6 +99,7 @@ describe('a call', () => {
       promptTokens: 5,
       completionTokens: 1,
       durationMs: 250,
+      evidence: { unitPrice: 2, groupRatio: 5, configRevision: 'abc', state: 'completed', upstreamId: null },
     };
     expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
     expect(told()).toEqual([[70], [60], [10]]);
@@ -182,11 +187,18 @@ describe('a call', () => {
   });
 
   test('whose price cannot be told for another reason is not charged by guess', async () => {
-    const quote = vi.fn<(units: number) => number>().mockReturnValueOnce(70);
-    quote.mockImplementation(() => {
+    const groupRatio = vi.fn<() => number>().mockReturnValueOnce(5);
+    groupRatio.mockImplementation(() => {
       throw new TypeError('no price');
     });
-    vi.spyOn(books.prices, 'quoted').mockReturnValue(quote);
+    const terms = Object.defineProperty(
+      { unitPrice: 2, groupRatio: 5, configRevision: 'abc' },
+      'groupRatio',
+      {
+        get: groupRatio,
+      },
+    );
+    vi.spyOn(books.prices, 'terms').mockReturnValue(terms);
     const metering = await Metering.open(books, call);
     await expect(metering.charge(used(1), well)).rejects.toThrow('no price');
     expect(settled).toEqual([]);
@@ -215,7 +227,8 @@ describe('work that grows', () => {
   });
 
   test('of units that cost nothing is shown all the same', async () => {
-    vi.spyOn(books.prices, 'quoted').mockReturnValue(() => 0);
+    const free = { unitPrice: 0, groupRatio: 1, configRevision: 'abc' };
+    vi.spyOn(books.prices, 'terms').mockReturnValue(free);
     const metering = await Metering.open(books, call);
     expect(await metering.cover(9, caller)).toBe(true);
     expect(await metering.cover(8, caller)).toBe(true);
@@ -310,14 +323,14 @@ describe('a text that comes bit by bit', () => {
   });
 
   test.each([
-    [undefined, undefined, 'nothing_used'],
-    [used(0), undefined, 'nothing_used'],
-    [undefined, 'bad_response', 'bad_response'],
-  ])('is given back where %j was used, with the error %s', async (usage, errorCode, told) => {
+    [undefined, undefined, 'nothing_used', 'completed'],
+    [used(0), undefined, 'nothing_used', 'completed'],
+    [undefined, 'bad_response', 'bad_response', 'failed'],
+  ])('is given back where %j was used, with the error %s', async (usage, errorCode, told, state) => {
     const hold = begin();
     await hold.cover(3);
     await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) });
-    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told } }]]);
+    expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told, evidence: { state } } }]]);
   });
 
   test('of which nothing came leaves no trace', async () => {

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { Prices } from '../../server/ledger/prices.ts';
+import { costOf, Prices } from '../../server/ledger/prices.ts';
 
 const groups = { default: { models: ['*'], ratio: 1 }, trial: { models: ['*'], ratio: 2.5 } };
 const rules = { '*': 2, 'v*o*x*a': 13, 'alpha*': 3, 'alpha-tts*': 5, 'alpha-tts-2': 7, voxa: 11 } as const;
+
+const rateOf = (prices: Prices, id: string, group: string) => {
+  const { unitPrice, groupRatio } = prices.terms(id, group);
+  return unitPrice * groupRatio;
+};
 
 /** The same prices in the order in which they are written and in the other: it must not matter. */
 const orders = [Object.entries(rules), Object.entries(rules).reverse()].map(
@@ -10,7 +15,8 @@ const orders = [Object.entries(rules), Object.entries(rules).reverse()].map(
 );
 
 describe.each(orders)('prices written as %s', (_, prices) => {
-  const of = (id: string, group = 'default') => new Prices(prices, groups).rate(id, group);
+  const of = (id: string, group = 'default') =>
+    rateOf(new Prices({ prices, groups, revision: 'abc' }), id, group);
 
   test.each([
     ['an exact id wins over every pattern', 'alpha-tts-2', 7],
@@ -21,12 +27,8 @@ describe.each(orders)('prices written as %s', (_, prices) => {
   ])('%s', (_words, id, rate) => {
     expect(of(id)).toBe(rate);
     // Once known, it stays what it is.
-    const known = new Prices(prices, groups);
-    expect([known.rate(id, 'default'), known.rate('beta', 'default'), known.rate(id, 'default')]).toEqual([
-      rate,
-      2,
-      rate,
-    ]);
+    const known = new Prices({ prices, groups, revision: 'abc' });
+    expect([id, 'beta', id].map((one) => rateOf(known, one, 'default'))).toEqual([rate, 2, rate]);
   });
 
   test('the ratio of a group multiplies, and a group that is not known has none', () => {
@@ -36,15 +38,21 @@ describe.each(orders)('prices written as %s', (_, prices) => {
 });
 
 test('a model without a rule costs 1 a unit', () => {
-  expect(new Prices({ voxa: 3 }, {}).rate('alpha', 'default')).toBe(1);
+  expect(rateOf(new Prices({ prices: { voxa: 3 }, groups: {}, revision: 'abc' }), 'alpha', 'default')).toBe(
+    1,
+  );
 });
 
-test('what was quoted holds when prices and groups change, and all else goes by the new ones', () => {
-  const prices = new Prices({ voxa: 3 }, groups);
-  const quoted = prices.quoted('voxa', 'trial');
-  expect([quoted(0), quoted(1), quoted(2)]).toEqual([0, 8, 15]);
-  prices.apply({ prices: { voxa: 4 }, groups: { trial: { models: ['*'], ratio: 1 } } });
-  expect(quoted(2)).toBe(15);
-  expect(prices.quoted('voxa', 'trial')(2)).toBe(8);
-  expect(prices.rate('voxa', 'trial')).toBe(4);
+test('the terms of a call stay the same when prices and groups change', () => {
+  const prices = new Prices({ prices: { voxa: 3 }, groups, revision: 'before' });
+  const terms = prices.terms('voxa', 'trial');
+  expect([0, 1, 2].map((units) => costOf(units, terms))).toEqual([0, 8, 15]);
+  prices.apply({ prices: { voxa: 4 }, groups: { trial: { models: ['*'], ratio: 1 } }, revision: 'after' });
+  expect(costOf(2, terms)).toBe(15);
+  expect(costOf(2, prices.terms('voxa', 'trial'))).toBe(8);
+  expect(rateOf(prices, 'voxa', 'trial')).toBe(4);
+  expect([terms, prices.terms('voxa', 'trial')].map((one) => one.configRevision)).toEqual([
+    'before',
+    'after',
+  ]);
 });

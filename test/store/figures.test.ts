@@ -17,7 +17,7 @@ import {
   showFigures,
 } from '../../server/store/queries/figures.ts';
 import type { TokenRecord } from '../../server/store/queries/tokens.ts';
-import type { RequestLogTable } from '../../server/store/schema.ts';
+import type { FinalState, RequestLogTable } from '../../server/store/schema.ts';
 import type { Store } from '../../server/store/store.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { logEntry, logRows, makeToken } from './books.ts';
@@ -29,7 +29,10 @@ const hour = 3_600;
 const start = 1_795_000_000 - (1_795_000_000 % 86_400);
 const always = { since: 0, until: start + 1_000 * hour };
 
-type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'held' | 'unlimited'>;
+type Evidence = 'unit_price' | 'group_ratio' | 'config_revision' | 'task_id' | 'upstream_id' | 'debt';
+type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'held' | 'unlimited' | 'state' | Evidence> & {
+  state: FinalState | null;
+};
 
 const entries = fc.array(
   fc.record({
@@ -41,6 +44,7 @@ const entries = fc.array(
     channel: fc.constantFrom('eu', ''),
     status: fc.constantFrom(200, 399, 400, 499, 503),
     error_code: fc.constant(null),
+    state: fc.constantFrom(null, 'completed', 'failed', 'canceled'),
     unit: fc.constantFrom('characters', 'tokens'),
     // Halves add up without a rest.
     units: fc.integer({ min: 0, max: 2 ** 20 }).map((half) => half / 2),
@@ -86,7 +90,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
       key,
       addFigures(groups.get(key) ?? noFigures, {
         requests: 1,
-        errors: row.status >= 400 ? 1 : 0,
+        errors: row.status >= 400 || row.state === 'failed' ? 1 : 0,
         quota: row.quota,
         units: { [row.unit]: row.units },
         prompt_tokens: row.prompt_tokens,
@@ -375,6 +379,7 @@ const blank: Entry = {
   channel: 'c',
   status: 200,
   error_code: null,
+  state: null,
   unit: 'tokens',
   units: 1,
   prompt_tokens: 1,

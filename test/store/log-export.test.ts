@@ -49,6 +49,13 @@ const entries = numbers.map((id) => ({
   quota: 2 ** 52,
   duration_ms: 7,
   created_at: 1_795_000_000 + (id % 100),
+  state: id % 17 === 0 ? 'failed' : 'completed',
+  task_id: id % 5 === 0 ? `task_${id}` : null,
+  upstream_id: id % 3 === 0 ? `=upstream ${id}` : null,
+  unit_price: id % 4 === 0 ? null : 0.1,
+  group_ratio: id % 4 === 0 ? null : 2.5,
+  config_revision: id % 4 === 0 ? null : 'abc',
+  debt: id % 19,
 }));
 type Entry = (typeof entries)[number];
 
@@ -62,7 +69,7 @@ function wanted(entry: Entry, filter: ExportFilter): boolean {
     is(entry.operation, filter.operation) &&
     is(entry.status, filter.status) &&
     is(entry.request_id, filter.requestId) &&
-    (filter.errors !== true || entry.status >= 400) &&
+    (filter.errors !== true || entry.status >= 400 || entry.state === 'failed') &&
     (filter.since === undefined || entry.created_at >= filter.since) &&
     (filter.until === undefined || entry.created_at < filter.until)
   );

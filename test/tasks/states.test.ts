@@ -280,7 +280,9 @@ describe.each(engines)('the states of a task on %s', (engine) => {
 
   test('the price is that of the day it was made', async () => {
     await rig.submit();
-    const dearer = rig.engine({ rate: () => 1_000 });
+    const dearer = rig.engine({
+      priceTerms: () => ({ unitPrice: 1_000, groupRatio: 1, configRevision: 'abc' }),
+    });
     rig.driver.onPoll = () => done(3);
     await rig.step(1_000, dearer);
     await rig.expectBooks({ charged: 30 });

@@ -51,7 +51,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       model: { takes: 'MODEL', does: 'only calls of this model' },
       channel: { takes: 'CHANNEL', does: 'only calls that this channel served' },
       operation: { takes: 'OPERATION', does: 'only calls of this operation' },
-      errors: { does: 'only calls whose status is 400 or above' },
+      errors: { does: 'only failed calls and tasks' },
       request: { takes: 'ID', does: 'only the call of this request id' },
       'http-status': { takes: 'STATUS', does: 'only calls that ended with it', read: whole },
     },

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { type ColumnType, rowsOf } from '../rows.ts';
-import type { Database } from '../schema.ts';
+import type { Database, FinalState } from '../schema.ts';
 import { isPostgres, kept, unwaited } from '../statement.ts';
 
 /** What the caller knows about a finished request; who, which model and how much come from what was held for it. */
@@ -15,6 +15,22 @@ export interface LogEntry {
   promptTokens?: number;
   completionTokens?: number;
   durationMs: number;
+  /** Absent: unknown. Only operators see the fields below, except the task id. */
+  evidence?: Evidence;
+}
+
+/** Explains a charge afterwards. */
+export interface Evidence {
+  /** Quota per unit, before the group's ratio; null: unknown. */
+  unitPrice: number | null;
+  groupRatio: number | null;
+  /** Revision of the configuration that set the price. */
+  configRevision: string | null;
+  state: FinalState;
+  /** Public id of the task; absent for calls. */
+  taskId?: string | null;
+  /** The provider's own id of the task or request. */
+  upstreamId?: string | null;
 }
 
 /** An entry of the log as it is written: the whole record of a call or task that is over. */
@@ -51,6 +67,12 @@ const columns = {
   created_at: 'bigint',
   held: 'bigint',
   unlimited: 'integer',
+  unit_price: 'double precision',
+  group_ratio: 'double precision',
+  config_revision: 'text',
+  task_id: 'text',
+  upstream_id: 'text',
+  state: 'text',
 } as const satisfies Record<string, ColumnType>;
 
 const columnList = sql.raw(Object.keys(columns).join(', '));
@@ -77,6 +99,12 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     created_at: Math.floor(entry.now / 1000),
     held: entry.held,
     unlimited: entry.unlimited,
+    unit_price: log.evidence?.unitPrice ?? null,
+    group_ratio: log.evidence?.groupRatio ?? null,
+    config_revision: log.evidence?.configRevision ?? null,
+    task_id: log.evidence?.taskId ?? null,
+    upstream_id: log.evidence?.upstreamId ?? null,
+    state: log.evidence?.state ?? null,
   }));
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   await sql`

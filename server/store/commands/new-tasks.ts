@@ -22,6 +22,9 @@ export interface NewTask {
   serviceTier: string | null;
   expectedUnits: number;
   rate: number;
+  unitPrice?: number | null;
+  groupRatio?: number | null;
+  configRevision?: string | null;
   /** Quota to hold. */
   amount: number;
   callbackUrl: string | null;
@@ -189,6 +192,9 @@ const givenColumns = {
   service_tier: 'text',
   expected_units: 'double precision',
   rate: 'double precision',
+  unit_price: 'double precision',
+  group_ratio: 'double precision',
+  config_revision: 'text',
   callback_url: 'text',
   idempotency_key: 'text',
   fingerprint: 'text',
@@ -224,6 +230,9 @@ async function insertTasks(
     service_tier: task.serviceTier,
     expected_units: task.expectedUnits,
     rate: task.rate,
+    unit_price: task.unitPrice ?? null,
+    group_ratio: task.groupRatio ?? null,
+    config_revision: task.configRevision ?? null,
     callback_url: task.callbackUrl,
     idempotency_key: task.idempotencyKey,
     fingerprint: task.fingerprint,

@@ -92,12 +92,14 @@ export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt
     .where('attempt', '=', attempt)
     .where('upstream_id', 'is', null)
     .where('state', 'in', open)
-    .returning(['request_id', 'operation', 'created_at'])
+    .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const { operation, created_at } = row;
-  const log = { operation, ...refusal, units: 0, durationMs: Math.max(0, now - created_at) };
-  await refund(trx, { requestId: row.request_id, log, now });
+  const { requestId, operation, createdAt, unitPrice, groupRatio, configRevision } = row;
+  // Without a task id: the client never received one.
+  const evidence = { unitPrice, groupRatio, configRevision, state: 'failed' as const };
+  const log = { operation, ...refusal, units: 0, durationMs: Math.max(0, now - createdAt), evidence };
+  await refund(trx, { requestId, log, now });
   return true;
 };
 
@@ -113,6 +115,8 @@ export interface TaskEnd {
   clips?: readonly NewClip[] | undefined;
   /** Null: it is completed. */
   error: { code: string; message: string } | null;
+  /** It failed because it was canceled before the provider began it. */
+  isCanceled?: boolean;
   /** Its idempotency key stays taken although no upstream is known to have it: one may have. */
   keepKey?: boolean;
   /** What it used and costs; null gives the reservation back. */
@@ -140,6 +144,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     result,
     clips,
     error,
+    isCanceled = false,
     charge,
     expiresAt,
     now,
@@ -177,7 +182,8 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
   if (change !== undefined) await recordChange(trx, change);
   fault('settle:between');
-  const { requestId } = task;
+  const { requestId, unitPrice, groupRatio, configRevision, upstreamId } = task;
+  const state = isCanceled ? 'canceled' : task.state === 'completed' ? 'completed' : 'failed';
   const log = {
     operation: task.operation,
     channel: task.channel,
@@ -187,6 +193,7 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
     durationMs: Math.max(0, now - task.createdAt),
+    evidence: { unitPrice, groupRatio, configRevision, state, taskId: id, upstreamId } as const,
   };
   const booked =
     charge === null

@@ -1,5 +1,6 @@
-import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { dayOf, onDaysOrUndated } from '../log-days.ts';
+import { isError } from '../log-figures.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 
 /** Which entries of the log are told. */
@@ -10,7 +11,7 @@ export interface ExportFilter {
   channel?: string | undefined;
   operation?: string | undefined;
   status?: number | undefined;
-  /** Only those of a status from 400 on. */
+  /** Only those with a status from 400 on, and those that failed after it was sent. */
   errors?: boolean | undefined;
   requestId?: string | undefined;
   /** Unix seconds, from the first up to and without the second. */
@@ -51,9 +52,16 @@ const columns = [
   'quota',
   'duration_ms',
   'created_at',
+  'state',
+  'task_id',
+  'upstream_id',
+  'unit_price',
+  'group_ratio',
+  'config_revision',
+  'debt',
 ] as const;
 
-type Entry = Omit<RequestLogTable, 'id' | 'held' | 'unlimited'> & { id: number };
+type Entry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]>;
 
 /** Entries of a page, and those that are looked at for one, so that no query is long. */
 const pageSize = 500;
@@ -109,7 +117,7 @@ function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlB
   equal('operation', filter.operation);
   equal('status', filter.status);
   equal('request_id', filter.requestId);
-  if (filter.errors === true) all.push(sql`status >= 400`);
+  if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);
   return all;

@@ -23,6 +23,10 @@ export interface TaskRecord {
   error: { code: string; message: string } | null;
   expectedUnits: number;
   rate: number;
+  /** The price that `rate` is made of; null: a gateway of a previous version made the task. */
+  unitPrice: number | null;
+  groupRatio: number | null;
+  configRevision: string | null;
   callbackUrl: string | null;
   createdAt: number;
   updatedAt: number;
@@ -64,6 +68,9 @@ export const taskColumns = [
   'error_message as errorMessage',
   'expected_units as expectedUnits',
   'rate',
+  'unit_price as unitPrice',
+  'group_ratio as groupRatio',
+  'config_revision as configRevision',
   'callback_url as callbackUrl',
   'created_at as createdAt',
   'updated_at as updatedAt',

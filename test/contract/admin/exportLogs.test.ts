@@ -65,6 +65,13 @@ describeOperation('exportLogs', {
         quota: 9,
         duration_ms: expect.any(Number),
         created_at: expect.any(Number),
+        state: 'completed',
+        task_id: null,
+        upstream_id: null,
+        unit_price: 1,
+        group_ratio: 1,
+        config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),
+        debt: 0,
       });
       expect(first?.id).toBeLessThan(second?.id ?? 0);
       expect(entriesOf(await call({ query: { token_id: tokenId, after: first?.id ?? 0 } }))).toEqual([

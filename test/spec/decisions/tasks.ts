@@ -31,6 +31,7 @@ export const tasks: Limits = {
   'AdminTask.format': { enum: formats },
   'AdminTask.state': { enum: states },
   'AdminTask.callback': { enum: [...outcomes, null] },
+  'ExportedEntry.state': { enum: ['completed', 'failed', 'canceled', null] },
   'AdminTaskReply.success': { const: true },
   'AdminTaskListReply.success': { const: true },
   'Delivery.event': { enum: states },
