@@ -44,6 +44,24 @@ export class ProviderFailure extends Failure {
   }
 }
 
+/** A provider's error body, in the form of its native routes. */
+export interface NativeErrorBody {
+  code: string;
+  message: string;
+  request_id: string | undefined;
+}
+
+/** A failure of the provider itself (5xx). Native routes show its own error body, other routes only our words. */
+export class ProviderOutage extends Failure {
+  /** Masked for clients. Undefined when the provider sent none that a client may read. */
+  readonly reported: NativeErrorBody | undefined;
+
+  constructor({ status, code, message, retryAfter }: Failure, reported: NativeErrorBody | undefined) {
+    super(status, code as ErrorCode, message, { retryAfter });
+    this.reported = reported;
+  }
+}
+
 type CodeOf400 = { [Code in ErrorCode]: 400 extends StatusesByCode[Code] ? Code : never }[ErrorCode];
 
 /** 400 that names the field and what is wrong with it. */

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { OperationFacts } from '../../generated/operations.ts';
-import { Failure } from '../failure.ts';
+import { Failure, ProviderOutage } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { logFields } from '../telemetry/work.ts';
 
@@ -73,10 +73,14 @@ function endLate(request: Request, response: Response, body: Buffer): void {
   request.resume();
 }
 
-/** The error body of a family. Native routes keep the flat form for what the provider itself refused. */
+/** The error body of a family. Native routes keep the flat form for rejections and failures of the provider. */
 export function failureBody(failure: Failure, requestId: string, family: Family): unknown {
   const { status, code, message } = failure;
   if (family === 'management') return { success: false, message };
+  if (family === 'native' && failure instanceof ProviderOutage) {
+    const { request_id = requestId, ...reported } = failure.reported ?? { code, message };
+    return { ...reported, request_id };
+  }
   const error = { code, message, request_id: requestId };
   if (family !== 'messages') return { error };
   const type = messagesTypes[status] ?? 'invalid_request_error';

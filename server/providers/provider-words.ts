@@ -1,6 +1,7 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { Channel } from '../channels/channel.ts';
 import type { Answered } from '../channels/failover.ts';
+import { isPrivateAddress } from '../outbound/open-address.ts';
 
 /** Stands where a provider named something of its own. */
 const hidden = '***';
@@ -13,6 +14,10 @@ const minKeyLength = 6;
 const endings =
   'com|net|org|io|cn|ai|cloud|dev|app|eu|de|fr|uk|us|jp|kr|ru|sg|hk|tw|co|gov|edu|' +
   'internal|intern|local|localdomain|lan|intranet|corp|home|svc|cluster|example|test|invalid|localhost';
+
+/** Names that only a private network resolves. */
+const privateName =
+  /(^|\.)(internal|intern|local|localdomain|lan|intranet|corp|home|svc|cluster|localhost)$/i;
 
 /** What providers call their own: each kind is the name of a group. */
 const ownings = new RegExp(
@@ -37,7 +42,7 @@ const ownings = new RegExp(
 type Kind = 'url' | 'bearer' | 'named' | 'prefixed' | 'token' | 'ipv6' | 'ipv4' | 'machine' | 'host';
 
 /**
- * What a client may read of a provider's words: all but its hosts and addresses, the gateway's key, and whatever else
+ * Masks what a client may not read of a provider's words: hosts and addresses, the gateway's key, and anything else that
  * looks like a key. Hosts that the client itself named stay.
  */
 export class ProviderWords {
@@ -54,46 +59,57 @@ export class ProviderWords {
     this.#sent = sent;
   }
 
-  /** The words, of which at most `most` characters. */
+  /** The masked words, at most `max` characters of them. */
   text(words: string, max = maxLength): string {
+    return this.#masked(words, false).slice(0, max);
+  }
+
+  /** A JSON text, or several in lines, with its strings masked. All else stays as it is, byte for byte. */
+  json(bytes: Buffer): Buffer {
+    return maskStrings(bytes, (words) => this.#masked(words, false).slice(0, words.length));
+  }
+
+  /**
+   * The same for a native route, which passes rejections on unchanged: public addresses of other hosts, such as help
+   * links, stay. The channel's own hosts, private addresses and keys are masked.
+   */
+  nativeJson(bytes: Buffer): Buffer {
+    return maskStrings(bytes, (words) => this.#masked(words, true).slice(0, words.length));
+  }
+
+  #masked(words: string, keepPublic: boolean): string {
     let text = words.slice(0, maxLength);
     if (this.#key !== '') text = text.replaceAll(this.#key, hidden);
     for (const host of this.#hosts) text = text.replaceAll(ownName(host), hidden);
-    text = text.replaceAll(ownings, (found, ...rest) => this.#judged(found, kindOf(rest.at(-1))));
-    return text.slice(0, max);
+    return text.replaceAll(ownings, (found, ...rest) => this.#judged(found, kindOf(rest.at(-1)), keepPublic));
   }
 
-  /** The strings of a JSON text, or of several in lines; all else stays as it is, byte for byte. */
-  json(bytes: Buffer): Buffer {
-    const text = bytes.toString('utf8');
-    const reported = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
-      const words = parsed(literal);
-      const fit = words === undefined ? undefined : this.text(words, words.length);
-      return fit === words ? literal : JSON.stringify(fit);
-    });
-    return reported === text ? bytes : Buffer.from(reported);
-  }
-
-  #judged(found: string, kind: Kind): string {
+  #judged(found: string, kind: Kind, keepPublic: boolean): string {
     switch (kind) {
       case 'url': {
         // What ends the sentence does not belong to the address.
         const address = found.replace(/[.,;:!?)\]]+$/, '');
-        const reported = this.#isSent(URL.parse(address)?.hostname ?? '') ? address : hidden;
-        return reported + found.slice(address.length);
+        const shown =
+          this.#isSent(URL.parse(address)?.hostname ?? '') || (keepPublic && this.#isPublicLink(address));
+        return (shown ? address : hidden) + found.slice(address.length);
       }
       case 'ipv6': {
         const address = found.replace(/^\[|\]?(?::\d+)?$|%.*$/g, '');
         const whole = isIPv6(address) ? address : found.replace(/^\[|\].*$|%.*$/g, '');
-        return isIPv6(whole) && /[0-9a-f]/i.test(whole) && !this.#isSent(whole) ? hidden : found;
+        if (!isIPv6(whole) || !/[0-9a-f]/i.test(whole) || this.#isSent(whole)) return found;
+        return keepPublic && !isPrivateAddress(whole) ? found : hidden;
       }
       case 'ipv4': {
         const [address = ''] = found.split(':');
-        return isIP(address) !== 0 && !this.#isSent(address) ? hidden : found;
+        if (isIP(address) === 0 || this.#isSent(address)) return found;
+        return keepPublic && !isPrivateAddress(address) ? found : hidden;
       }
       case 'machine':
-      case 'host':
         return this.#isSent(found.replace(/:\d+$/, '')) ? found : hidden;
+      case 'host': {
+        const host = found.replace(/:\d+$/, '');
+        return this.#isSent(host) || (keepPublic && isPublicHost(host)) ? found : hidden;
+      }
       case 'token':
         // Ids are of one case; what is random has all there is.
         return /[a-z]/.test(found) && /[A-Z]/.test(found) && /\d/.test(found) ? hidden : found;
@@ -103,10 +119,35 @@ export class ProviderWords {
     }
   }
 
+  /** Whether an address is an https one of a public host, without credentials, signature or key. */
+  #isPublicLink(address: string): boolean {
+    const url = URL.parse(address);
+    if (url === null || url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
+    if (!isPublicHost(url.hostname)) return false;
+    const rest = url.pathname + url.search + url.hash;
+    return this.#masked(rest, true) === rest;
+  }
+
   #isSent(host: string): boolean {
     this.#sentText ??= stringsOf(this.#sent).join('\n').toLowerCase();
     return host !== '' && this.#sentText.includes(host.toLowerCase());
   }
+}
+
+/** Whether a name or address may be that of a host outside of the provider's private network. */
+function isPublicHost(host: string): boolean {
+  return host.includes('.') && !host.includes(hidden) && !privateName.test(host) && !isPrivateAddress(host);
+}
+
+/** A copy of a JSON text with its strings masked. */
+function maskStrings(bytes: Buffer, mask: (words: string) => string): Buffer {
+  const text = bytes.toString('utf8');
+  const masked = text.replace(/"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*"/g, (literal) => {
+    const words = parsed(literal);
+    const fit = words === undefined ? undefined : mask(words);
+    return fit === words ? literal : JSON.stringify(fit);
+  });
+  return masked === text ? bytes : Buffer.from(masked);
 }
 
 /** A host by its own name, whatever stands before it in the name, with its port. */

@@ -1,7 +1,7 @@
 import type { UpstreamResponse } from '../channels/channel.ts';
 import { isAway } from '../channels/faults.ts';
 import { readRetryAfter } from '../channels/retry-after.ts';
-import { Failure, ProviderFailure } from '../failure.ts';
+import { Failure, type NativeErrorBody, ProviderFailure, ProviderOutage } from '../failure.ts';
 import { field, textField } from './json.ts';
 import type { ProviderWords } from './provider-words.ts';
 
@@ -11,9 +11,10 @@ const maxBytes = 64 * 1024;
 const maxCodeLength = 200;
 const refused = 'The provider refused the request.';
 
-/** A provider's refusal: its status and its body, as it came but for the words that are not for clients. */
+/** A provider's rejection of a request. */
 export interface Rejection {
   status: number;
+  /** The body as it came, for native routes: masked as `nativeJson` does. */
   body: Buffer;
   code: string | undefined;
   message: string | undefined;
@@ -22,23 +23,38 @@ export interface Rejection {
 }
 
 /**
- * Reads the refusal of an upstream, in the words that a client may read.
+ * Reads the rejection of an upstream, in the words that a client may read.
  *
- * @throws Failure 502, 503 or 504 for what is not about the client's request: the provider's own failure, or a
- *   key of ours that it does not take.
+ * @throws ProviderOutage 502, 503 or 504 for the provider's own failure; Failure 502 when it refuses the gateway's key or
+ *   account
  */
 export async function readRejection(
   { status, headers, body }: UpstreamResponse,
   words: ProviderWords,
 ): Promise<Rejection> {
-  if (status >= 500 || [401, 402, 403].includes(status) || status < 400) {
+  if ([401, 402, 403].includes(status) || status < 400) {
     await body.dump();
     throw providerFailure(status, readRetryAfter(headers));
   }
-  const bytes = words.json(await readUpTo(body, maxBytes));
-  const { code, type, message } = errorIn(bytes);
+  if (status >= 500) {
+    // A body that breaks off tells nothing more than the status.
+    const reported = await readUpTo(body, maxBytes).then(
+      (bytes) => nativeErrorIn(words.nativeJson(bytes)),
+      () => undefined,
+    );
+    throw new ProviderOutage(providerFailure(status, readRetryAfter(headers)), reported);
+  }
+  const bytes = await readUpTo(body, maxBytes);
+  const { code, type, message } = errorIn(words.json(bytes));
   if (aboutOurAccount(code ?? type ?? '')) throw providerFailure(502);
-  return { status, body: bytes, code, message, retryAfter: readRetryAfter(headers) };
+  return { status, body: words.nativeJson(bytes), code, message, retryAfter: readRetryAfter(headers) };
+}
+
+/** The error body of a provider's own failure; undefined when it has none, or one about the gateway's account. */
+function nativeErrorIn(bytes: Buffer): NativeErrorBody | undefined {
+  const { code, message, requestId } = errorIn(bytes);
+  if (code === undefined || message === undefined || aboutOurAccount(code)) return undefined;
+  return { code, message, request_id: requestId };
 }
 
 /** The refusal as the generic error of the standard route; the provider's code and words are kept. */
@@ -105,8 +121,10 @@ export async function readUpTo(body: AsyncIterable<Buffer>, limit: number): Prom
   return Buffer.concat(chunks);
 }
 
-/** The code, the class and the words of an error body, whether they stand at the top or under `error`. */
-export function errorIn(bytes: Buffer): Record<'code' | 'type' | 'message', string | undefined> {
+/** The fields of an error body, whether they stand at the top or under `error`. */
+export function errorIn(
+  bytes: Buffer,
+): Record<'code' | 'type' | 'message' | 'requestId', string | undefined> {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
     const error = field(parsed, 'error') ?? parsed;
@@ -114,9 +132,14 @@ export function errorIn(bytes: Buffer): Record<'code' | 'type' | 'message', stri
     const code = textField(error, 'code')
       ?.replaceAll(/\p{Cc}/gu, '')
       .slice(0, maxCodeLength);
-    return { code, type: textField(error, 'type'), message: textField(error, 'message') };
+    return {
+      code,
+      type: textField(error, 'type'),
+      message: textField(error, 'message'),
+      requestId: textField(error, 'request_id') ?? textField(parsed, 'request_id'),
+    };
   } catch {
-    return { code: undefined, type: undefined, message: undefined };
+    return { code: undefined, type: undefined, message: undefined, requestId: undefined };
   }
 }
 

@@ -252,7 +252,39 @@ describe("a provider's refusal", () => {
     [399, 502],
   ])('that is not about the request, %i, is the failure %i', async (status, told) => {
     await expect(readRejection(answer(status), words)).rejects.toMatchObject({ status: told });
-    expect(dumped).toBe(true);
+    // Only the body of the provider's own failure is read, for native routes.
+    expect(dumped).toBe(status < 500);
+  });
+
+  test.each([
+    [
+      '{"code":"Busy","message":"at 10.0.0.7","request_id":"r"}',
+      { code: 'Busy', message: 'at ***', request_id: 'r' },
+    ],
+    ['{"code":"Busy","message":"No."}', { code: 'Busy', message: 'No.', request_id: undefined }],
+    [
+      '{"error":{"code":"Busy","message":"No."},"request_id":"r"}',
+      { code: 'Busy', message: 'No.', request_id: 'r' },
+    ],
+    ['{"code":"Busy"}', undefined],
+    ['{"code":"Arrearage","message":"Pay."}', undefined],
+    ['<html>', undefined],
+  ])('that is its own failure keeps the native error body of %s', async (body, reported) => {
+    await expect(readRejection(answer(500, body), words)).rejects.toEqual(
+      expect.objectContaining({ status: 502, code: 'bad_response_status_code', reported }),
+    );
+  });
+
+  test('that is its own failure and breaks off is a failure without a body', async () => {
+    const { headers } = answer(500);
+    const body = Readable.from(
+      (async function* () {
+        yield Buffer.from('{"code"');
+        throw new Error('aborted');
+      })(),
+    );
+    const broken = { status: 500, headers, body } as unknown as UpstreamResponse;
+    await expect(readRejection(broken, words)).rejects.toMatchObject({ status: 502, reported: undefined });
   });
 
   test.each(['{"code":"Arrearage"}', '{"type":"permission_error"}', '{"error":{"type":"billing"}}'])(

@@ -54,6 +54,44 @@ describe('what a provider calls its own is hidden', () => {
     expect(words.text(said)).toBe(told);
   });
 
+  const passedOn = (message: string) =>
+    (
+      JSON.parse(words.nativeJson(Buffer.from(JSON.stringify({ message }))).toString('utf8')) as {
+        message: string;
+      }
+    ).message;
+
+  test.each([
+    ['a help link', 'see https://help.vendor.com/errors#InvalidParameter.'],
+    ['a help link in Chinese', '请参考 https://help.vendor.com/zh/model-studio/error-code?spm=a2c4g.1'],
+    ['a help page without a scheme', 'see help.vendor.com for details'],
+    ['a public address', 'blocked 8.8.8.8 and 2606:4700::1111'],
+    ['what the client sent', 'cannot load https://media.client.example/a.wav'],
+  ])('a native rejection keeps %s', (_what, said) => {
+    expect(passedOn(said)).toBe(said);
+  });
+
+  test.each([
+    ['the key', 'Key Zx8-upstream/key is wrong', 'Key *** is wrong'],
+    ['its own host', 'api.vendor.example:8443 said no', '*** said no'],
+    ['its own address', 'see https://api.vendor.example:8443/v1/x?y=1.', 'see ***.'],
+    ['an address below its own host', 'see https://eu-1.api.vendor.example/v1.', 'see ***.'],
+    ['an address without TLS', 'GET http://models.prod/v1/x failed', 'GET *** failed'],
+    ['an address of another kind', 'redis://:pw@cache.vendor.com:6379/0 is down', '*** is down'],
+    ['a private address', 'https://10.3.0.12/x and https://[fd00::7]/y', '*** and ***'],
+    ['a private name', 'https://gpu.svc.cluster.local/x, https://gpu:8443/x', '***, ***'],
+    ['an address with credentials', 'https://user:pa55word@files.vendor.com/a', '***'],
+    ['a signed address', 'https://files.vendor.com/a?Expires=1&Signature=aB3dE6gH9jK2mN5p', '***'],
+    ['an address with a key', 'https://files.vendor.com/aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6kL9n', '***'],
+    ['private IP addresses', 'dial tcp 10.3.0.12:8080, fd00::12, 127.0.0.1', 'dial tcp ***, ***, ***'],
+    ['a name of the inside', 'gpu-7.tts.svc.cluster.local timed out', '*** timed out'],
+    ['a machine', 'tts-worker-12:9000 is overloaded', '*** is overloaded'],
+    ['somebody’s key', 'Incorrect API key provided: sk-proj-a1B2c3D4e5', 'Incorrect API key provided: ***'],
+    ['a bearer', 'Authorization was Bearer abc123def456', 'Authorization was ***'],
+  ])('a native rejection hides %s', (_what, said, told) => {
+    expect(passedOn(said)).toBe(told);
+  });
+
   test('even when two texts of the client would make it together', () => {
     const apart = new ProviderWords(channel, ['see bucket-1', '.storage.com']);
     expect(apart.text('bucket-1.storage.com is down')).toBe('*** is down');

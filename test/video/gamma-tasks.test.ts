@@ -169,7 +169,7 @@ describe('the native route', () => {
       images: [cat, 'data:image/jpeg;base64,AAAA'],
       size: '720p',
       seconds: '4',
-      metadata: { parameters: { seed: 0, audio: false, ratio: '1:1', resolution: '480P' } },
+      metadata: { parameters: { seed: 0, audio: false, ratio: '1:1', duration: 9 } },
     };
     const response = await post(target.url, target.key, path, body);
     expect(response.status).toBe(200);
@@ -257,6 +257,14 @@ describe('the native route', () => {
     [404, { code: 'ModelNotFound', message: 'No model.', request_id: 'r-2' }],
     [409, { code: 'Conflict', message: 'Busy.', request_id: 'r-3' }, 400],
     [418, { code: 'Teapot', message: 'No coffee.', request_id: 'r-4' }, 400],
+    [
+      400,
+      {
+        code: 'InvalidParameter',
+        message: 'Bad size, see https://help.vendor.com/errors?code=size#top and docs.vendor.com.',
+        request_id: 'r-5',
+      },
+    ],
   ])('passes a refusal of %i on unchanged', async (status, body, shown = status) => {
     const text = JSON.stringify(body, null, 1);
     upstream.create = { status, body: text };
@@ -288,10 +296,8 @@ describe('the native route', () => {
   test.each([
     ['garbage', { body: '<html>' }, 502],
     ['no task id', { body: { output: {} } }, 502],
-    ['500', { status: 500, body: { code: 'InternalError', message: 'host 10.0.0.1' } }, 502],
     ['401', { status: 401, body: { code: 'InvalidApiKey', message: 'upstream-key' } }, 502],
     ['403', { status: 403, body: { code: 'AccessDenied', message: 'upstream-key' } }, 502],
-    ['503', { status: 503, body: {} }, 503],
     ['a broken connection', { hangUp: true }, 502],
   ])('answers %s with its own error, and charges nothing', async (_, answer, status) => {
     upstream.create = answer;
@@ -302,6 +308,73 @@ describe('the native route', () => {
     expect(text).not.toMatch(/10\.0\.0\.1|upstream-key|127\.0\.0\.1/);
     expect(await lastRow()).toMatchObject({ state: 'refunded' });
     expect(upstream.changes).toHaveLength(1);
+  });
+
+  const reported = {
+    code: 'InternalError',
+    message: 'Failed, see https://help.vendor.com/e.',
+    request_id: 'r-6',
+  };
+  test.each([
+    ['with its own words', 500, reported, 502, reported],
+    ['as it is away', 503, reported, 503, reported],
+    ['as it takes too long', 504, reported, 504, reported],
+    [
+      'with private words and other fields',
+      500,
+      { ...reported, message: 'host 10.0.0.1, upstream-key', trace: 'at 10.0.0.1' },
+      502,
+      { ...reported, message: 'host ***, ***' },
+    ],
+    [
+      'without a request id',
+      500,
+      { code: 'InternalError', message: 'Failed.' },
+      502,
+      { code: 'InternalError', message: 'Failed.', request_id: expect.stringMatching(/^req_/) },
+    ],
+    [
+      'with words about the account',
+      500,
+      { ...reported, code: 'Arrearage', message: 'Account 1234 owes money.' },
+      502,
+      { code: 'bad_response_status_code', message: 'The provider failed to handle the request.' },
+    ],
+    [
+      'without a body',
+      500,
+      '<html>',
+      502,
+      { code: 'bad_response_status_code', message: 'The provider failed to handle the request.' },
+    ],
+    [
+      'as it is away, without words',
+      503,
+      {},
+      503,
+      { code: 'get_channel_failed', message: 'The provider is not available now.' },
+    ],
+  ])('a provider that fails %s answers in the native form: %i', async (_, status, body, shown, expected) => {
+    upstream.create = { status, body };
+    const response = await post(target.url, target.key, videoPath, boat);
+    const told: unknown = await response.json();
+    expect([response.status, told]).toEqual([shown, expect.objectContaining(expected)]);
+    expectSchema('NativeError', told);
+    expect(Object.keys(told as object).toSorted()).toEqual(['code', 'message', 'request_id']);
+    expect(response.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(await lastRow()).toMatchObject({ state: 'refunded' });
+  });
+
+  test('a provider that fails answers in the generic form elsewhere', async () => {
+    upstream.create = { status: 500, body: reported };
+    const response = await post(target.url, target.key, '/v1/videos', {
+      model: boat.model,
+      prompt: 'A boat.',
+    });
+    expect([response.status, await response.json()]).toEqual([
+      502,
+      { error: expect.objectContaining({ code: 'bad_response_status_code' }) },
+    ]);
   });
 
   test('goes on asking through bad polls', async () => {
