@@ -1261,7 +1261,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's refusal on a native route, passed on unchanged, except that what it tells of its own hosts, addresses and keys reads `***`.
+         * @description A provider's rejection on a native route, passed on unchanged, except that the provider's own host, private addresses and keys read `***`. Public https addresses of other hosts, such as help links, stay. A failure of the provider (502, 503, 504) has the same three fields.
          */
         NativeError: {
             /**
@@ -1275,7 +1275,7 @@ export interface components {
              */
             message: string;
             /**
-             * @description The provider's id of the request; the gateway's own is in header `x-request-id`.
+             * @description The provider's id of the request, or the gateway's own when the provider sent none. The header `x-request-id` always holds the gateway's own.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;

@@ -184,8 +184,8 @@ export interface paths {
          *     of paths.
          *
          *     Media that cannot go together, for example `image` and `reference_images` on gamma, and `seconds` and
-         *     `duration` that disagree, answer 400 with code `invalid_media_combination`. An asset that is not active
-         *     answers 400 as well. Nothing is charged for a failed task.
+         *     `duration` that disagree on other models than gamma, answer 400 with code `invalid_media_combination`. An asset
+         *     that is not active and an option that the model does not have answer 400 as well. Nothing is charged for a failed task.
          */
         post: operations["createGenericVideo"];
         delete?: never;
@@ -234,7 +234,8 @@ export interface paths {
          *     `GET /v1/videos/{task_id}`, gamma tasks about every 15 seconds, and keep to that pair of paths.
          *
          *     Media that cannot go together, for example a single image and reference images, a video on the eta 1.5 model,
-         *     and `seconds` and `duration` that disagree, answer 400 with code `invalid_media_combination`.
+         *     and `seconds` and `duration` that disagree on other models than gamma, answer 400 with code
+         *     `invalid_media_combination`. An option that the model does not have answers 400 as well.
          */
         post: operations["createVideo"];
         delete?: never;
@@ -311,7 +312,8 @@ export interface paths {
          *     about every 15 seconds; task and video stay available for 24 hours.
          *
          *     First and last frames cannot go with reference media, file or link, nor file with link: such a request answers
-         *     400 with the gateway's code `invalid_media_combination`. What the provider itself refuses comes back unchanged.
+         *     400 with the gateway's code `invalid_media_combination`. A rejection by the
+         *     provider is passed through unchanged.
          */
         post: operations["createNativeVideo"];
         delete?: never;
@@ -2237,7 +2239,7 @@ export interface components {
         };
         /**
          * NativeError
-         * @description A provider's refusal on a native route, passed on unchanged, except that what it tells of its own hosts, addresses and keys reads `***`.
+         * @description A provider's rejection on a native route, passed on unchanged, except that the provider's own host, private addresses and keys read `***`. Public https addresses of other hosts, such as help links, stay. A failure of the provider (502, 503, 504) has the same three fields.
          */
         NativeError: {
             /**
@@ -2251,14 +2253,14 @@ export interface components {
              */
             message: string;
             /**
-             * @description The provider's id of the request; the gateway's own is in header `x-request-id`.
+             * @description The provider's id of the request, or the gateway's own when the provider sent none. The header `x-request-id` always holds the gateway's own.
              * @example 7c0f2a4e-5b1d-4c3a-9e8f-0a1b2c3d4e5f
              */
             request_id: string;
         };
         /**
          * NativeRouteError
-         * @description The generic body when the gateway refused the request, the flat one when the provider did.
+         * @description The generic body when the gateway refused the request or could not reach the provider, the flat one when the provider rejected it or failed.
          */
         NativeRouteError: components["schemas"]["GenericError"] | components["schemas"]["NativeError"];
         /**
@@ -3082,7 +3084,7 @@ export interface components {
         } & (unknown & unknown);
         /**
          * GammaVideoLimits
-         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case; media fields as the gamma shortcuts allow, unless native media replace them.
+         * @description Length 2 to 30 seconds or -1, together with input video at most 30; resolution 480P, 720P or 1080P in either letter case; media fields as the gamma shortcuts allow, unless native media replace them; no option that only other models have.
          */
         GammaVideoLimits: {
             /** @description Id of the model. */
@@ -3268,13 +3270,19 @@ export interface components {
             content?: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][]);
         };
         /**
+         * OfficialRatio
+         * @description Width to height; `adaptive` follows the input. On 2.5, first frames, `edit` and `extend` take only `adaptive`.
+         * @enum {string}
+         */
+        OfficialRatio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
+        /**
          * SeedanceVideoLimits
-         * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only; as many references as the model takes; no tier, container or task type that the model lacks; frames or a length.
+         * @description Length 4 to 15 seconds on 2.0 and 4 to 30 on 2.5, or -1; resolution 480p or 720p on 2.0 fast, 1080p too on the others, 4k on 2.0 only; as many references as the model takes; no tier, container or task type that the model lacks; frames or a length; no option that only other models have.
          */
         SeedanceVideoLimits: {
             /** @description Id of the model. */
             model?: string;
-        } & (unknown & unknown & unknown & unknown);
+        } & (unknown & unknown & unknown & unknown & unknown);
         /**
          * VideoReference
          * Format: uri
@@ -3295,12 +3303,6 @@ export interface components {
          * @enum {string}
          */
         OmniReferenceTaskType: "auto" | "reference" | "edit" | "extend";
-        /**
-         * OfficialRatio
-         * @description Width to height; `adaptive` follows the input. On 2.5, first frames, `edit` and `extend` take only `adaptive`.
-         * @enum {string}
-         */
-        OfficialRatio: "16:9" | "4:3" | "1:1" | "3:4" | "9:16" | "21:9" | "adaptive";
         /**
          * OfficialTool
          * @description A tool the model may use while it plans the video.
@@ -3472,8 +3474,10 @@ export interface components {
         OfficialContent: components["schemas"]["OfficialContentItem"][] & (components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & components["schemas"]["OfficialContentItem"][] & unknown & unknown);
         /**
          * VideoRequestMetadata
-         * @description Options that only some providers have; gamma reads `input.media`, `input` and `parameters` alone, eta none, Seedance all others.
-         *     A `callback_url` for another than a Seedance model answers 400. Unknown keys pass.
+         * @description Options that only some models have. Gamma: `input.media`, `input`, `parameters`, `ratio`, `aspect_ratio`, `seed`, `watermark` and
+         *     `generate_audio`. Eta: `ratio` and `aspect_ratio`. Seedance: all but `input.media`, `input` and `parameters`. An option
+         *     that the model does not have answers 400, unless it is an empty list or object. Two fields that mean the same and
+         *     disagree answer 400, where no precedence is described. Unknown keys pass.
          */
         VideoRequestMetadata: {
             /** @description Gamma: native media. When not empty it replaces `image`, `images`, `reference_images` and `video`; nothing is merged. */
@@ -3483,11 +3487,11 @@ export interface components {
                 /** @description Gamma: the same as the key `input.media`. */
                 media?: components["schemas"]["GammaMediaList"];
             };
-            /** @description Gamma: native parameters. `size`, `seconds` and `duration` win over resolution and duration here. */
+            /** @description Gamma: native parameters. `seconds` and `duration` take precedence over `duration` here. A `resolution`, `ratio`, `seed`, `watermark` or `audio` here must not disagree with a field outside. */
             parameters?: components["schemas"]["GammaParameters"];
             /** @description Seedance: official content. When not empty it replaces the prompt and all media fields. */
             content?: components["schemas"]["OfficialContent"];
-            /** @description Seedance: another name of `ratio`, which wins. */
+            /** @description Another name of `ratio`. */
             aspect_ratio?: components["schemas"]["OfficialRatio"];
             /** @description Seedance: one reference video or several; a URL or asset reference each. */
             video_url?: components["schemas"]["OfficialVideo"] | components["schemas"]["OfficialVideo"][];
@@ -3526,45 +3530,45 @@ export interface components {
              */
             size?: string;
             /**
-             * @description Length in seconds, kept and returned as a string; -1 for edit tasks, and where the model may choose. `duration` means the same and may say the same besides; two values that disagree answer 400 `invalid_media_combination`.
+             * @description Length in seconds, kept and returned as a string; -1 for edit tasks, and where the model may choose. `duration` means the same. On gamma `seconds` takes precedence over it; on other models two values that disagree answer 400 `invalid_media_combination`.
              * @example 5
              */
             seconds?: string | number;
             /**
-             * @description The same as `seconds`, as a number; must not disagree with it.
+             * @description The same as `seconds`, as a number. On other models than gamma it must not disagree with `seconds`.
              * @example 5
              */
             duration?: number;
-            /** @description Seedance 2.5 task type. Wins over the copy in `metadata`. */
+            /** @description Seedance 2.5 task type. Wins over the copy in `metadata`. Other families answer 400. */
             omni_reference_task_type?: components["schemas"]["OmniReferenceTaskType"];
             metadata?: components["schemas"]["VideoRequestMetadata"];
         } & (WithRequired<components["schemas"]["GammaVideoLimits"], "model"> & WithRequired<components["schemas"]["SeedanceVideoLimits"], "model"> & unknown);
         /**
          * EtaVideoFields
-         * @description What eta models take beside the fields of the generic request.
+         * @description What eta models take beside the fields of the generic request. Gamma and Seedance models take `resolution` and `aspect_ratio` as well.
          */
         EtaVideoFields: {
             /**
-             * @description Eta. 480p, 720p or 1080p in either letter case; 1080p on the 1.5 model without reference images.
+             * @description Resolution, in either letter case. Eta: 480p, 720p or 1080p; 1080p on the 1.5 model without reference images. Gamma and Seedance: another name of `size`. A `size` that disagrees answers 400. The default is that of eta models.
              * @default 480p
              * @example 720p
              */
             resolution?: string;
             /**
-             * @description Eta. Width to height: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3. Image to video follows the image.
+             * @description Width to height. Eta: 1:1, 16:9, 9:16, 4:3, 3:4, 3:2 or 2:3; image to video follows the image. Gamma and Seedance: another name of `metadata.ratio`. A value of `metadata` that disagrees answers 400. The default is that of eta models.
              * @default 16:9
              * @example 16:9
              */
             aspect_ratio?: string;
             /**
-             * @description Eta. Host name for the returned `video_url`, used where the operator has allowed it.
+             * @description Eta. Host name for the returned `video_url`, used where the operator has allowed it. Other models answer 400.
              * @example media.files.example
              */
             custom_domain?: string;
         };
         /**
          * EtaVideoLimits
-         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; one kind of media: a start image, up to 7 reference images, or a video, which the 1.5 model does not edit; 1080p on the 1.5 model only, and at most 720p with reference images.
+         * @description Eta models: a prompt of up to 4,096 characters; 1 to 15 seconds, or -1 for an edit, which keeps the length of its video; one kind of media: a start image, up to 7 reference images, or a video, which the 1.5 model does not edit; 1080p on the 1.5 model only, and at most 720p with reference images; no option that only other models have.
          */
         EtaVideoLimits: {
             /** @description Id of the model. */
@@ -3603,13 +3607,13 @@ export interface components {
              * @example 5
              */
             seconds?: string;
-            /** @description Length in seconds; must not disagree with `seconds`. */
+            /** @description Length in seconds. `seconds` takes precedence on gamma; on other models the two must not disagree. */
             duration?: string;
             /** @description Resolution. */
             size?: string;
-            /** @description Eta: resolution. */
+            /** @description Resolution; another name of `size`. */
             resolution?: string;
-            /** @description Eta: width to height. */
+            /** @description Width to height. */
             aspect_ratio?: string;
             /** @description Eta: host name for the returned video. */
             custom_domain?: string;

@@ -10,12 +10,30 @@ import {
   secondsWords,
   videoSeconds,
 } from '../models/media-rules.ts';
+import { unsupportedOption, videoFamily } from '../models/video-options.ts';
 import type { Violation } from './explain.ts';
 
 /** What is wrong with a body, in the words of the models' rules, where they know more than the schema that was violated. */
 export function modelFailure(operation: string, body: unknown, violation: Violation): Failure | undefined {
-  return mediaFailure(operation, body, violation) ?? lengthFailure(operation, body, violation);
+  return (
+    optionFailure(operation, body, violation) ??
+    mediaFailure(operation, body, violation) ??
+    lengthFailure(operation, body, violation)
+  );
 }
+
+/** The failure for an option that the model of a generic request does not have, which a schema forbids by `not`. */
+function optionFailure(operation: string, body: unknown, { errorCode = '' }: Violation): Failure | undefined {
+  if (!genericOperations.includes(operation) || !errorCode.startsWith('not.')) return undefined;
+  if (typeof body !== 'object' || body === null) return undefined;
+  const model: unknown = Reflect.get(body, 'model');
+  const family = typeof model === 'string' ? videoFamily(model) : undefined;
+  return typeof model !== 'string' || family === undefined
+    ? undefined
+    : unsupportedOption(family, model, body);
+}
+
+const genericOperations = ['createVideo', 'createGenericVideo'];
 
 const videoOperations = ['createVideo', 'createGenericVideo', 'createNativeVideo', 'createOfficialVideo'];
 const nativeList = /^\/body((?:\/metadata)?\/input\/media|\/metadata\/input\.media)(?:\/\d+\/type)?$/;

@@ -1,8 +1,8 @@
 import type { OperationId } from '../../generated/operations.ts';
-import { invalid } from '../failure.ts';
 import { renderVideoTask, type VideoTask } from '../formats/generic.ts';
 import { linksFor } from '../formats/links-for.ts';
 import type { OperationRequest } from '../http/handler.ts';
+import { unsupportedOption, type VideoFamily } from '../models/video-options.ts';
 import { etaFromGeneric } from '../providers/eta/video-request.ts';
 import { gammaFromGeneric } from '../providers/native/video-request.ts';
 import { seedanceFromGeneric } from '../providers/official/video-request.ts';
@@ -13,10 +13,13 @@ import { startTask } from './start-task.ts';
 type VideoProtocol = Extract<TaskProtocol, 'native_video' | 'official' | 'eta'>;
 type Translate = (model: TaskModel, request: GenericVideoRequest) => TranslatedVideo;
 
-const translations: ReadonlyMap<TaskProtocol, Translate> = new Map<VideoProtocol, Translate>([
-  ['native_video', gammaFromGeneric],
-  ['official', seedanceFromGeneric],
-  ['eta', etaFromGeneric],
+const families: ReadonlyMap<TaskProtocol, { family: VideoFamily; translate: Translate }> = new Map<
+  VideoProtocol,
+  { family: VideoFamily; translate: Translate }
+>([
+  ['native_video', { family: 'gamma', translate: gammaFromGeneric }],
+  ['official', { family: 'seedance', translate: seedanceFromGeneric }],
+  ['eta', { family: 'eta', translate: etaFromGeneric }],
 ]);
 
 /** Both generic routes: they differ in where the task can be read. Gives the new task as its poll shows it. */
@@ -25,13 +28,12 @@ export async function createInFormat(
   operation: 'createVideo' | 'createGenericVideo',
   body: GenericVideoRequest,
 ): Promise<VideoTask> {
-  const model = findTaskModel(request.gateway, request.caller, body.model, [...translations.keys()]);
-  const translate = translations.get(model.protocol);
-  if (translate === undefined) throw new Error(`nothing translates to ${model.protocol}`);
-  // Accepted and never called, it would keep its owner waiting for ever.
-  if (model.protocol !== 'official' && body.metadata?.callback_url !== undefined)
-    throw invalid('metadata.callback_url', `${model.id} calls nobody back; poll the task instead.`);
+  const model = findTaskModel(request.gateway, request.caller, body.model, [...families.keys()]);
+  const served = families.get(model.protocol);
+  if (served === undefined) throw new Error(`nothing translates to ${model.protocol}`);
+  const failure = unsupportedOption(served.family, model.id, body);
+  if (failure !== undefined) throw failure;
   const format = operation === 'createVideo' ? 'videos' : 'generic';
-  const task = await startTask(request, operation, { model, format, ...translate(model, body) });
+  const task = await startTask(request, operation, { model, format, ...served.translate(model, body) });
   return renderVideoTask(task, linksFor(request));
 }

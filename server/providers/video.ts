@@ -1,4 +1,5 @@
 import type { components } from '../../generated/http.ts';
+import { invalid } from '../failure.ts';
 import { conflict } from '../models/media-rules.ts';
 
 type Schemas = components['schemas'];
@@ -43,8 +44,43 @@ export interface TranslatedVideo {
   fields?: readonly string[];
 }
 
+/** A field of a request and the value in it. */
+export interface FieldValue<Value> {
+  field: string;
+  value: Value;
+}
+
 /**
- * The seconds that a generic request asks for, and which field says so; undefined when none does.
+ * The first of several fields that mean the same; undefined when none is present.
+ *
+ * @throws Failure 400 that names both fields when two of them disagree
+ */
+export function agreedValue<Value extends string | number | boolean>(
+  candidates: readonly FieldValue<Value | undefined>[],
+): FieldValue<Value> | undefined {
+  const present = candidates.flatMap(({ field, value }) => (value === undefined ? [] : [{ field, value }]));
+  const [first] = present;
+  const other = present.find(({ value }) => value !== first?.value);
+  if (first !== undefined && other !== undefined)
+    throw invalid(other.field, `disagrees with ${first.field}, which is ${first.value}; send one of them.`);
+  return first;
+}
+
+/** The fields of a generic request that mean the ratio. */
+export function ratioFields({
+  aspect_ratio,
+  metadata,
+}: GenericVideoRequest): readonly FieldValue<string | undefined>[] {
+  return [
+    { field: 'aspect_ratio', value: aspect_ratio },
+    { field: 'metadata.ratio', value: metadata?.ratio },
+    { field: 'metadata.aspect_ratio', value: metadata?.aspect_ratio },
+  ];
+}
+
+/**
+ * The seconds that a generic request asks for, and the field that holds them; undefined when it has none. Gamma, whose
+ * `seconds` takes precedence, does not use it.
  *
  * @throws Failure 400 when two fields disagree
  */

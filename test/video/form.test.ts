@@ -467,9 +467,9 @@ describe('a generic request as a form', () => {
     ],
     [
       'the prototype in JSON text',
-      [['metadata', '{"__proto__":{"polluted":1},"seed":-2}']],
-      'metadata.seed',
-      '-1',
+      [['metadata', '{"__proto__":{"polluted":1},"parameters":{"seed":-2}}']],
+      'metadata.parameters.seed',
+      '0',
     ],
   ])('%s is refused', async (_, parts, field, says) => {
     expect(await refused(gamma(['prompt', 'A boat.'], ...parts), 400, field)).toContain(says);

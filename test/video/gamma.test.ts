@@ -148,6 +148,7 @@ describe('a generic request', () => {
     ['also as a number', { seconds: 7 }, { duration: 7 }],
     ['duration is the duration', { duration: 30 }, { duration: 30 }],
     ['both may say the same', { seconds: '8', duration: 8 }, { duration: 8 }],
+    ['seconds take precedence over duration', { seconds: '8', duration: 5 }, { duration: 8 }],
     ['-1 lets the model choose', { seconds: '-1' }, { duration: -1 }],
     [
       'native parameters pass, zero, false and unknown ones too',
@@ -171,8 +172,8 @@ describe('a generic request', () => {
       { resolution: '480P', duration: 3 },
     ],
     [
-      'the top level wins over them',
-      { size: '720p', seconds: '4', metadata: { parameters: { resolution: '480P', duration: 3, seed: 1 } } },
+      'the duration of the top level takes precedence',
+      { size: '720p', seconds: '4', metadata: { parameters: { resolution: '720P', duration: 3, seed: 1 } } },
       { resolution: '720P', duration: 4, seed: 1 },
     ],
     ['so does the duration', { duration: 6, metadata: { parameters: { duration: 3 } } }, { duration: 6 }],
@@ -189,8 +190,6 @@ describe('a generic request', () => {
     ['reference_images', { images: [cat, dog], reference_images: [{ url: dog }] }, 'with images:'],
     ['video', { image: cat, video: { url: walk } }],
     ['video', { input_reference: { image_url: cat }, video: { url: walk } }, 'with input_reference:'],
-    ['duration', { seconds: '5', duration: 6 }],
-    ['duration', { seconds: '-1', duration: 5 }],
     [
       'metadata.input.media.1.type',
       {

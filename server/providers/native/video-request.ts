@@ -2,7 +2,8 @@ import type { components } from '../../../generated/http.ts';
 import { invalid } from '../../failure.ts';
 import { conflict, familySeconds, secondsWords } from '../../models/media-rules.ts';
 import type { TaskModel } from '../../tasks/task-model.ts';
-import { type GenericVideoRequest, lengthAsked, type TranslatedVideo, type VideoFacts } from '../video.ts';
+import type { GenericVideoRequest, TranslatedVideo, VideoFacts } from '../video.ts';
+import { genericParameters } from './generic-parameters.ts';
 import {
   checkMedia,
   type GammaMedia,
@@ -15,13 +16,12 @@ import {
 const maxPromptLength = 20_000;
 
 /**
- * A generic request in the words of the native video protocol. What stands at the top wins over the same in
- * `metadata.parameters`.
+ * Translates a generic request to the native video protocol.
  *
  * @throws Failure 400 that names the field; `invalid_media_combination` for fields that exclude each other
  */
 export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest): TranslatedVideo {
-  const { prompt, size, metadata } = request;
+  const { prompt, size, resolution, metadata } = request;
   const given = nativeMedia(metadata);
   const sources = given.length > 0 ? nativeSources(given, 'metadata.input.media') : shortcutMedia(request);
   checkMedia(sources);
@@ -29,8 +29,7 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
 
   const { field, duration } = durationOf(request);
   const parameters: GammaParameters = {
-    ...metadata?.parameters,
-    ...(size === undefined ? {} : { resolution: resolutionOf(size) }),
+    ...genericParameters(request),
     ...(duration === undefined ? {} : { duration }),
   };
   const media = sources.map((source) => source.media);
@@ -39,7 +38,7 @@ export function gammaFromGeneric(_model: TaskModel, request: GenericVideoRequest
       input: { ...(prompt === undefined ? {} : { prompt }), ...(media.length === 0 ? {} : { media }) },
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
     },
-    facts: factsOf(prompt, parameters, size),
+    facts: factsOf(prompt, parameters, size ?? resolution),
     expectedUnits: maxSeconds(parameters, field, sources),
   };
 }
@@ -72,11 +71,14 @@ function nativeMedia(metadata: GenericVideoRequest['metadata'] = {}): readonly G
   return dotted.length > 0 ? dotted : nested;
 }
 
-/** The duration that counts, and where it stands. */
-function durationOf(request: GenericVideoRequest): { field: string; duration: number | undefined } {
-  const asked = lengthAsked(request);
-  if (asked !== undefined) return { field: asked.field, duration: asked.length };
-  return { field: 'metadata.parameters.duration', duration: request.metadata?.parameters?.duration };
+/** The duration, and the field that holds it: `seconds` takes precedence over `duration`, both over the native one. */
+function durationOf({ seconds, duration, metadata }: GenericVideoRequest): {
+  field: string;
+  duration: number | undefined;
+} {
+  if (seconds !== undefined) return { field: 'seconds', duration: Number(seconds) };
+  if (duration !== undefined) return { field: 'duration', duration };
+  return { field: 'metadata.parameters.duration', duration: metadata?.parameters?.duration };
 }
 
 function factsOf(
@@ -102,19 +104,11 @@ function cut(prompt: string): string {
 /** Native parameters as they are sent: the known ones, and others as they came. */
 type GammaParameters = components['schemas']['GammaParameters'] & Record<string, unknown>;
 
-const resolutions = ['480P', '720P', '1080P'] as const;
 const standardSeconds = 5;
 /** The longest is that of input video and output together. */
 const [shortestSeconds, longestSeconds] = familySeconds.gamma;
 /** A reference video has at least so many seconds. */
 const minReferenceSeconds = 1;
-
-/** The resolution that a generic `size` means, in either letter case. @throws Failure 400 for any other size */
-function resolutionOf(size: string): (typeof resolutions)[number] {
-  const resolution = resolutions.find((one) => one === size.toUpperCase());
-  if (resolution === undefined) throw invalid('size', `must be one of ${resolutions.join(', ')}.`);
-  return resolution;
-}
 
 /**
  * The most seconds of video that can come of a request: its duration, the provider's default where it has none,

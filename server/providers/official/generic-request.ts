@@ -1,6 +1,12 @@
 import { invalid } from '../../failure.ts';
 import { conflict } from '../../models/media-rules.ts';
-import { type GenericVideoRequest, lengthAsked } from '../video.ts';
+import {
+  agreedValue,
+  type FieldValue,
+  type GenericVideoRequest,
+  lengthAsked,
+  ratioFields,
+} from '../video.ts';
 import type { ContentItem, ContentSource } from './check-content.ts';
 import type { FieldNames, OfficialOptions } from './check-options.ts';
 
@@ -82,22 +88,28 @@ const copied = [
   'generate_audio',
 ] as const satisfies readonly (keyof OfficialOptions)[];
 
+const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive'] as const;
+
 /**
- * The official options of a generic request, and where each of them stands in it.
+ * The official options of a generic request, and the field that holds each of them.
  *
- * @throws Failure 400 `invalid_media_combination` when two lengths disagree
+ * @throws Failure 400 when two fields that mean the same disagree
  */
 export function genericOptions(request: GenericVideoRequest): {
   options: OfficialOptions;
   nameOf: FieldNames;
 } {
-  const { size, metadata = {} } = request;
-  const ratio = metadata.ratio ?? metadata.aspect_ratio;
+  const { metadata = {} } = request;
+  const resolution = agreedValue([
+    { field: 'size', value: request.size?.toLowerCase() },
+    { field: 'resolution', value: request.resolution?.toLowerCase() },
+  ]);
+  const ratio = agreedValue(ratioFields(request));
   const taskType = request.omni_reference_task_type ?? metadata.omni_reference_task_type;
   const duration = lengthAsked(request)?.length;
   const options: OfficialOptions = {
-    ...(size !== undefined && { resolution: size.toLowerCase() }),
-    ...(ratio !== undefined && { ratio }),
+    ...(resolution !== undefined && { resolution: resolution.value }),
+    ...(ratio !== undefined && { ratio: officialRatio(ratio) }),
     ...(duration !== undefined && { duration }),
     ...Object.fromEntries(
       copied.flatMap((name) => (metadata[name] === undefined ? [] : [[name, metadata[name]]])),
@@ -105,12 +117,19 @@ export function genericOptions(request: GenericVideoRequest): {
     ...(taskType !== undefined && { omni_reference_task_type: taskType }),
   };
   const names: Readonly<Partial<Record<keyof OfficialOptions, string>>> = {
-    resolution: 'size',
+    resolution: resolution?.field ?? 'size',
     duration: request.seconds === undefined ? 'duration' : 'seconds',
-    ratio: metadata.ratio === undefined ? 'metadata.aspect_ratio' : 'metadata.ratio',
+    ratio: ratio?.field ?? 'metadata.ratio',
     ...(request.omni_reference_task_type !== undefined && {
       omni_reference_task_type: 'omni_reference_task_type',
     }),
   };
   return { options, nameOf: (field) => names[field] ?? `metadata.${field}` };
+}
+
+/** @throws Failure 400 when the models do not have the ratio */
+function officialRatio({ field, value }: FieldValue<string>): (typeof ratios)[number] {
+  const found = ratios.find((one) => one === value);
+  if (found === undefined) throw invalid(field, `must be one of ${ratios.join(', ')}.`);
+  return found;
 }

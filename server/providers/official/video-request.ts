@@ -22,7 +22,8 @@ export function seedanceFromGeneric(model: TaskModel, request: GenericVideoReque
   const sources = given.length > 0 ? contentSources(given, 'metadata.content') : shortcutContent(request);
   const { options, nameOf } = genericOptions(request);
   const translated = translate(model, sources, options, nameOf);
-  return { ...translated, facts: { ...translated.facts, ...(request.size && { size: request.size }) } };
+  const size = request.size ?? request.resolution;
+  return { ...translated, facts: { ...translated.facts, ...(size && { size }) } };
 }
 
 /**

@@ -90,11 +90,20 @@ describeOperation('createGenericVideo', {
         conflict,
         'reference_images',
       ],
-      ['lengths that disagree', { ...gamma, seconds: '4', duration: 5 }, conflict, 'duration'],
+      [
+        'an option of other models',
+        { ...gamma, metadata: { camera_fixed: true } },
+        'invalid_request',
+        'metadata.camera_fixed',
+      ],
       ['lengths that disagree on eta', { ...eta, seconds: '4', duration: 5 }, conflict, 'duration'],
       ['a speech model', { ...gamma, model: 'voxa-v3-flash' }, 'invalid_request', 'model'],
     ])('400 %s', async (_, body, code, names) => {
       expectRefusal(await call({ body: { ...body } }), 400, { code, names });
+    });
+    test('200 seconds before duration on gamma', async () => {
+      const answer = await call({ body: { ...gamma, seconds: '4', duration: 5 } });
+      expect([answer.status, jsonOf(answer)]).toEqual([200, expect.objectContaining({ seconds: '4' })]);
     });
     test('400 an asset that nobody made', async () => {
       const body = { ...gamma, model: 'epsilon-delta-2-0-260128', image: 'asset://nobody' };
