@@ -6221,6 +6221,10 @@ export interface components {
             allow_ips?: string;
             /** @description Its group. */
             group?: string;
+            /** @description Whether it has the scope `admin`, with which it may call the operations of the operator while its user has the role `admin`. */
+            admin?: boolean;
+            /** @description Whether it may create keys. Each key that it was created with must have this right, too. */
+            create_keys?: boolean;
             /** @description Requests a minute of its own, 0 for no limit; null when it has what the key that it was made with has, or what the operator has set for all. */
             requests_per_minute?: number | null;
             /** @description Sockets of its own that it may have open at a time; 0 and null as with `requests_per_minute`. */
@@ -6307,6 +6311,16 @@ export interface components {
              * @example default
              */
             group?: string;
+            /**
+             * @description True gives the key the scope `admin`, with which it may call the operations of the operator. Only a key with that scope may give it. The new key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit. The scope is never inherited.
+             * @default false
+             */
+            admin?: boolean;
+            /**
+             * @description False denies the new key the right to create keys.
+             * @default true
+             */
+            create_keys?: boolean;
             /**
              * @description Requests that the key may send in a minute, handshakes of sockets included; 0 for no limit of its own. At most what the key that makes it has, whose allowance it shares when that one is limited. Left out, it is as that key has it.
              * @example 600
@@ -6568,7 +6582,7 @@ export interface components {
         FileBytes: string;
         /**
          * UserRole
-         * @description `admin`: keys of the user may call the operations of this area, and make keys of any group.
+         * @description `admin`: keys of the user can have the scope `admin`, with which a key may call the operations of this area and create keys of any group. The role alone gives no access.
          * @enum {string}
          */
         UserRole: "user" | "admin";
@@ -6655,7 +6669,7 @@ export interface components {
              */
             group?: string & components["schemas"]["GroupName"];
             /**
-             * @description Whether its keys may call the operations of this area.
+             * @description Whether its keys can have the scope `admin`.
              * @default user
              */
             role?: string & components["schemas"]["UserRole"];
@@ -6750,6 +6764,16 @@ export interface components {
             model_limits?: components["schemas"]["KeyModels"];
             allow_ips?: components["schemas"]["KeyAddresses"];
             group?: components["schemas"]["KeyGroup"];
+            /**
+             * @description True gives the key the scope `admin`, with which it may call the operations of this area. Its user must have the role `admin`, and the key must have `unlimited_quota: true` and no other limits; `allow_ips` is not a limit.
+             * @default false
+             */
+            admin?: boolean;
+            /**
+             * @description False denies the key the right to create keys.
+             * @default true
+             */
+            create_keys?: boolean;
             requests_per_minute?: components["schemas"]["KeyRequests"];
             sockets?: components["schemas"]["KeySockets"];
         };
@@ -6872,6 +6896,10 @@ export interface components {
             model_limits?: components["schemas"]["KeyModels"];
             allow_ips?: components["schemas"]["KeyAddresses"];
             group?: components["schemas"]["KeyGroup"];
+            /** @description True gives the key the scope `admin`, with which it may call the operations of this area; false takes it away. Its user must have the role `admin`, and the key must have no limits; `allow_ips` is not a limit. */
+            admin?: boolean;
+            /** @description False denies the key, and every key that was created with it, the right to create keys; true gives it back. */
+            create_keys?: boolean;
             requests_per_minute?: components["schemas"]["KeyRequests"];
             sockets?: components["schemas"]["KeySockets"];
         };

@@ -1,5 +1,5 @@
 import type { Gateway } from './gateway.ts';
-import { authenticate, limitRate, requireRole } from './http/authenticate.ts';
+import { authenticate, limitRate, requireAdmin } from './http/authenticate.ts';
 import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
@@ -21,7 +21,7 @@ export function createApp(gateway: Gateway, contract: object): Listener {
     route,
     authenticate(gateway),
     limitRate(gateway.rateLimit),
-    requireRole,
+    requireAdmin,
     readBody(bodyMb),
     readForm(contract, bodyMb),
     contractValidator(contract),

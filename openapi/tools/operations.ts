@@ -40,7 +40,7 @@ export interface OperationFacts {
   /** Not part of the interface. */
   readonly extension: boolean;
   readonly security: 'none' | 'bearer' | 'bearer_or_api_key';
-  /** The role that the caller's user must have; undefined: any. */
+  /** The scope that the key must have. Undefined if every key may call the operation. */
   readonly role?: 'admin';
   /** Largest request body in megabytes; undefined when the operation takes none. */
   readonly bodyLimitMb?: number;

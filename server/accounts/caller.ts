@@ -1,5 +1,4 @@
 import type { Allowance } from '../store/queries/tokens.ts';
-import type { Role } from '../store/schema.ts';
 
 /** Whose key it is and what it may use: the part of a key's record that the core needs. */
 export interface Caller {
@@ -10,8 +9,8 @@ export interface Caller {
   tokenName: string;
   /** Whether it has no limit of quota; left out: that is not known. */
   unlimited?: boolean;
-  /** That of the user. */
-  role: Role;
+  /** May call the operations of the operator. */
+  isAdmin: boolean;
   group: string;
   /** Model patterns of the key itself; null when the group alone decides. */
   modelLimits: readonly string[] | null;

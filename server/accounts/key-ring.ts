@@ -5,7 +5,12 @@ import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import { hashKey } from '../store/keys.ts';
 import { type Belief, beliefIn, type Hearing, isAfterPause, isBelieved } from '../store/news.ts';
-import { findAllowances, findTokenByHash, type TokenRecord } from '../store/queries/tokens.ts';
+import {
+  findAllowances,
+  findTokenByHash,
+  hasAdminAccess,
+  type TokenRecord,
+} from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
 import type { Caller } from './caller.ts';
 
@@ -134,7 +139,7 @@ export class KeyRing {
       allowances: await findAllowances(store.read, token),
       tokenName: token.name,
       unlimited: token.unlimitedQuota,
-      role: token.role,
+      isAdmin: hasAdminAccess(token),
       group: token.group,
       modelLimits: token.modelLimits,
     };

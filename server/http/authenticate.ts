@@ -29,11 +29,11 @@ export function authenticate({
   };
 }
 
-/** Refuses the keys of users without the role that an operation asks for, before a byte of the body is read. */
-export function requireRole(request: Request, _response: Response, next: NextFunction): void {
+/** Refuses keys without admin access on operations that require it, before the body is read. */
+export function requireAdmin(request: Request, _response: Response, next: NextFunction): void {
   const { operation, caller } = request.call;
-  if (operation?.role !== undefined && caller?.role !== operation.role)
-    throw new Failure(403, 'access_denied', `This is for keys of users with the role ${operation.role}.`);
+  if (operation?.role === 'admin' && caller?.isAdmin !== true)
+    throw new Failure(403, 'access_denied', 'This operation requires a key with the scope admin.');
   next();
 }
 

@@ -27,6 +27,8 @@ export function limitsOfAnyKey(
     modelLimits: models === undefined ? undefined : readModelLimits(models),
     allowIps: addresses === undefined ? undefined : readAllowIps(addresses),
     group: group === '' ? null : group,
+    adminScope: wanted.admin,
+    canCreateKeys: wanted.create_keys,
     requestsPerMinute: wanted.requests_per_minute,
     sockets: wanted.sockets,
   };

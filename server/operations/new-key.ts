@@ -8,7 +8,8 @@ import { matcher } from '../models/access.ts';
 import { isWithin } from '../settings/address-ranges.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { NewToken } from '../store/commands/accounts.ts';
-import type { TokenRecord } from '../store/queries/tokens.ts';
+import { hasAdminAccess, hasLimits, type TokenRecord } from '../store/queries/tokens.ts';
+import { requireNoLimits, scopeDenied } from './admin-scope.ts';
 import { requireGroup } from './user-view.ts';
 
 type Wanted = RequestBody<'createToken'>;
@@ -24,12 +25,10 @@ type Limits = Required<
     | 'expiredTime'
     | 'modelLimits'
     | 'allowIps'
+    | 'adminScope'
+    | 'canCreateKeys'
   >
 >;
-
-/** Whether a key has no limits of quota and models, so that it is its owner's and was not handed out. */
-export const isMaster = ({ unlimitedQuota, modelLimits }: TokenRecord): boolean =>
-  unlimitedQuota && modelLimits === null;
 
 /** The most models that a key may be limited to. */
 const maxModels = 500;
@@ -53,10 +52,12 @@ interface Maker {
  */
 export function limitsOfNewKey(maker: Maker, wanted: Wanted): Limits {
   const { record, now } = maker;
+  const adminScope = wanted.admin ?? false;
+  if (adminScope && !hasAdminAccess(record)) throw scopeDenied();
   const unlimitedQuota = wanted.unlimited_quota ?? false;
   if (unlimitedQuota && !record.unlimitedQuota)
     throw beyond('unlimited_quota', 'only a key without a limit of its own makes one without a limit.');
-  return {
+  const limits = {
     allowanceId: sharedAllowance(record),
     requestsPerMinute: figureOf(maker, 'requestsPerMinute', 'requests_per_minute', wanted),
     sockets: figureOf(maker, 'sockets', 'sockets', wanted),
@@ -66,7 +67,11 @@ export function limitsOfNewKey(maker: Maker, wanted: Wanted): Limits {
     expiredTime: expiryOf(record, wanted.expired_time, now),
     modelLimits: modelsOf(record, wanted),
     allowIps: addressesOf(record, wanted.allow_ips),
+    adminScope,
+    canCreateKeys: wanted.create_keys ?? true,
   };
+  if (adminScope) requireNoLimits(limits, wanted);
+  return limits;
 }
 
 /** The key whose allowance a new one shares, else one key would send as much as it makes keys; null: none. */
@@ -74,7 +79,7 @@ function sharedAllowance(maker: TokenRecord): number | null {
   const { id, allowanceId, requestsPerMinute, sockets } = maker;
   const hasFigures = Math.max(requestsPerMinute ?? 0, sockets ?? 0) > 0;
   if (hasFigures) return id;
-  return allowanceId ?? (isMaster(maker) ? null : id);
+  return allowanceId ?? (hasLimits(maker) ? id : null);
 }
 
 /** 0: no limit; null: no figure of its own. */
@@ -102,7 +107,7 @@ function figureOf(
 function groupOf(maker: TokenRecord, group: string | undefined, groups: Settings['groups']): string | null {
   if (group === undefined || group === '' || group === maker.group) return maker.ownGroup;
   // What other groups there are is for the operator to know.
-  if (maker.role !== 'admin') throw beyond('group', `this key makes keys of the group ${maker.group} only.`);
+  if (!hasAdminAccess(maker)) throw beyond('group', `this key makes keys of the group ${maker.group} only.`);
   requireGroup(groups, group);
   return group;
 }

@@ -20,6 +20,8 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     model_limits: (token.modelLimits ?? []).join(','),
     allow_ips: (token.allowIps ?? []).join('\n'),
     group: token.group,
+    admin: token.adminScope,
+    create_keys: token.canCreateKeys,
     requests_per_minute: token.requestsPerMinute,
     sockets: token.sockets,
   };

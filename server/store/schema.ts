@@ -49,7 +49,7 @@ export interface UsersTable {
   id: Generated<number>;
   name: string;
   group_name: string;
-  /** An admin's keys may do what is the operator's. */
+  /** Only keys of admins can have admin access. */
   role: Generated<Role>;
   /** Its keys are refused from then on; null: they are not. */
   disabled_at: Generated<number | null>;
@@ -84,6 +84,12 @@ export interface TokensTable {
   model_limits: string | null;
   /** JSON array of addresses and ranges (CIDR) that it may be used from; null: everywhere. */
   allow_ips: string | null;
+  /** 1: may call the operations of the operator while its user is an admin. Such a key has no limits. */
+  admin: Generated<0 | 1>;
+  /** 1: may create keys, if each key that it was created with may. */
+  create_keys: Generated<0 | 1>;
+  /** 1: the gateway created it at a start. */
+  bootstrap: Generated<0 | 1>;
   /** The key that it was made with. */
   maker_id: number | null;
   /** The key that its quota was taken from, which gets back what is left; null: nothing was taken. */

@@ -148,7 +148,7 @@ function submit() {
       tokenId: token.id,
       userId: user.id,
       tokenName: 'bench',
-      role: 'user',
+      isAdmin: false,
       group: 'default',
       modelLimits: null,
     },

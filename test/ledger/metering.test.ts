@@ -14,7 +14,7 @@ const caller: Caller = {
   tokenId: 3,
   userId: 4,
   tokenName: 'a key',
-  role: 'user',
+  isAdmin: false,
   group: 'trial',
   modelLimits: null,
 };

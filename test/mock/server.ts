@@ -192,7 +192,7 @@ const anyCaller = () => ({
   tokenId: 1,
   userId: 1,
   tokenName: 'mock',
-  role: 'admin' as const,
+  isAdmin: true,
   group: 'default',
   modelLimits: null,
 });

@@ -36,6 +36,20 @@ describe.each(engines)('a user on %s', (engine) => {
     const { key } = await makeKey(office, { quota: 1_000, userId: id });
     return { id, key };
   };
+  const newAdmin = async () => {
+    const post = async (path: string, body: object) => {
+      const answer = await ask(office.url, office.key, path, { method: 'POST', body: JSON.stringify(body) });
+      return (JSON.parse(answer.body) as { data: { id: number; key: string } }).data;
+    };
+    const { id } = await post('/api/admin/users', { name: 'someone', role: 'admin' });
+    const token = { name: 'admin key', unlimited_quota: true, admin: true };
+    return { id, token: await post(`/api/admin/users/${id}/tokens`, token) };
+  };
+  const changeKey = (id: number, fields: object) =>
+    ask(office.url, office.key, `/api/admin/tokens/${id}`, {
+      method: 'PATCH',
+      body: JSON.stringify(fields),
+    });
   const change = (id: number, fields: object) =>
     ask(office.url, office.key, `/api/admin/users/${id}`, {
       method: 'PATCH',
@@ -58,16 +72,21 @@ describe.each(engines)('a user on %s', (engine) => {
     await becomes(200, key, '/v1/models');
   });
 
-  test('who gets or loses the role does so on every gateway, and keeps its sockets', async () => {
-    const { id, key } = await newUser();
+  test('a key loses admin access on every gateway with its scope and with the role of its user, and keeps its sockets', async () => {
+    const { id, token } = await newAdmin();
+    const { key } = token;
     const client = await connect(counter.url + speech, { key });
     await client.next(({ type }) => type === 'session.created');
     const users = '/api/admin/users';
-    await becomes(403, key, users);
-    await change(id, { role: 'admin' });
     await becomes(200, key, users);
-    await change(id, { role: 'user' });
+    expect((await change(id, { role: 'user' })).status).toBe(200);
     await becomes(403, key, users);
+    expect((await change(id, { role: 'admin' })).status).toBe(200);
+    await becomes(200, key, users);
+    expect((await changeKey(token.id, { admin: false })).status).toBe(200);
+    await becomes(403, key, users);
+    expect((await changeKey(token.id, { admin: true })).status).toBe(200);
+    await becomes(200, key, users);
     client.send({ event_id: 'first', type: 'session.update', session: { voice: 'Aria' } });
     await client.next(({ type }) => type === 'session.updated');
     client.socket.close();

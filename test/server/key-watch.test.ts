@@ -4,6 +4,7 @@ import { KeyRing } from '../../server/accounts/key-ring.ts';
 import { KeyWatch } from '../../server/accounts/key-watch.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { yieldToEventLoop } from '../../server/runtime/timers.ts';
+import type { NewToken } from '../../server/store/commands/accounts.ts';
 import type { TokenFields } from '../../server/store/commands/tokens.ts';
 import type { UserFields } from '../../server/store/commands/users.ts';
 import { hashKey } from '../../server/store/keys.ts';
@@ -54,9 +55,9 @@ function makeWatch(hearing?: Heard) {
     await until(() => timers.pending === 1);
   };
   /** A new key that is watched, and how often what it may do is asked again. */
-  const watched = async () => {
+  const watched = async (fields: Partial<NewToken> = {}) => {
     const key = `sk-${crypto.randomUUID()}`;
-    const token = await makeToken(store, { keyHash: hashKey(key) });
+    const token = await makeToken(store, { keyHash: hashKey(key), ...fields });
     const recheck = vi.fn<() => Promise<void>>(async () => {});
     return { key, token, recheck, stop: watch.watch(key, recheck) };
   };
@@ -91,7 +92,6 @@ test('a key in use is looked at twice a second, and asked for again when it may 
     () => setKey(id, { allowIps: [address] }),
     () => setUser(userId, { disabled: true }),
     () => setUser(userId, { disabled: false }),
-    () => setUser(userId, { role: 'admin' }),
     () => disableToken(store, token),
   ];
   for (const [times, set] of rights.entries()) {
@@ -111,6 +111,24 @@ test('a key in use is looked at twice a second, and asked for again when it may 
   expect(recheck).not.toHaveBeenCalled();
   await pass(500);
   expect(recheck).toHaveBeenCalledTimes(1);
+});
+
+test('a key is looked up again when it loses admin access', async () => {
+  const { keys, pass, watched } = makeWatch();
+  const { id: userId } = await store.run('createUser', {
+    name: 'admin',
+    group: 'default',
+    role: 'admin',
+    now: 1,
+  });
+  const { key, token, recheck } = await watched({ userId, unlimitedQuota: true, adminScope: true });
+  await pass(500);
+  expect((await keys.check(key, address)).isAdmin).toBe(true);
+  await setKey(token.id, { adminScope: false });
+  await pass(500);
+  expect(recheck).toHaveBeenCalledTimes(2);
+  expect(keys.recall(key, address)).toBeUndefined();
+  expect((await keys.check(key, address)).isAdmin).toBe(false);
 });
 
 test('a key is looked at as long as something goes on with it', async () => {

@@ -45,6 +45,8 @@ describe.each(engines)('accounts on %s', (engine) => {
       allowanceId: null,
       requestsPerMinute: null,
       sockets: null,
+      adminScope: false,
+      canCreateKeys: true,
       createdTime: 1_700_000_000,
     });
     expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);

@@ -95,7 +95,14 @@ function setProvider(provider: ScriptedProvider, { provider: status }: Faults): 
 async function newKey(store: Store, userId: number): Promise<string> {
   const key = generateKey();
   const hashed = { keyHash: hashKey(key), keyHint: keyHint(key) };
-  await store.run('createToken', { userId, name: 'hasty', ...hashed, unlimitedQuota: true, now: Date.now() });
+  await store.run('createToken', {
+    userId,
+    name: 'hasty',
+    ...hashed,
+    unlimitedQuota: true,
+    adminScope: true,
+    now: Date.now(),
+  });
   return key;
 }
 

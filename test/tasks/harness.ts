@@ -95,7 +95,7 @@ export class TaskHarness {
     const { id, userId, name } = this.token;
     return {
       requestId: randomUUID(),
-      caller: { tokenId: id, userId, tokenName: name, role: 'user', group: 'default', modelLimits: null },
+      caller: { tokenId: id, userId, tokenName: name, isAdmin: false, group: 'default', modelLimits: null },
       operation: 'createVideo',
       format: 'videos',
       driver: 'scripted',

@@ -88,7 +88,7 @@ export function openNode(store: Store, options: NodeOptions) {
       tokenId: token.id,
       userId: token.userId,
       tokenName: 'a key',
-      role: 'user',
+      isAdmin: false,
       group: 'default',
       modelLimits: null,
     },

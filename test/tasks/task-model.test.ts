@@ -11,7 +11,7 @@ const caller: Caller = {
   tokenId: 1,
   userId: 1,
   tokenName: 'key',
-  role: 'user',
+  isAdmin: false,
   group: 'default',
   modelLimits: null,
 };

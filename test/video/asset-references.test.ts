@@ -15,7 +15,7 @@ const caller: Caller = {
   tokenId: 1,
   userId: 1,
   tokenName: 'own',
-  role: 'user',
+  isAdmin: false,
   group: 'default',
   modelLimits: null,
 };

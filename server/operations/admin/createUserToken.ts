@@ -1,8 +1,10 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
+import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 import { findUser } from '../../store/queries/users.ts';
 import { changeBy } from '../admin-change.ts';
+import { requireNoLimits, scopeDenied, userNotAdmin } from '../admin-scope.ts';
 import { limitsOfAnyKey, viewAnyToken } from '../any-token.ts';
 
 /** Makes a key for a user, with quota that is given to it. The secret is shown here only. */
@@ -14,6 +16,13 @@ export const createUserToken: Handler<'createUserToken'> = async (request, reply
   const limits = limitsOfAnyKey(body, settings.groups, now);
   const user = await findUser(store.read, path.id);
   if (user === undefined) throw new Failure(404, 'resource_not_found', 'id: there is no such user.');
+  if (body.admin === true) {
+    // The caller is cached. A key that has lost the scope elsewhere must not give it on in the meantime.
+    const giver = await findToken(store.read, caller.tokenId);
+    if (giver === undefined || giver.status !== 1 || !hasAdminAccess(giver)) throw scopeDenied();
+    if (user.role !== 'admin') throw userNotAdmin();
+    requireNoLimits(limits, body);
+  }
   const { name, remain_quota: remainQuota = 0 } = body;
   const key = generateKey();
   const token = await store.run('createToken', {

@@ -1,7 +1,7 @@
 import { keyRefused, usable } from '../../accounts/key-ring.ts';
 import type { Handler, OperationRequest } from '../../http/handler.ts';
 import { csvHeader, type ExportFormat, type ExportRange } from '../../store/queries/log-export.ts';
-import { findToken } from '../../store/queries/tokens.ts';
+import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 import { runReport } from '../run-report.ts';
 
 type Request = OperationRequest<'exportLogs'>;
@@ -47,7 +47,7 @@ async function* pages(
 /** What goes on for long ends with its key. @throws Failure 401 */
 async function requireStillAdmin({ gateway, caller }: Request): Promise<void> {
   const token = await findToken(gateway.store.read, caller.tokenId);
-  if (token === undefined || token.role !== 'admin' || !usable(token, gateway.clock())) throw keyRefused();
+  if (token === undefined || !hasAdminAccess(token) || !usable(token, gateway.clock())) throw keyRefused();
 }
 
 async function* startingWith<T>(first: IteratorResult<T, undefined>, rest: AsyncGenerator<T, undefined>) {

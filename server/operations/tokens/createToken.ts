@@ -1,20 +1,23 @@
 import { keyRefused } from '../../accounts/key-ring.ts';
 import { Failure } from '../../failure.ts';
-import type { Handler } from '../../http/handler.ts';
+import type { Handler, RequestBody } from '../../http/handler.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
-import { findToken } from '../../store/queries/tokens.ts';
+import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
+import { changeBy } from '../admin-change.ts';
+import { scopeDenied } from '../admin-scope.ts';
 import { limitsOfNewKey } from '../new-key.ts';
 import { viewToken } from '../token-view.ts';
 
 /**
- * Makes a key for the caller's user, which may do no more than the one it is made with. The quota of a limited key is
- * taken from that key. The secret is shown here only.
+ * Creates a key for the caller's user, with no more rights than the key that creates it. The quota of a limited key is
+ * taken from that key. Only this response shows the secret. What an admin key creates is recorded in `changes`.
  */
 export const createToken: Handler<'createToken'> = async ({ gateway, caller, body }, reply) => {
   const { store } = gateway;
   const now = gateway.clock();
   const maker = await findToken(store.read, caller.tokenId);
   if (maker === undefined) throw keyRefused();
+  if (!maker.canCreateKeys) throw creationDenied();
   const key = generateKey();
   const order = {
     token: {
@@ -27,6 +30,12 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
       now,
     },
     fromMaker: !maker.unlimitedQuota,
+    ...(hasAdminAccess(maker) && {
+      change: {
+        ...changeBy({ gateway, caller }, 'createToken'),
+        details: { user_id: maker.userId, ...askedIn(body) },
+      },
+    }),
   };
   const make = () => store.run('makeToken', order);
   const amount = order.token.remainQuota;
@@ -37,9 +46,30 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
     (answer) => answer === 'insufficient_quota',
   );
   if (made === 'maker_gone') throw keyRefused();
+  if (made === 'creation_denied') throw creationDenied();
+  if (made === 'scope_denied') throw scopeDenied();
   if (made === 'insufficient_quota') {
     const message = 'remain_quota: it is taken from the key that makes the new one, which has less left.';
     throw new Failure(403, 'insufficient_user_quota', message);
   }
   reply.json(200, { success: true, message: '', data: viewToken(made, now, key) });
 };
+
+const creationDenied = () =>
+  new Failure(403, 'access_denied', 'This key, or a key that it was created with, may not create keys.');
+
+/** The fields of the contract in a request. A client can send others, which mean nothing. */
+function askedIn(body: RequestBody<'createToken'>) {
+  const { name, remain_quota, unlimited_quota, expired_time, group } = body;
+  const { model_limits_enabled, model_limits, allow_ips, requests_per_minute, sockets, admin, create_keys } =
+    body;
+  const limits = {
+    remain_quota,
+    unlimited_quota,
+    expired_time,
+    model_limits_enabled,
+    model_limits,
+    allow_ips,
+  };
+  return { name, group, ...limits, requests_per_minute, sockets, admin, create_keys };
+}

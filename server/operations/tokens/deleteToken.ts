@@ -1,8 +1,8 @@
 import { keyRefused } from '../../accounts/key-ring.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
-import { findToken } from '../../store/queries/tokens.ts';
-import { isMaster } from '../new-key.ts';
+import { findToken, hasAdminAccess, hasLimits } from '../../store/queries/tokens.ts';
+import { changeBy } from '../admin-change.ts';
 
 /**
  * Deletes a key of the caller's user. It holds no quota any more from now on, whichever gateway it is sent to, and is
@@ -14,8 +14,15 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
   if (own === undefined) throw keyRefused();
   const { id } = path;
   // A key that was handed out with a limit must not take away those of its owner.
-  const by = isMaster(own) ? null : own.id;
-  const outcome = await store.run('deleteToken', { id, userId: own.userId, by, now: gateway.clock() });
+  const by = hasLimits(own) ? own.id : null;
+  const now = gateway.clock();
+  const outcome = await store.run('deleteToken', {
+    id,
+    userId: own.userId,
+    by,
+    now,
+    ...(hasAdminAccess(own) && { change: { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} } }),
+  });
   if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
   if (outcome === 'not_allowed') {
     const message = 'id: a limited key deletes only itself and the keys that were made with it.';

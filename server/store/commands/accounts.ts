@@ -24,6 +24,12 @@ export interface NewToken {
   allowIps?: readonly string[] | null;
   /** The key that it is made with; default null. */
   makerId?: number | null;
+  /** Has the scope `admin`; default false. */
+  adminScope?: boolean;
+  /** Default true. */
+  canCreateKeys?: boolean;
+  /** The gateway creates it at a start; default false. */
+  isBootstrap?: boolean;
   /** The key whose allowance of requests and sockets it shares; default null, none. */
   allowanceId?: number | null;
   /** Of its own, 0: no limit; default null, as the key that it shares with, else as configured. */
@@ -81,6 +87,9 @@ export function insertToken(
       model_limits: token.modelLimits ? JSON.stringify(token.modelLimits) : null,
       allow_ips: token.allowIps ? JSON.stringify(token.allowIps) : null,
       maker_id: token.makerId ?? null,
+      admin: token.adminScope === true ? 1 : 0,
+      create_keys: token.canCreateKeys === false ? 0 : 1,
+      bootstrap: token.isBootstrap === true ? 1 : 0,
       allowance_id: token.allowanceId ?? null,
       requests_per_minute: token.requestsPerMinute ?? null,
       sockets: token.sockets ?? null,
@@ -144,6 +153,8 @@ export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
     keyHash,
     keyHint,
     unlimitedQuota: true,
+    adminScope: true,
+    isBootstrap: true,
     now,
   });
   return { created: true, anyKeyExisted, deleted: false };

@@ -1,23 +1,34 @@
 import { type Kysely, sql } from 'kysely';
-import { findToken, type TokenRecord } from '../queries/tokens.ts';
+import { findToken, type LimitField, limitsOn, type TokenRecord } from '../queries/tokens.ts';
 import type { Database } from '../schema.ts';
 import { grant, insertToken, madeToken, type NewToken } from './accounts.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
+import { canGiveAdminScope, hasCreationRight } from './key-rights.ts';
 
-export type MakeTokenResult = TokenRecord | 'insufficient_quota' | 'maker_gone';
+export type MakeTokenResult =
+  | TokenRecord
+  | 'insufficient_quota'
+  | 'maker_gone'
+  /** The maker, or a key that it was created with, may not create keys. */
+  | 'creation_denied'
+  /** The new key is to have the scope `admin`, and the maker has no admin access. */
+  | 'scope_denied';
 
 /**
- * Makes a key with another one, which must be there still. With `fromMaker` its quota is taken from that key, and
- * what is left of it goes back there in the end.
+ * Creates a key with another one, which must exist and be enabled. With `fromMaker` the quota is taken from that key, and
+ * the remainder goes back there in the end. `change` is recorded where an admin key creates it.
  */
 export const makeToken: Command<
-  { token: NewToken & { makerId: number }; fromMaker: boolean },
+  { token: NewToken & { makerId: number }; fromMaker: boolean; change?: Creation },
   MakeTokenResult
-> = async (trx, { token, fromMaker }) => {
+> = async (trx, { token, fromMaker, change }) => {
   const { makerId, remainQuota: amount = 0, now } = token;
   const takes = fromMaker && amount > 0;
-  // It locks the maker's row, so that the maker is not deleted meanwhile.
+  // Locks the maker's row, so that the maker keeps its rights and is not deleted until the key exists.
+  await lockToken(trx, makerId);
+  if (!(await hasCreationRight(trx, makerId))) return 'creation_denied';
+  if (token.adminScope === true && !(await canGiveAdminScope(trx, makerId))) return 'scope_denied';
   const maker = await trx
     .updateTable('tokens')
     .set((row) => ({ remain_quota: row('remain_quota', '-', takes ? amount : 0) }))
@@ -43,17 +54,19 @@ export const makeToken: Command<
       .insertInto('grants')
       .values(grant(id, amount, now))
       .execute();
+  if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
   return madeToken(trx, token);
 };
 
 /**
- * Deletes a key of a user. `by` is the key that it is done with, which must be the key itself or one that the key was
- * made with, directly or through others; null: any key of the user may.
+ * Deletes a key of a user. `by` is the key that the call is made with, which must be the key itself or a key that it was
+ * created with, directly or through others; null: any key of the user may. `change` is recorded where an admin key
+ * deletes it.
  */
 export const deleteToken: Command<
-  { id: number; userId: number; by: number | null; now: number },
+  { id: number; userId: number; by: number | null; now: number; change?: Creation },
   'deleted' | 'not_found' | 'not_allowed'
-> = async (trx, { id, userId, by, now }) => {
+> = async (trx, { id, userId, by, now, change }) => {
   const found = await trx
     .selectFrom('tokens')
     .select('id')
@@ -63,8 +76,10 @@ export const deleteToken: Command<
     .executeTakeFirst();
   if (found === undefined) return 'not_found';
   if (by !== null && !(await wasMadeWith(trx, id, by))) return 'not_allowed';
-  // False: another process was faster.
-  return (await removeToken(trx, id, now)) ? 'deleted' : 'not_found';
+  // Another process can have deleted it since.
+  if (!(await removeToken(trx, id, now))) return 'not_found';
+  if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
+  return 'deleted';
 };
 
 /** Deletes a key of any user; false when it is not there. */
@@ -106,12 +121,26 @@ export interface TokenFields {
   /** Of its own, 0: no limit; null: as the key that it shares with, else as configured. */
   requestsPerMinute?: number | null | undefined;
   sockets?: number | null | undefined;
+  /** Has the scope `admin`. */
+  adminScope?: boolean | undefined;
+  /** May create keys, if each key that it was created with may. */
+  canCreateKeys?: boolean | undefined;
 }
 
-/** Changes what is given of a key of any user, and gives the key as it is then. */
+export type UpdateTokenResult =
+  | TokenRecord
+  | 'not_found'
+  /** The scope `admin` is to be given by a key without admin access. */
+  | 'scope_denied'
+  /** The scope `admin` is to be given to a key of a user without the role `admin`. */
+  | 'user_not_admin'
+  /** The key would have the scope `admin` and, of these fields, limits that it does not have now. */
+  | { limits: LimitField[] };
+
+/** Changes the given fields of a key of any user and returns the key. Nothing is changed on a refusal. */
 export const updateToken: Command<
   { id: number; set: TokenFields; change: Intent },
-  TokenRecord | 'not_found'
+  UpdateTokenResult
 > = async (trx, { id, set, change }) => {
   await lockToken(trx, id);
   const before = await findToken(trx, id);
@@ -120,6 +149,16 @@ export const updateToken: Command<
   const to = { ...from, ...given(set) };
   const details = differences(told(from), told(to));
   if (details === undefined) return before;
+  if (to.adminScope && !from.adminScope) {
+    if (!(await canGiveAdminScope(trx, change.tokenId))) return 'scope_denied';
+    if (before.role !== 'admin') return 'user_not_admin';
+  }
+  if (to.adminScope) {
+    const present = from.adminScope ? limitsOn(before) : [];
+    const limits = limitsOn({ ...to, allowanceId: before.allowanceId });
+    const added = limits.filter((field) => !present.includes(field));
+    if (added.length > 0) return { limits: added };
+  }
   await trx
     .updateTable('tokens')
     .set((row) => ({
@@ -132,6 +171,8 @@ export const updateToken: Command<
       group_name: to.group,
       requests_per_minute: to.requestsPerMinute,
       sockets: to.sockets,
+      admin: to.adminScope ? 1 : 0,
+      create_keys: to.canCreateKeys ? 1 : 0,
       lease_epoch: row('lease_epoch', '+', 1),
     }))
     .where('id', '=', id)
@@ -145,8 +186,9 @@ export const updateToken: Command<
 function fieldsOf(token: TokenRecord) {
   const { name, status, unlimitedQuota, expiredTime, modelLimits, allowIps, requestsPerMinute, sockets } =
     token;
+  const { adminScope, canCreateKeys } = token;
   const limits = { unlimitedQuota, expiredTime, modelLimits, allowIps, requestsPerMinute, sockets };
-  return { name, status, group: token.ownGroup, ...limits };
+  return { name, status, group: token.ownGroup, ...limits, adminScope, canCreateKeys };
 }
 
 /** In the words of the contract. */
@@ -160,6 +202,8 @@ const told = (fields: ReturnType<typeof fieldsOf>) => ({
   group: fields.group,
   requests_per_minute: fields.requestsPerMinute,
   sockets: fields.sockets,
+  admin: fields.adminScope,
+  create_keys: fields.canCreateKeys,
 });
 
 /** Without what is left out. */

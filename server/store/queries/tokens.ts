@@ -35,11 +35,52 @@ export interface TokenRecord {
   /** Requests a minute and open sockets of its own, 0: no limit; null: it has no figure of its own. */
   requestsPerMinute: number | null;
   sockets: number | null;
+  /** Has the scope `admin`, which `hasAdminAccess` judges. */
+  adminScope: boolean;
+  /** May create keys, if each key that it was created with may. */
+  canCreateKeys: boolean;
   /** Unix seconds. */
   createdTime: number;
 }
 
-type TokenRow = Omit<TokenRecord, 'unlimitedQuota' | 'modelLimits' | 'allowIps' | 'userDisabled'> & {
+/** Names the limits of a key, as the fields of the contract that set them. Bound addresses are no limit. */
+export function limitsOn(token: TokenLimits): LimitField[] {
+  const { unlimitedQuota, modelLimits, expiredTime, requestsPerMinute, sockets, allowanceId } = token;
+  const limits: Record<LimitField, boolean> = {
+    unlimited_quota: !unlimitedQuota,
+    model_limits: modelLimits !== null,
+    expired_time: expiredTime !== -1,
+    // A key that shares an allowance is held to the figures of the key it shares with.
+    requests_per_minute: (requestsPerMinute ?? 0) > 0 || allowanceId !== null,
+    sockets: (sockets ?? 0) > 0,
+  };
+  return (Object.keys(limits) as LimitField[]).filter((field) => limits[field]);
+}
+
+export type LimitField =
+  | 'unlimited_quota'
+  | 'model_limits'
+  | 'expired_time'
+  | 'requests_per_minute'
+  | 'sockets';
+type TokenLimits = Pick<
+  TokenRecord,
+  'unlimitedQuota' | 'expiredTime' | 'requestsPerMinute' | 'sockets' | 'allowanceId'
+> & { modelLimits: readonly string[] | null };
+
+/** Reports whether a key was handed out with a limit of quota, models, time, requests or sockets. */
+export const hasLimits = (token: TokenLimits): boolean => limitsOn(token).length > 0;
+
+/** Reports whether a key may call the operations of the operator. The role of the user alone gives no access. */
+export const hasAdminAccess = (token: TokenRecord): boolean =>
+  token.adminScope && token.role === 'admin' && !token.userDisabled && !hasLimits(token);
+
+type TokenRow = Omit<
+  TokenRecord,
+  'unlimitedQuota' | 'modelLimits' | 'allowIps' | 'userDisabled' | 'adminScope' | 'canCreateKeys'
+> & {
+  admin: number;
+  createKeys: number;
   disabledAt: number | null;
   unlimited: number;
   limits: string | null;
@@ -54,7 +95,7 @@ const byHash = statement<{ hash: string }, TokenRow>()`
     t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
-    t.created_time as "createdTime"
+    t.admin, t.create_keys as "createKeys", t.created_time as "createdTime"
   from tokens t join users u on u.id = t.user_id
   where t.key_hash = ${'hash'} and t.deleted_at is null`;
 
@@ -209,12 +250,22 @@ function tokens(db: Kysely<Database>) {
       't.allowance_id as allowanceId',
       't.requests_per_minute as requestsPerMinute',
       't.sockets',
+      't.admin',
+      't.create_keys as createKeys',
       't.created_time as createdTime',
     ])
     .where('t.deleted_at', 'is', null);
 }
 
-function tokenRecord({ unlimited, limits, ips, disabledAt, ...token }: TokenRow): TokenRecord {
+function tokenRecord({
+  unlimited,
+  limits,
+  ips,
+  disabledAt,
+  admin,
+  createKeys,
+  ...token
+}: TokenRow): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
   return {
     ...token,
@@ -222,5 +273,7 @@ function tokenRecord({ unlimited, limits, ips, disabledAt, ...token }: TokenRow)
     unlimitedQuota: unlimited === 1,
     modelLimits: list(limits),
     allowIps: list(ips),
+    adminScope: admin === 1,
+    canCreateKeys: createKeys === 1,
   };
 }

@@ -38,6 +38,8 @@ describeOperation('createUserToken', {
         model_limits: '',
         allow_ips: '',
         group: 'default',
+        admin: false,
+        create_keys: true,
         requests_per_minute: null,
         sockets: null,
         own_group: '',

@@ -49,15 +49,18 @@ describeOperation('updateUser', {
       expect(await ask()).toBe(200);
     });
 
-    test('its role, which its keys have at once', async () => {
-      const user = await newUser(target);
-      const own = { ...target, key: (await newToken(target, user.id)).key };
+    test('its role, without which a key with the scope admin has no admin access', async () => {
+      const user = await newUser(target, { role: 'admin' });
+      const unlimited = { unlimited_quota: true };
+      const own = { ...target, key: (await newToken(target, user.id, { ...unlimited, admin: true })).key };
+      const ordinary = { ...target, key: (await newToken(target, user.id, unlimited)).key };
       const ask = async () => (await exchange(own, documented('listUsers'))).status;
-      expect(await ask()).toBe(403);
-      await call({ ...at(user), body: { role: 'admin' } });
       expect(await ask()).toBe(200);
       await call({ ...at(user), body: { role: 'user' } });
       expect(await ask()).toBe(403);
+      await call({ ...at(user), body: { role: 'admin' } });
+      expect(await ask()).toBe(200);
+      expect((await exchange(ordinary, documented('listUsers'))).status).toBe(403);
     });
 
     test('404 for a user that there is not', async () => {

@@ -19,6 +19,8 @@ export const admin: Limits = {
   KeySockets: { maximum: 100000, minimum: 0 },
   'CreateUserTokenRequest.remain_quota': { default: 0, maximum: 1000000000000000, minimum: 0 },
   'CreateUserTokenRequest.unlimited_quota': { default: false },
+  'CreateUserTokenRequest.admin': { default: false },
+  'CreateUserTokenRequest.create_keys': { default: true },
   UpdateTokenRequest: { minProperties: 1 },
   'UpdateTokenRequest.status': { enum: [1, 2] },
   'GrantQuotaRequest.amount': { maximum: 1000000000000000, minimum: -1000000000000000 },

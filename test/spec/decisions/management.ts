@@ -8,6 +8,8 @@ export const management: Limits = {
   'CreateTokenRequest.unlimited_quota': { default: false },
   'CreateTokenRequest.model_limits': { maxLength: 65536 },
   'CreateTokenRequest.allow_ips': { maxLength: 8192 },
+  'CreateTokenRequest.admin': { default: false },
+  'CreateTokenRequest.create_keys': { default: true },
   'CreateTokenRequest.group': { maxLength: 64 },
   'CreateTokenRequest.requests_per_minute': { maximum: 1000000, minimum: 0 },
   'CreateTokenRequest.sockets': { maximum: 100000, minimum: 0 },

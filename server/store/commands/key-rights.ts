@@ -1,0 +1,24 @@
+import { type Kysely, sql } from 'kysely';
+import { findToken, hasAdminAccess } from '../queries/tokens.ts';
+import type { Database } from '../schema.ts';
+
+/** Reports whether a key can give the scope `admin` to a key. Reads the database, since a gateway's cache can be stale. */
+export async function canGiveAdminScope(trx: Kysely<Database>, tokenId: number): Promise<boolean> {
+  const token = await findToken(trx, tokenId);
+  return token !== undefined && token.status === 1 && hasAdminAccess(token);
+}
+
+/**
+ * Reports whether a key, and each key that it was created with, directly or through others, has the right to create
+ * keys. Deleted keys count, so that deleting a key gives the keys created with it no right.
+ */
+export async function hasCreationRight(trx: Kysely<Database>, tokenId: number): Promise<boolean> {
+  const { rows } = await sql`
+    with recursive line (maker_id, create_keys) as (
+      select maker_id, create_keys from tokens where id = ${tokenId}
+      union all
+      select t.maker_id, t.create_keys from tokens t join line on t.id = line.maker_id
+    )
+    select 1 from line where create_keys = 0 limit 1`.execute(trx);
+  return rows.length === 0;
+}

@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewToken } from '../../server/store/commands/accounts.ts';
+import type { Creation } from '../../server/store/commands/changes.ts';
+import { findToken, hasAdminAccess, hasLimits, type TokenRecord } from '../../server/store/queries/tokens.ts';
+import type { Store } from '../../server/store/store.ts';
+import { makeToken } from './books.ts';
+import { engines, TestStore } from './engines.ts';
+import { runStatement } from './raw-rows.ts';
+
+const day = 1_900_000_000;
+
+describe.each(engines)('the migration to admin keys on %s', (engine) => {
+  let testStore: TestStore;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+  });
+  afterAll(() => testStore.remove());
+
+  test('gives the scope to keys of admins without limits and to no other key', async () => {
+    const before = await testStore.open();
+    const admin = await before.run('createUser', { name: 'a', group: 'default', role: 'admin', now: 1 });
+    const off = { userId: admin.id, unlimitedQuota: true } as const;
+    await before.run('ensureBootstrap', { keyHash: 'first', keyHint: 'hint', now: 1 });
+    const keys = {
+      unlimited: await makeToken(before, off),
+      'bound to addresses': await makeToken(before, { ...off, allowIps: ['10.0.0.1'] }),
+      'with figures of 0': await makeToken(before, { ...off, requestsPerMinute: 0, sockets: 0 }),
+      'with quota': await makeToken(before, { userId: admin.id, remainQuota: 5 }),
+      'with models': await makeToken(before, { ...off, modelLimits: ['voxa-v2'] }),
+      'with an expiry': await makeToken(before, { ...off, expiredTime: day }),
+      'with a request limit': await makeToken(before, { ...off, requestsPerMinute: 60 }),
+      'with a socket limit': await makeToken(before, { ...off, sockets: 2 }),
+      'of an ordinary user': await makeToken(before, { unlimitedQuota: true }),
+    };
+    const made = await makeToken(before, { ...off, allowanceId: keys['with a request limit'].id });
+    const shared = { ...keys, 'that shares an allowance': made };
+    await before.close();
+    await undo(testStore);
+
+    const after = await testStore.open();
+    const names = Object.entries(shared);
+    const found = await Promise.all(names.map(([, { id }]) => findToken(after.read, id)));
+    const scoped = names.filter((_, index) => found[index]?.adminScope === true).map(([name]) => name);
+    expect(scoped).toEqual(['unlimited', 'bound to addresses', 'with figures of 0']);
+    expect(found.map((token) => token?.canCreateKeys)).toEqual(names.map(() => true));
+    const rows = await after.read
+      .selectFrom('tokens')
+      .select(['key_hash', 'admin'])
+      .where('bootstrap', '=', 1)
+      .execute();
+    expect(rows).toEqual([{ key_hash: 'first', admin: 1 }]);
+  });
+
+  /** Brings the database back to the version before, as far as this step goes. */
+  async function undo(of: TestStore): Promise<void> {
+    if (engine === 'postgres') await runStatement(of, 'drop trigger tokens_announced on tokens');
+    for (const name of ['admin', 'create_keys', 'bootstrap'])
+      await runStatement(of, `alter table tokens drop column ${name}`);
+    await runStatement(of, "delete from schema_migrations where name = '0035-admin-keys'");
+  }
+});
+
+describe.each(engines)('admin access on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+  });
+  afterAll(() => testStore.remove());
+
+  test.each([
+    ['a limit of quota', { unlimitedQuota: false }],
+    ['models', { modelLimits: ['voxa-v2'] }],
+    ['an expiry', { expiredTime: day }],
+    ['a request limit', { requestsPerMinute: 1 }],
+    ['a socket limit', { sockets: 1 }],
+    ['the allowance of another key', { allowanceId: 1 }],
+  ])('a key with %s has limits, so its scope gives no access', async (_, limit) => {
+    const token = await keyOfAdmin(limit);
+    expect([hasLimits(token), hasAdminAccess(token)]).toEqual([true, false]);
+  });
+
+  test('needs the scope, the role and an enabled user', async () => {
+    const token = await keyOfAdmin({ allowIps: ['10.0.0.1'], requestsPerMinute: 0, sockets: 0 });
+    expect([hasLimits(token), hasAdminAccess(token)]).toEqual([false, true]);
+    for (const without of [{ adminScope: false }, { role: 'user' as const }, { userDisabled: true }])
+      expect(hasAdminAccess({ ...token, ...without })).toBe(false);
+  });
+
+  async function keyOfAdmin(fields: Parameters<typeof makeToken>[1]): Promise<TokenRecord> {
+    const { id: userId } = await store.run('createUser', {
+      name: 'a',
+      group: 'default',
+      role: 'admin',
+      now: 1,
+    });
+    return makeToken(store, { userId, unlimitedQuota: true, adminScope: true, ...fields });
+  }
+});
+
+describe.each(engines)('what a key may create on %s', (engine) => {
+  let testStore: TestStore;
+  let store: Store;
+  let admin: TokenRecord;
+  beforeAll(async () => {
+    testStore = await TestStore.make(engine);
+    store = await testStore.open();
+    const { id: userId } = await store.run('createUser', {
+      name: 'a',
+      group: 'default',
+      role: 'admin',
+      now: 1,
+    });
+    admin = await makeToken(store, { userId, unlimitedQuota: true, adminScope: true });
+  });
+  afterAll(() => testStore.remove());
+
+  const change = { userId: 1, action: 'updateToken', now: 1 };
+  const create = (maker: TokenRecord, fields: Partial<NewToken>, more: { change?: Creation } = {}) =>
+    store.run('makeToken', {
+      token: {
+        userId: maker.userId,
+        name: 'made',
+        keyHash: crypto.randomUUID(),
+        keyHint: 'hint',
+        now: 1,
+        ...fields,
+        makerId: maker.id,
+      },
+      fromMaker: !maker.unlimitedQuota,
+      ...more,
+    });
+
+  test('a denied creation takes no quota', async () => {
+    const maker = await makeToken(store, { remainQuota: 100 });
+    await store.run('updateToken', {
+      id: maker.id,
+      set: { canCreateKeys: false },
+      change: { ...change, tokenId: admin.id },
+    });
+    expect(await create(maker, { remainQuota: 40 })).toBe('creation_denied');
+    const other = await makeToken(store, { remainQuota: 100 });
+    expect(await create(other, { remainQuota: 40, adminScope: true })).toBe('scope_denied');
+    for (const { id } of [maker, other]) expect((await findToken(store.read, id))?.remainQuota).toBe(100);
+  });
+
+  test('a key without admin access gives the scope to no key, not to itself either', async () => {
+    const token = await makeToken(store, { userId: admin.userId, unlimitedQuota: true });
+    const { id } = token;
+    const set = { adminScope: true };
+    for (const tokenId of [id, 4_711])
+      expect(await store.run('updateToken', { id, set, change: { ...change, tokenId } })).toBe(
+        'scope_denied',
+      );
+    expect(await create(token, { unlimitedQuota: true, adminScope: true })).toBe('scope_denied');
+    const given = await store.run('updateToken', { id, set, change: { ...change, tokenId: admin.id } });
+    expect(given).toMatchObject({ adminScope: true });
+  });
+
+  test('the record of a creation is written with the key or not at all', async () => {
+    const recorded = () =>
+      store.read.selectFrom('changes').select('subject').where('action', '=', 'createToken').execute();
+    const of = { change: { ...change, action: 'createToken', tokenId: admin.id, details: {} } };
+    const made = await create(admin, { keyHash: 'once' }, of);
+    expect(await recorded()).toEqual([{ subject: `token ${(made as TokenRecord).id}` }]);
+    await expect(create(admin, { keyHash: 'once' }, of)).rejects.toThrow(/unique/i);
+    expect(await recorded()).toHaveLength(1);
+  });
+
+  test('the record of a deletion is written with it', async () => {
+    const { id, userId } = await makeToken(store);
+    const of = { change: { ...change, action: 'deleteToken', tokenId: admin.id, details: {} } };
+    const remove = () => store.run('deleteToken', { id, userId, by: null, now: 1, ...of });
+    expect([await remove(), await remove()]).toEqual(['deleted', 'not_found']);
+    const rows = await store.read
+      .selectFrom('changes')
+      .select('subject')
+      .where('action', '=', 'deleteToken')
+      .execute();
+    expect(rows).toEqual([{ subject: `token ${id}` }]);
+  });
+});
