@@ -1,5 +1,7 @@
 import type { Gateway } from './gateway.ts';
 import { authenticate, limitRate, requireAdmin } from './http/authenticate.ts';
+import { BodyBudget, reserveBody } from './http/body-budget.ts';
+import type { BodyParser } from './http/body-parser.ts';
 import { startCall } from './http/call.ts';
 import { contractValidator } from './http/contract.ts';
 import { cors } from './http/cors.ts';
@@ -11,10 +13,13 @@ import { renderFailure } from './http/render-failure.ts';
 import { dispatch } from './http/reply.ts';
 import { route } from './http/routes.ts';
 import { handlers } from './operations/registry.ts';
+import { bodyMbPerKey } from './settings/settings.ts';
 
-/** The way of a request, in order. `contract` is the OpenAPI bundle. */
-export function createApp(gateway: Gateway, contract: object): Listener {
-  const bodyMb = () => gateway.settings.limits.bodyMb;
+/** The steps of a request, in order. `contract`: the OpenAPI bundle; `parser`: of large bodies, which the caller closes. */
+export function createApp(gateway: Gateway, contract: object, parser: BodyParser): Listener {
+  const maxMb = () => gateway.settings.limits.bodyMb;
+  const bodies = { maxMb, parser };
+  const budget = new BodyBudget({ maxMb: () => bodyMbPerKey(gateway.settings), timers: gateway.timers });
   const steps = [
     startCall(gateway),
     cors,
@@ -22,8 +27,9 @@ export function createApp(gateway: Gateway, contract: object): Listener {
     authenticate(gateway),
     limitRate(gateway.rateLimit),
     requireAdmin,
-    readBody(bodyMb),
-    readForm(contract, bodyMb),
+    reserveBody(budget, maxMb),
+    readBody(bodies),
+    readForm(contract, bodies),
     contractValidator(contract),
     dispatch(gateway, handlers),
   ];

@@ -19,6 +19,7 @@ import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { FileRelay } from './files/file-relay.ts';
 import { renderCallback } from './formats/task-callback.ts';
 import type { Gateway, WorkerPlace } from './gateway.ts';
+import { BodyParser } from './http/body-parser.ts';
 import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { CallHolds } from './ledger/call-holds.ts';
@@ -245,7 +246,9 @@ export async function serve(
     opened.unshift(() => rollUp.stop());
     rollUp.start();
     await tasks.start();
-    const { listen, IncomingMessage } = createApp(gateway, openApiBundle());
+    const bodyParser = new BodyParser();
+    opened.unshift(() => bodyParser.close());
+    const { listen, IncomingMessage } = createApp(gateway, openApiBundle(), bodyParser);
     const options = { IncomingMessage, shouldUpgradeCallback: opensSocket };
     const server: Server | SecureServer =
       settings.tls === undefined

@@ -6,6 +6,7 @@ import type { Caller } from '../accounts/caller.ts';
 import type { Gateway } from '../gateway.ts';
 import { beginTrace } from '../telemetry/trace.ts';
 import { logFields, type Work, within } from '../telemetry/work.ts';
+import type { BodyReservation } from './body-budget.ts';
 import { beginRequest } from './record-request.ts';
 import type { Operation } from './routes.ts';
 
@@ -24,6 +25,10 @@ export interface Call extends Work {
   caller: Caller | undefined;
   /** Aborted when the client goes away before the answer is complete. */
   readonly signal: AbortSignal;
+  /** Memory that the body holds. Undefined where there is no body, or no key to count it for. */
+  bodyReservation: BodyReservation | undefined;
+  /** Whether `requirePlain` accepted the body already. */
+  isBodyPlain: boolean;
 }
 
 declare global {
@@ -76,6 +81,8 @@ export function startCall({
       params: {},
       caller: undefined,
       signal: left.signal,
+      bodyReservation: undefined,
+      isBodyPlain: false,
     };
     response.setHeader('x-request-id', requestId);
     within(request.call, next);

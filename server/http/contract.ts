@@ -63,7 +63,7 @@ export function contractValidator(bundle: object): Middleware {
     const maxTextBytes = bodyLimits(operation, Number.POSITIVE_INFINITY).textBytes;
     requirePlain(params, 'path', maxTextBytes);
     requirePlain(queryOf(request), 'query', maxTextBytes);
-    requirePlain(request.body, 'body', maxTextBytes);
+    if (!request.call.isBodyPlain) requirePlain(request.body, 'body', maxTextBytes);
     // The validator compiles its schemas anew for each content type that it meets, down to the parameters.
     if (request.body === undefined) delete request.headers['content-type'];
     else request.headers['content-type'] = 'application/json';

@@ -1,8 +1,8 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { type Failure, invalid } from '../failure.ts';
 import { quoted } from '../models/catalogue.ts';
-import { type BodyLimits, besideMedia, overall, tooLarge } from './body-limits.ts';
+import { type BodyLimits, besideMedia, tooLarge } from './body-limits.ts';
 
 /** A part of a form in the order in which it came: text, or the bytes of a file. */
 export interface FormPart {
@@ -20,26 +20,21 @@ export interface FormLimits extends BodyLimits {
 }
 
 /**
- * Reads a multipart form as it comes.
+ * Reads the parts of a multipart form. Rejects with Failure 400 when the form is malformed, and 413 when a part, a file
+ * or all texts together are too large.
  *
- * @throws Failure 400 when it is broken, 413 when it or a file in it is too large
+ * @param contentType value of the header, with the boundary
  */
-export function readParts(request: IncomingMessage, limits: FormLimits): Promise<FormPart[]> {
-  const { bytes, textBytes, fileBytes, partBytes } = limits;
+export function readParts(body: Readable, contentType: string, limits: FormLimits): Promise<FormPart[]> {
+  const { textBytes, fileBytes, partBytes } = limits;
   return new Promise((resolve, reject) => {
     const parts: FormPart[] = [];
-    const reader = openReader(request, limits);
-    let size = 0;
+    const reader = openReader(contentType, limits);
     let textSize = 0;
     const fail = (failure: Failure) => {
-      request.unpipe(reader);
-      request.off('data', count);
+      body.unpipe(reader);
       reader.destroy();
       reject(failure);
-    };
-    const count = (piece: Buffer) => {
-      size += piece.length;
-      if (size > bytes) fail(tooLarge('body', bytes, overall));
     };
     const files = new Set<string>();
     reader.on('field', (name = '', value, { valueTruncated }) => {
@@ -62,28 +57,20 @@ export function readParts(request: IncomingMessage, limits: FormLimits): Promise
     reader.on('partsLimit', () => fail(invalid('body', `has more than ${limits.parts} parts.`)));
     reader.on('error', () => fail(invalid('body', 'is not a well-formed multipart form.')));
     reader.on('close', () => resolve(parts));
-    request.on('data', count);
-    request.on('error', () => fail(leftEarly()));
-    request.on('aborted', () => fail(leftEarly()));
-    if (Number(request.headers['content-length'] ?? 0) > bytes) fail(tooLarge('body', bytes, overall));
-    else request.pipe(reader);
+    body.pipe(reader);
   });
 }
 
-function openReader(request: IncomingMessage, { partBytes, fileBytes, parts }: FormLimits) {
+function openReader(contentType: string, { partBytes, fileBytes, parts }: FormLimits) {
   try {
     return busboy({
-      headers: request.headers,
+      headers: { 'content-type': contentType },
       // It speaks of a limit that is reached, not only of one that is passed.
       limits: { fieldSize: partBytes + 1, fileSize: fileBytes + 1, parts: parts + 1 },
     });
   } catch {
     throw invalid('content-type', 'must be multipart/form-data with its boundary.');
   }
-}
-
-function leftEarly(): Failure {
-  return invalid('body', 'the client went away before its end.');
 }
 
 /** A part that is a data URL is inline media, whatever else stands in it. */

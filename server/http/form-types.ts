@@ -1,6 +1,7 @@
 import type { FormValue } from './form-fields.ts';
 import { fieldName } from './form-parts.ts';
 import { JsonReader, parseJson } from './json-reader.ts';
+import { requirePlain } from './value-problem.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type Schema = { [key: string]: Json };
@@ -40,7 +41,11 @@ function convert(value: FormValue, schemas: readonly Schema[], root: Json, path:
   const opening = value.trimStart()[0];
   if ((types.has('object') && opening === '{') || (types.has('array') && opening === '[')) {
     new JsonReader(unlimited).take(Buffer.from(value));
-    return parseJson(value, fieldName(path.join('.'))) as Json;
+    const field = fieldName(path.join('.'));
+    const parsed = parseJson(value, field) as Json;
+    // Escapes of JSON text can make characters that the form itself does not hold.
+    requirePlain(parsed, field);
+    return parsed;
   }
   if (types.has('array')) return convert([value], schemas, root, path);
   if (types.has('boolean') && (value === 'true' || value === 'false')) return value === 'true';

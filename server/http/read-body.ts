@@ -2,54 +2,70 @@ import type { IncomingMessage } from 'node:http';
 import type { NextFunction, Request, Response } from 'express';
 import { Failure, invalid } from '../failure.ts';
 import { within } from '../telemetry/work.ts';
-import { type BodyLimits, bodyLimits, overall, tooLarge } from './body-limits.ts';
+import { type BodyLimits, bodyLimits, megabyte } from './body-limits.ts';
+import { type BodyParser, maxInlineBytes } from './body-parser.ts';
+import { collectBody } from './collect-body.ts';
 import { JsonReader } from './json-reader.ts';
+import type { BodyJob, ParsedBody } from './parse-body.ts';
+import { parseBody } from './parse-body.ts';
+
+export interface BodySettings {
+  /** Megabytes that no body may exceed, whatever its operation accepts. */
+  maxMb: () => number;
+  parser: BodyParser;
+}
 
 /**
- * Reads a JSON body into `request.body`, up to the operation's limit and `settingMb`. Only after the key check, so
- * that nobody without a key can make the gateway hold anything.
+ * Reads a JSON body into `request.body`. Only after the key check, so that nobody without a key can make the gateway
+ * hold anything. A form is read by `readForm`.
  */
-export function readBody(settingMb: () => number) {
+export function readBody({ maxMb, parser }: BodySettings) {
   return (request: Request, _response: Response, next: NextFunction): void => {
     const { operation } = request.call;
-    if (operation === undefined || operation.mediaTypes.request.length === 0) {
+    if (operation === undefined) {
       next();
       return;
     }
-    const mediaType = (request.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-    const hasBody =
-      request.headers['transfer-encoding'] !== undefined ||
-      Number(request.headers['content-length'] ?? 0) > 0;
-    if (!hasBody) throw invalid('body', `is required, as ${operation.mediaTypes.request.join(' or ')}.`);
-    requireReadable(request, operation.mediaTypes.request, mediaType);
-    // A form is read part by part, by `readForm`.
+    const { request: accepted } = operation.mediaTypes;
+    if (accepted.length === 0) {
+      if (hasBody(request)) dropBody(request, next);
+      else next();
+      return;
+    }
+    if (!hasBody(request)) throw invalid('body', `is required, as ${accepted.join(' or ')}.`);
+    const mediaType = mediaTypeOf(request);
+    requireReadable(request, accepted, mediaType);
     if (mediaType !== 'application/json') {
       next();
       return;
     }
-    const goOn = ({ value }: { value: unknown }) => {
+    const limits = bodyLimits(operation, maxMb());
+    const setBody = ({ value }: ParsedBody) => {
       request.body = value;
       next();
     };
-    collect(
-      request,
-      bodyLimits(operation, settingMb()),
-      // The parser, which tells of the end, works for every request of the connection.
-      (reader) =>
-        within(request.call, () => {
-          const read = reader.end();
-          if (read instanceof Promise) read.then(goOn).catch(next);
-          else goOn(read);
-        }),
-      next,
-    );
+    if (Number(request.headers['content-length']) <= maxInlineBytes)
+      readSmall(request, limits, setBody, next);
+    else readLarge(request, limits, parser, setBody, next);
   };
 }
 
-function requireReadable(request: IncomingMessage, taken: readonly string[], mediaType: string): void {
-  if (!taken.includes(mediaType)) {
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+export function mediaTypeOf({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+function requireReadable(request: IncomingMessage, accepted: readonly string[], mediaType: string): void {
+  if (!accepted.includes(mediaType)) {
     const sent = mediaType === '' ? 'missing' : mediaType.slice(0, 80);
-    throw new Failure(415, 'unsupported_media_type', `content-type: is ${sent}; send ${taken.join(' or ')}.`);
+    throw new Failure(
+      415,
+      'unsupported_media_type',
+      `content-type: is ${sent}; send ${accepted.join(' or ')}.`,
+    );
   }
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding !== 'identity') {
@@ -57,42 +73,67 @@ function requireReadable(request: IncomingMessage, taken: readonly string[], med
   }
 }
 
-/** Reads a body to its end. Calls back once: with it, or with why it cannot be read. */
-function collect(
-  request: IncomingMessage,
+/** Reads up to 1 MB of a body that the operation does not have. */
+function dropBody(request: Request, next: NextFunction): void {
+  const end = () => within(request.call, () => next());
+  collectBody(request, megabyte, { push: () => {}, end, fail: next });
+}
+
+/** Parses a body while it arrives. */
+function readSmall(
+  request: Request,
   limits: BodyLimits,
-  whole: (reader: JsonReader) => void,
-  failed: (error: unknown) => void,
+  setBody: (body: ParsedBody) => void,
+  fail: (error: unknown) => void,
 ): void {
-  if (Number(request.headers['content-length'] ?? 0) > limits.bytes)
-    throw tooLarge('body', limits.bytes, overall);
   const reader = new JsonReader(limits);
-  let size = 0;
-  let over = false;
-  const fail = (error: unknown) => {
-    if (over) return;
-    over = true;
-    failed(error);
-  };
-  request.on('data', (piece: Buffer) => {
-    size += piece.length;
-    try {
-      if (size > limits.bytes) throw tooLarge('body', limits.bytes, overall);
-      reader.take(piece);
-    } catch (error) {
-      request.removeAllListeners('data');
-      fail(error);
-    }
+  collectBody(request, limits.bytes, {
+    push: (piece) => reader.take(piece),
+    end(size) {
+      request.call.bodyReservation?.shrink(size);
+      // The HTTP parser, which reports the end, works for every request of the connection.
+      within(request.call, () => {
+        const read = reader.end();
+        if (read instanceof Promise) read.then(setBody).catch(fail);
+        else setBody(read);
+      });
+    },
+    fail,
   });
-  request.on('end', () => {
-    if (over) return;
-    over = true;
-    try {
-      whole(reader);
-    } catch (error) {
-      failed(error);
-    }
+}
+
+/** Collects a body of more than 1 MB, or of unknown length, and parses it when it is complete. */
+function readLarge(
+  request: Request,
+  limits: BodyLimits,
+  parser: BodyParser,
+  setBody: (body: ParsedBody) => void,
+  fail: (error: unknown) => void,
+): void {
+  const pieces: Buffer[] = [];
+  collectBody(request, limits.bytes, {
+    push: (piece) => pieces.push(piece),
+    end(size) {
+      within(request.call, () => {
+        parseCollected(request, { kind: 'json', pieces, limits }, size, parser)
+          .then((body) => {
+            request.call.isBodyPlain = true;
+            setBody(body);
+          })
+          .catch(fail);
+      });
+    },
+    fail,
   });
-  request.on('error', fail);
-  request.on('aborted', () => fail(invalid('body', 'the client went away before its end.')));
+}
+
+/** Parses a collected body: in a thread when it is large. */
+export function parseCollected<Job extends BodyJob>(
+  { call }: Request,
+  job: Job,
+  size: number,
+  parser: BodyParser,
+): Promise<ParsedBody<Job['kind']>> {
+  call.bodyReservation?.shrink(size);
+  return size > maxInlineBytes ? parser.parse(job, call.caller?.userId, call.signal) : parseBody(job);
 }

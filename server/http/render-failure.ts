@@ -3,9 +3,10 @@ import type { OperationFacts } from '../../generated/operations.ts';
 import { Failure, ProviderOutage } from '../failure.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { logFields } from '../telemetry/work.ts';
+import { bodyPacer, maxUnpacedBytes } from './body-pacer.ts';
 
-/** Longest body that is read only to be dropped, in bytes. */
-const droppedRest = 16 * 1024 * 1024;
+/** Longest body that is read only to be dropped before the connection is used again, in bytes. */
+const maxDroppedBytes = 16 * 1024 * 1024;
 
 type Family = OperationFacts['errorFamily'];
 
@@ -22,7 +23,7 @@ const messagesTypes: Readonly<Record<number, string>> = {
   504: 'timeout_error',
 };
 
-/** What a refused client still sends is read and dropped for so long. */
+/** Longest time for which the rest of a refused request is read and dropped, in milliseconds. */
 const lingerMs = 2_000;
 
 /** The last handler: turns whatever was thrown into the error body of the operation's family. */
@@ -51,25 +52,30 @@ export function renderFailure(logger: Logger) {
     response.statusCode = failure.status;
     response.setHeader('content-type', 'application/json; charset=utf-8');
     const body = Buffer.from(JSON.stringify(failureBody(failure, requestId, family)));
-    // A short rest of the request is read and dropped by itself, and the connection goes on.
-    if (request.complete || Number(request.headers['content-length']) <= droppedRest) response.end(body);
-    else endLate(request, response, body);
+    const rest = Number(request.headers['content-length'] ?? Number.NaN);
+    if (request.complete || rest <= maxUnpacedBytes) response.end(body);
+    else endAfterRequest(request, response, body, { keepsConnection: rest <= maxDroppedBytes });
   };
 }
 
 /**
- * Answers in the middle of a request and closes the connection, but only when the client has sent all or some time is
- * over: closed under what still comes in, it would take the answer with it.
+ * Answers in the middle of a request, reads and drops the rest of it, and ends the response afterwards or when some time
+ * is over. A connection that is closed while the client still sends would lose the answer.
  */
-function endLate(request: Request, response: Response, body: Buffer): void {
-  response.setHeader('connection', 'close');
+function endAfterRequest(
+  request: Request,
+  response: Response,
+  body: Buffer,
+  { keepsConnection }: { keepsConnection: boolean },
+): void {
+  if (!keepsConnection) response.setHeader('connection', 'close');
   response.setHeader('content-length', body.length);
   response.write(body);
   const end = () => response.end();
   const alarm = setTimeout(end, lingerMs);
   request.once('end', end);
   response.once('close', () => clearTimeout(alarm));
-  request.unpipe();
+  request.on('data', () => bodyPacer.pause(request));
   request.resume();
 }
 

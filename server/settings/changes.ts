@@ -92,6 +92,7 @@ function otherSettings({
     'callbacks.allow_private': callbacks.allowPrivate,
     'callbacks.secret': callbacks.secret,
     'limits.body_mb': limits.bodyMb,
+    'limits.body_mb_per_key': limits.bodyMbPerKey,
     'limits.requests_per_minute': limits.requestsPerMinute,
     'limits.sockets_per_key': limits.socketsPerKey,
     'limits.speech_seconds': speechMs,

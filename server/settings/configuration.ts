@@ -55,6 +55,7 @@ export interface ConfigurationFile {
   trusted_proxies?: string[];
   limits?: {
     body_mb?: number;
+    body_mb_per_key?: number;
     requests_per_minute?: number;
     sockets_per_key?: number;
     speech_seconds?: number;

@@ -75,7 +75,13 @@ export interface Settings {
   prices: Readonly<Record<string, number>>;
   channels: readonly ChannelSettings[];
   callbacks: { allowPrivate: boolean; secret: string | undefined };
-  limits: { bodyMb: number; requestsPerMinute: number; socketsPerKey: number };
+  limits: {
+    bodyMb: number;
+    /** Left out: twice `bodyMb`. */
+    bodyMbPerKey?: number | undefined;
+    requestsPerMinute: number;
+    socketsPerKey: number;
+  };
   /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
   /** Milliseconds that closed reservations and their log entries are kept. */
@@ -157,6 +163,7 @@ export function readSettings(environment: Environment): Settings {
     callbacks: { allowPrivate: file.callbacks?.allow_private ?? false, secret: file.callbacks?.secret },
     limits: {
       bodyMb: file.limits?.body_mb ?? 64,
+      bodyMbPerKey: file.limits?.body_mb_per_key,
       requestsPerMinute: file.limits?.requests_per_minute ?? 0,
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
@@ -165,6 +172,11 @@ export function readSettings(environment: Environment): Settings {
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
     stopDelayMs: (file.stop?.delay_seconds ?? 0) * 1_000,
   };
+}
+
+/** Megabytes of request bodies that one key may have in the memory of a process. */
+export function bodyMbPerKey({ limits }: Pick<Settings, 'limits'>): number {
+  return limits.bodyMbPerKey ?? 2 * limits.bodyMb;
 }
 
 /** All that no log may show. */

@@ -5,6 +5,7 @@ import express, { type NextFunction, type Request, type Response } from 'express
 import { bundle, documented } from '../../client/conformance/contract/documented.ts';
 import { isObject } from '../../openapi/tools/document.ts';
 import { authenticate } from '../../server/http/authenticate.ts';
+import { BodyParser } from '../../server/http/body-parser.ts';
 import { startCall } from '../../server/http/call.ts';
 import { contractValidator } from '../../server/http/contract.ts';
 import { cors } from '../../server/http/cors.ts';
@@ -120,8 +121,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     );
   }
   app.use(authenticate({ keys: { recall: anyCaller, check: async () => anyCaller() }, addressOf: () => '' }));
-  app.use(readBody(() => bodyLimitMb));
-  app.use(readForm(contract, () => bodyLimitMb));
+  const bodies = { maxMb: () => bodyLimitMb, parser: new BodyParser() };
+  app.use(readBody(bodies));
+  app.use(readForm(contract, bodies));
   app.use(validate);
   app.use((request: Request, response: Response, next: NextFunction) => {
     answer(request, response).catch(next);

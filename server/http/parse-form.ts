@@ -1,0 +1,51 @@
+import { Readable } from 'node:stream';
+import { imageSize } from 'image-size';
+import { invalid } from '../failure.ts';
+import { type FormValue, nest } from './form-fields.ts';
+import { type FormLimits, type FormPart, readParts } from './form-parts.ts';
+import { requirePlain } from './value-problem.ts';
+
+const pictures: ReadonlyMap<string, string> = new Map([
+  ['jpg', 'image/jpeg'],
+  ['png', 'image/png'],
+  ['webp', 'image/webp'],
+  ['bmp', 'image/bmp'],
+]);
+
+/**
+ * Parses a multipart form into the nested values that the names of its parts describe.
+ *
+ * @param contentType value of the header, with the boundary
+ * @throws Failure 400 or 413 that names the part
+ */
+export async function parseForm(
+  pieces: readonly Buffer[],
+  contentType: string,
+  limits: FormLimits,
+): Promise<Record<string, FormValue>> {
+  const parts = await readParts(Readable.from(pieces), contentType, limits);
+  const form = nest(parts.map(field));
+  // Unlike a JSON body, a form can hold any control character.
+  requirePlain(form, 'body');
+  return form;
+}
+
+/** A file part stands for the JSON form of a picture: an object with a data URL. */
+function field({ name, value }: FormPart): readonly [string, string | { image_url: string }] {
+  if (typeof value === 'string') return [name, value];
+  return [name, { image_url: `data:${pictureType(name, value)};base64,${value.toString('base64')}` }];
+}
+
+function pictureType(name: string, bytes: Buffer): string {
+  const mediaType = pictures.get(formatOf(bytes) ?? '');
+  if (mediaType === undefined) throw invalid(name, 'must be a JPEG, PNG, WEBP or BMP picture.');
+  return mediaType;
+}
+
+function formatOf(bytes: Buffer): string | undefined {
+  try {
+    return imageSize(bytes).type;
+  } catch {
+    return undefined;
+  }
+}
