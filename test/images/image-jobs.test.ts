@@ -128,7 +128,6 @@ describe('image jobs', () => {
         { status: 'FAILURE', failReason: 'The prompt was refused.' },
         'The prompt was refused.',
       ],
-      ['an empty body', '', 'The provider knows the task no more.'],
       ['CANCEL', { status: 'CANCEL' }, 'The task was canceled before it began.'],
     ];
     test.each(failures)(
@@ -152,9 +151,28 @@ describe('image jobs', () => {
       },
     );
 
+    test('that finds no job ends it once that has happened again and again, and gives the quota back', async () => {
+      const { key, id: token } = await makeKey(rig.gateway, { quota: 10 });
+      const id = await rig.imagine({}, key);
+      rig.reported = '';
+      expect(await rig.query(id, key)).toMatchObject({ status: 'SUBMITTED' });
+      // The gateway polls by itself, too.
+      for (let polls = 1; polls < 20; polls += 1) {
+        await rig.pass(60_000);
+        await rig.query(id, key);
+      }
+      expect(await rig.query(id, key)).toMatchObject({
+        status: 'FAILURE',
+        failReason: 'The provider knows the task no more.',
+      });
+      expect(await remainingQuota(rig.gateway, token)).toBe(10);
+    });
+
     test.each([
       ['what is no JSON', '{"status":'],
       ['a state nobody knows', { status: 'THINKING' }],
+      ['an empty body', ''],
+      ['null', 'null'],
     ])('that finds %s changes nothing', async (_, reported) => {
       const id = await rig.imagine();
       rig.reported = reported;

@@ -22,6 +22,8 @@ export interface ImageResult {
   submitted?: { code: 21 | 22; properties: Schemas['ImageSubmitReply']['properties'] };
   /** It waits for the modal call. */
   waiting?: true;
+  /** Polls in a row that were answered without a job. */
+  missedPolls?: number;
   image_url?: string;
   video_url?: string;
   buttons?: ImageJob['buttons'];

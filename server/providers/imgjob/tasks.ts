@@ -14,6 +14,8 @@ import { reportedError } from '../public-ids.ts';
 import { providerFailure, throttled } from '../rejection.ts';
 import { type ImageResult, readJob } from './image-job.ts';
 
+/** Answers without a job, one after the other, after which the job counts as lost: about five minutes of polls. */
+const maxMissedPolls = 20;
 const failed: TaskError = { code: 'image_generation_failed', message: 'The provider made no picture.' };
 
 /** Image jobs in the imgjob protocol, whose answers have status 200 and a code. */
@@ -29,7 +31,7 @@ export const imgjobDriver: TaskDriver = {
 
   async resume(task, request, upstream) {
     const { upstreamId } = await submit('modal', { ...request, taskId: task.upstreamId }, upstream);
-    const { waiting: _, ...result }: ImageResult = task.result ?? {};
+    const { waiting: _, missedPolls: __, ...result }: ImageResult = task.result ?? {};
     return { upstreamId, result };
   },
 
@@ -110,10 +112,24 @@ function quotedWord(words: ProviderWords, word: string): string {
   return JSON.stringify(words.text(word, 80));
 }
 
-/** What an answer says; a state that nobody knows changes nothing. */
+/**
+ * An answer without a job. Some providers answer so when they do not know the job, others when they are briefly out of
+ * order, so the job fails only after several such answers in a row.
+ */
+function withoutJob(task: AcceptedTask): Snapshot {
+  const result: ImageResult = task.result ?? {};
+  const missedPolls = (result.missedPolls ?? 0) + 1;
+  if (missedPolls >= maxMissedPolls) return { state: 'failed', error: taskLost };
+  return { ...unchanged(task), result: { ...result, missedPolls } };
+}
+
+/** For an answer that reports no known state. */
+function unchanged({ state }: AcceptedTask): { state: 'queued' | 'in_progress' } {
+  return { state: state === 'in_progress' ? 'in_progress' : 'queued' };
+}
+
 function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): Snapshot {
-  // The protocol has no other way to say that there is no such job.
-  if (answer === undefined || answer === null) return { state: 'failed', error: taskLost };
+  if (answer === undefined || answer === null) return withoutJob(task);
   const { submitted }: ImageResult = task.result ?? {};
   const { sent_hosts, prompt } = task.facts;
   const job = readJob(answer, new ProviderWords(channel, [sent_hosts, prompt]));
@@ -141,6 +157,6 @@ function snapshot(task: AcceptedTask, answer: unknown, { channel }: Upstream): S
     case 'CANCEL':
       return { state: 'failed', error: taskCanceled, result };
     default:
-      return { state: task.state === 'in_progress' ? 'in_progress' : 'queued' };
+      return unchanged(task);
   }
 }

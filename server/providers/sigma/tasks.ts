@@ -38,6 +38,8 @@ export const sigmaDriver: TaskDriver = {
     const request = { method: 'POST' as const, path: '/sigma/fetch', body: { ids } };
     return pollForTask(upstream, request, (answer) => {
       const records = recordsIn(answer);
+      // One answer without any record is no proof that the provider lost all of them.
+      if (!ids.some((one) => records.has(one))) throw badAnswer();
       return merged(
         task,
         ids.map((one) => partOf(task, one, records.get(one), upstream)),
