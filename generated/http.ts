@@ -1874,7 +1874,7 @@ export interface paths {
         };
         /**
          * Tell whether the gateway can take traffic.
-         * @description Needs no key. Not ready while the store is out of reach, the process is about to stop, or one of its workers is not ready.
+         * @description Needs no key. Not ready while the store is out of reach or the process is about to stop. With several workers, ready while any of them is.
          */
         get: operations["getReadiness"];
         put?: never;

@@ -33,8 +33,7 @@ export interface ChannelStanding {
 
 /** The other workers that share this one's port. */
 export interface Siblings {
-  /** @throws Failure 503 while one of them is not ready */
-  requireReady(): Promise<void>;
+  isAnyReady(): Promise<boolean>;
   /** Resolves when each has read its settings again, or could not: what came of it stands in the log. */
   reload(): Promise<void>;
   /** How the channels do on each of them. */

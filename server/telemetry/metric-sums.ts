@@ -19,14 +19,17 @@ const together: ReadonlyMap<string, Together> = new Map(
  * Metrics of several processes as those of one. What a process has counted stays counted when it has ended, as far as it was
  * collected: a sum that falls would be taken for a new beginning.
  */
-export class MetricSums<Source> {
+export class MetricSums<Source extends WeakKey> {
   #ended: readonly Metric[] = [];
   readonly #latest = new Map<Source, readonly Metric[]>();
+  readonly #gone = new WeakSet<Source>();
 
   /** Takes what processes tell now; of one that does not answer, undefined. */
   add(collected: Iterable<readonly [Source, readonly Metric[] | undefined]>): readonly Metric[] {
     const told: (readonly Metric[])[] = [this.#ended];
     for (const [source, metrics] of collected) {
+      // It ended after it answered. Its counts are in `#ended` already, as far as they were reported before.
+      if (this.#gone.has(source)) continue;
       if (metrics !== undefined) this.#latest.set(source, metrics);
       told.push(metrics ?? counted(this.#latest.get(source) ?? []));
     }
@@ -35,6 +38,7 @@ export class MetricSums<Source> {
 
   /** A process has ended. */
   end(source: Source): void {
+    this.#gone.add(source);
     const last = this.#latest.get(source);
     this.#latest.delete(source);
     if (last !== undefined) this.#ended = sum([this.#ended, counted(last)]);

@@ -58,8 +58,9 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
     });
     opened.unshift(() => store.close());
     const newKey = await ensureKey(settings, store, logger, Date.now());
-    const sums = new MetricSums<WorkerProcess | 'primary'>();
+    const sums = new MetricSums<WorkerProcess | typeof primary>();
     const givingBack = new Set<Promise<void>>();
+    let address = '';
     const home: Home = {
       orders: { port, reusePort, sandbox: undefined },
       supervisor: new Supervisor({
@@ -68,7 +69,10 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
         timers: systemTimers,
         logger,
       }),
-      serves: ({ number, pid, id }) => logger.info({ worker: number, pid, gateway: id }, 'a worker serves'),
+      serves({ number, pid, id, url }) {
+        address ||= url;
+        logger.info({ worker: number, pid, gateway: id }, 'a worker serves');
+      },
       gone(worker) {
         sums.end(worker);
         const given = giveBack(worker, store, logger).finally(() => givingBack.delete(given));
@@ -86,10 +90,10 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
                 const metrics = await worker.link.ask('metrics', undefined, scrapeMs).catch(() => undefined);
                 return [worker, metrics] as const;
               });
-              return sums.add([['primary', await measured?.collect()], ...(await Promise.all(told))]);
+              return sums.add([[primary, await measured?.collect()], ...(await Promise.all(told))]);
             },
             ready: async () => {
-              const reason = await unready(home.supervisor);
+              const reason = await unreadyReason(home.supervisor.serving);
               if (reason !== undefined) throw new Error(reason);
             },
           });
@@ -102,7 +106,7 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
     cluster.setupPrimary({ args: [workerArgument], serialization: 'advanced' });
     await home.supervisor.start();
     return {
-      url: home.supervisor.serving[0]?.url ?? '',
+      url: address,
       operatorUrl: operator?.url,
       newKey,
       failed: home.supervisor.failed,
@@ -123,6 +127,9 @@ export async function startWorkers(settings: Settings, logger: Logger): Promise<
     throw error;
   }
 }
+
+/** The source of this process's own metrics. */
+const primary = Symbol('primary');
 
 /** What all workers have in common. */
 interface Home {
@@ -161,7 +168,7 @@ class WorkerProcess implements Supervised {
           resolve();
         },
         cannot: (reason) => reject(new PlainFailure(reason)),
-        othersReady: () => unready(home.supervisor, this),
+        isAnotherReady: async () => (await unreadyReason(others())) === undefined,
         reloadOthers: async () => reload(others()),
         othersChannels: async () => {
           const told = others().map((one) => one.link.ask('channels', undefined, patienceMs).catch(() => []));
@@ -177,7 +184,7 @@ class WorkerProcess implements Supervised {
     });
     this.ended = exit.then((how) => {
       this.link.close();
-      reject(new PlainFailure(`worker ${number} ended with ${how} before it served`));
+      reject(new Error(`worker ${number} ended with ${how} before it served`));
       home.gone(this);
       return how;
     });
@@ -200,20 +207,17 @@ class WorkerProcess implements Supervised {
   }
 }
 
-/** What keeps them from being ready together. One that is being replaced gets no calls, so it keeps nobody. */
-async function unready(
-  { complete, serving }: Supervisor<WorkerProcess>,
-  asking?: WorkerProcess,
-): Promise<string | undefined> {
-  if (!complete || serving.length === 0) return 'The workers start.';
-  const reasons = await Promise.all(
-    serving
-      .filter((worker) => worker !== asking)
-      .map((worker) =>
-        worker.link.ask('ready', undefined, patienceMs).catch((error: Error) => error.message),
-      ),
+/** Why none of these workers is ready. Undefined as soon as one reports that it is. */
+async function unreadyReason(workers: readonly WorkerProcess[]): Promise<string | undefined> {
+  if (workers.length === 0) return 'The workers start.';
+  const reasons = workers.map(async (worker) => {
+    const reason = await worker.link.ask('ready', undefined, patienceMs);
+    if (reason !== undefined) throw new Error(reason);
+  });
+  return Promise.any(reasons).then(
+    () => undefined,
+    ({ errors }: AggregateError) => errors.map(({ message }: Error) => message).join(' '),
   );
-  return reasons.find((reason) => reason !== undefined);
 }
 
 async function reload(workers: readonly WorkerProcess[]): Promise<undefined> {

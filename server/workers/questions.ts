@@ -14,8 +14,8 @@ export type ToPrimary = {
   serves: { ask: string; answer: void };
   /** It cannot; the reason, as an operator is told it. */
   cannot: { ask: string; answer: void };
-  /** What keeps the workers together from being ready. */
-  othersReady: { ask: undefined; answer: string | undefined };
+  /** Whether any other worker is ready. */
+  isAnotherReady: { ask: undefined; answer: boolean };
   reloadOthers: { ask: undefined; answer: void };
   othersChannels: { ask: undefined; answer: readonly (readonly ChannelStanding[])[] };
 };

@@ -6,7 +6,10 @@ import type { Timers } from '../runtime/timers.ts';
 /** A process that is to run for as long as the gateway does. */
 export interface Supervised {
   readonly pid: number | undefined;
-  /** Resolves when it serves. Rejects with the reason when it cannot, also when it has ended before. */
+  /**
+   * Resolves when it serves. Rejects with a PlainFailure when it reports that it cannot serve, and with another error
+   * when it ended before it served.
+   */
   readonly ready: Promise<void>;
   /** Resolves with its exit code or signal when it has ended. */
   readonly ended: Promise<number | string>;
@@ -29,6 +32,8 @@ export interface SupervisorParts<Worker> {
 interface Slot<Worker> {
   readonly number: number;
   readonly rounds: Rounds;
+  /** Settled when the start of the gateway need not wait for this slot any more. */
+  readonly started: PromiseWithResolvers<void>;
   worker: Worker;
   serves: boolean;
   /** When it began to serve, by the monotonic clock. */
@@ -44,13 +49,18 @@ const steadyMs = 10_000;
 /** Before a worker that ended soon again and again is replaced, in milliseconds: the shortest pause, and the longest. */
 const firstPauseMs = 500;
 const maxPauseMs = 30_000;
-/** After so many short lives in a row, and with no other worker left, nobody waits any more. */
+/** When every worker has ended so often in a row, the gateway ends. */
 const mostFailures = 5;
 
 /** Between two questions whether a worker is there, in milliseconds. */
-const askMs = 5_000;
-/** One that leaves so many unanswered hangs. Counted, since this process may have stood still, too. */
-const mostUnanswered = 6;
+const askMs = 1_000;
+/**
+ * Unanswered questions in a row after which a worker that serves is killed: it was silent for 5 to 6 s. Questions are
+ * counted instead of time, because a pause of this process or of the machine adds one question at most.
+ */
+const maxUnanswered = 5;
+/** The same for a worker that starts. Loading its modules keeps it from answering. */
+const maxUnansweredAtStart = 60;
 
 /** Keeps a number of workers running: one that ends or hangs is replaced. */
 export class Supervisor<Worker extends Supervised> {
@@ -61,7 +71,7 @@ export class Supervisor<Worker extends Supervised> {
   #slots: readonly Slot<Worker>[] = [];
   #keeping: readonly Promise<void>[] = [];
   readonly #asking: Rounds;
-  #complete = false;
+  #starting = true;
   #stopping = false;
 
   constructor(parts: SupervisorParts<Worker>) {
@@ -77,69 +87,72 @@ export class Supervisor<Worker extends Supervised> {
     return this.#slots.filter(({ serves }) => serves).map(({ worker }) => worker);
   }
 
-  /** Whether all of them have served at a time since the start. */
-  get complete(): boolean {
-    return this.#complete;
-  }
-
-  /** Resolves when all serve. @throws the reason when one cannot; the others have ended then */
+  /**
+   * Resolves when all serve, except workers that ended several times in a row while another serves. These are started
+   * again later.
+   *
+   * @throws the reason when a worker reports that it cannot serve, or none comes up; the others have ended then
+   */
   async start(): Promise<void> {
     const { count, begin, timers } = this.#parts;
     this.#slots = Array.from({ length: count }, (_, index) => ({
       number: index + 1,
       rounds: new Rounds(timers),
+      started: Promise.withResolvers<void>(),
       worker: begin(index + 1),
       serves: false,
       since: 0,
       failures: 0,
       unanswered: 0,
     }));
-    try {
-      await Promise.all(this.#slots.map((slot) => this.#begun(slot)));
-    } catch (error) {
-      for (const { worker } of this.#slots) worker.kill();
-      await Promise.all(this.#slots.map(({ worker }) => worker.ended));
-      throw error;
-    }
-    this.#complete = true;
-    this.#keeping = this.#slots.map((slot) => this.#keep(slot));
     this.#asking.start(
       askMs,
       async () => this.#askAll(),
       () => {},
     );
+    this.#keeping = this.#slots.map((slot) => this.#keep(slot));
+    const reason = await Promise.race([
+      Promise.all(this.#slots.map(({ started }) => started.promise)).then(() => undefined),
+      this.failed,
+    ]);
+    this.#starting = false;
+    if (reason === undefined) return;
+    this.#stopAsking();
+    for (const { worker } of this.#slots) worker.kill();
+    await this.#ended();
+    throw reason;
   }
 
   /** Has all finish what runs, and ends those that have not within `patienceMs`. Gives how each ended. */
   async stop(patienceMs: number): Promise<(number | string)[]> {
-    this.#stopping = true;
-    void this.#asking.stop();
+    this.#stopAsking();
     const impatient = this.#parts.timers.alarm(patienceMs, () => {
       for (const { worker } of this.#slots) worker.kill();
     });
-    for (const { worker, rounds } of this.#slots) {
-      worker.stop();
-      void rounds.stop();
-    }
-    const endings = await Promise.all(this.#slots.map(({ worker }) => worker.ended));
-    await Promise.all(this.#keeping);
+    for (const { worker } of this.#slots) worker.stop();
+    const endings = await this.#ended();
     impatient.cancel();
     return endings;
   }
 
-  async #begun(slot: Slot<Worker>): Promise<void> {
-    await slot.worker.ready;
-    slot.serves = true;
-    slot.since = this.#parts.timers.monotonic();
-    slot.unanswered = 0;
+  /** Starts and asks no worker any more. */
+  #stopAsking(): void {
+    this.#stopping = true;
+    void this.#asking.stop();
+    for (const { rounds } of this.#slots) void rounds.stop();
+  }
+
+  async #ended(): Promise<(number | string)[]> {
+    const endings = await Promise.all(this.#slots.map(({ worker }) => worker.ended));
+    await Promise.all(this.#keeping);
+    return endings;
   }
 
   /** Ends those that hang, so that they are replaced as any other that ends. */
   #askAll(): void {
     for (const slot of this.#slots) {
       const { worker, number, serves, unanswered } = slot;
-      if (!serves) continue;
-      if (unanswered === mostUnanswered) {
+      if (unanswered === (serves ? maxUnanswered : maxUnansweredAtStart)) {
         const silent = { worker: number, pid: worker.pid, silent_s: (unanswered * askMs) / 1_000 };
         this.#parts.logger.error(silent, 'a worker does not answer any more, and is ended');
         worker.kill();
@@ -154,32 +167,49 @@ export class Supervisor<Worker extends Supervised> {
     }
   }
 
+  /** Waits until the slot's worker serves. Returns the reason if it does not. */
+  async #untilServing(slot: Slot<Worker>): Promise<unknown> {
+    try {
+      await slot.worker.ready;
+    } catch (error) {
+      return error;
+    }
+    slot.serves = true;
+    slot.since = this.#parts.timers.monotonic();
+    slot.unanswered = 0;
+    slot.started.resolve();
+    return undefined;
+  }
+
   async #keep(slot: Slot<Worker>): Promise<void> {
     const { begin, logger, timers } = this.#parts;
     const { number } = slot;
-    let reason: unknown;
-    for (;;) {
+    for (let isReplacement = false; ; isReplacement = true) {
+      const reason = await this.#untilServing(slot);
+      // A wrong setting is wrong at every start. A process that was killed may come up the next time.
+      if (this.#starting && reason instanceof PlainFailure) return this.#fail(reason);
+      if (isReplacement && reason === undefined)
+        logger.warn({ worker: number, pid: slot.worker.pid }, 'a worker was replaced');
       const ended = await slot.worker.ended;
       const lived = slot.serves ? timers.monotonic() - slot.since : 0;
       slot.serves = false;
       if (this.#stopping) return;
       slot.failures = lived >= steadyMs ? 0 : slot.failures + 1;
       logger.error({ worker: number, pid: slot.worker.pid, ended, err: reason }, 'a worker ended');
-      if (slot.failures >= mostFailures && this.serving.length === 0) {
-        const words = `worker ${number} ended ${slot.failures} times in a row, the last time with ${ended}`;
-        this.#fail(new PlainFailure(reason instanceof Error ? `${words}: ${reason.message}` : words));
-        return;
+      if (slot.failures >= mostFailures) {
+        if (this.#slots.every((one) => !one.serves && one.failures >= mostFailures)) {
+          const words = `worker ${number} ended ${slot.failures} times in a row, the last time with ${ended}`;
+          return this.#fail(
+            new PlainFailure(reason instanceof Error ? `${words}: ${reason.message}` : words),
+          );
+        }
+        slot.started.resolve();
       }
       if (slot.failures > 1)
         await slot.rounds.pause(Math.min(maxPauseMs, firstPauseMs * 2 ** (slot.failures - 2)));
       if (this.#stopping) return;
+      slot.unanswered = 0;
       slot.worker = begin(number);
-      reason = await this.#begun(slot).then(
-        () => undefined,
-        (error: unknown) => error,
-      );
-      if (reason === undefined)
-        logger.warn({ worker: number, pid: slot.worker.pid }, 'a worker was replaced');
     }
   }
 }

@@ -8,7 +8,6 @@ import { startFailure } from '../runtime/start-failure.ts';
 import { systemTimers } from '../runtime/timers.ts';
 import { type RunningGateway, serve } from '../serve.ts';
 import type { Settings } from '../settings/settings.ts';
-import { StoreUnavailable } from '../store/availability.ts';
 import type { ToPrimary, ToWorker } from './questions.ts';
 
 /**
@@ -66,13 +65,13 @@ function post(message: unknown): void {
   process.send?.(message, undefined, undefined, () => {});
 }
 
+/** Longest wait for the other workers to report whether they are ready, in milliseconds. */
+const readyMs = 3_000;
+
 function siblingsOver(link: Link<ToPrimary, ToWorker>): Siblings {
   return {
-    async requireReady() {
-      const reason = await link.ask('othersReady', undefined);
-      if (reason !== undefined)
-        throw new StoreUnavailable(new Error(`another worker is not ready: ${reason}`));
-    },
+    // Without the process that started it, a worker is alone.
+    isAnyReady: () => link.ask('isAnotherReady', undefined, readyMs).catch(() => false),
     reload: () => link.ask('reloadOthers', undefined),
     channels: () => link.ask('othersChannels', undefined),
   };

@@ -29,15 +29,16 @@ const spread = (counts: number[], sum: number): Metric => {
   const { name, unit, text } = storeDuration.described;
   return { name, unit, text, kind: 'histogram', points: [{ attributes: { a: 1 }, value }] };
 };
+const [a, b, c] = [Symbol('a'), Symbol('b'), Symbol('c')];
 const valuesOf = (metrics: readonly Metric[]) =>
   Object.fromEntries(metrics.map(({ name, points }) => [name, points.map(({ value }) => value)]));
 
 test('counters and histograms are added up by their attributes, in whatever order those stand', () => {
-  const sums = new MetricSums<string>();
+  const sums = new MetricSums<symbol>();
   const told = sums.add([
-    ['a', [charged(1, { x: 1, y: 2 }), spread([1, 0, 2], 7)]],
-    ['b', [charged(10, { y: 2, x: 1 }), spread([0, 3, 1], 9)]],
-    ['c', [charged(100, { x: 2, y: 2 })]],
+    [a, [charged(1, { x: 1, y: 2 }), spread([1, 0, 2], 7)]],
+    [b, [charged(10, { y: 2, x: 1 }), spread([0, 3, 1], 9)]],
+    [c, [charged(100, { x: 2, y: 2 })]],
   ]);
   expect(valuesOf(told)).toEqual({
     [quotaCharged.described.name]: [11, 100],
@@ -51,9 +52,9 @@ test('of gauges the sum is told, the most, or the least, whichever makes sense',
     named(connectionCount.described.name, connections),
     named(eventLoopUtilization.described.name, busy),
   ];
-  const told = new MetricSums<string>().add([
-    ['a', of(1, 3, 0.25)],
-    ['b', of(0, 4, 0.5)],
+  const told = new MetricSums<symbol>().add([
+    [a, of(1, 3, 0.25)],
+    [b, of(0, 4, 0.5)],
   ]);
   expect(valuesOf(told)).toEqual({
     [channelHealthy.described.name]: [0],
@@ -63,7 +64,7 @@ test('of gauges the sum is told, the most, or the least, whichever makes sense',
 });
 
 test('what one counted that has ended, or does not answer, stays counted; its gauges do not', () => {
-  const sums = new MetricSums<string>();
+  const sums = new MetricSums<symbol>();
   const worker = (value: number) => [
     charged(value),
     named(connectionCount.described.name, 5),
@@ -81,28 +82,39 @@ test('what one counted that has ended, or does not answer, stays counted; its ga
   expect(
     count(
       sums.add([
-        ['a', worker(7)],
-        ['b', worker(1)],
+        [a, worker(7)],
+        [b, worker(1)],
       ]),
     ),
   ).toEqual([8, 8, 10]);
   expect(
     count(
       sums.add([
-        ['a', undefined],
-        ['b', worker(2)],
+        [a, undefined],
+        [b, worker(2)],
       ]),
     ),
   ).toEqual([9, 9, 5]);
-  sums.end('a');
-  sums.end('never collected');
-  expect(count(sums.add([['b', worker(3)]]))).toEqual([10, 10, 5]);
+  sums.end(a);
+  sums.end(Symbol('never collected'));
+  expect(count(sums.add([[b, worker(3)]]))).toEqual([10, 10, 5]);
   expect(
     count(
       sums.add([
-        ['b', worker(3)],
-        ['c', worker(4)],
+        [b, worker(3)],
+        [c, worker(4)],
       ]),
     ),
   ).toEqual([14, 14, 10]);
+});
+
+test('a process that ends while others are asked is not counted twice, and no sum falls after it', () => {
+  const sums = new MetricSums<symbol>();
+  const told = (...collected: [symbol, Metric[]][]) =>
+    valuesOf(sums.add(collected))[quotaCharged.described.name]?.[0];
+  expect(told([a, [charged(7)]], [b, [charged(1)]])).toBe(8);
+  sums.end(a);
+  // It had answered before it ended.
+  expect(told([a, [charged(9)]], [b, [charged(2)]])).toBe(9);
+  expect(told([b, [charged(2)]])).toBe(9);
 });

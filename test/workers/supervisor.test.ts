@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { createLogger, type Logger } from '../../server/runtime/logger.ts';
+import { PlainFailure } from '../../server/runtime/start-failure.ts';
 import { type Supervised, Supervisor } from '../../server/workers/supervisor.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
@@ -26,10 +27,15 @@ class Fake implements Supervised {
     this.#ready.resolve();
   }
 
-  /** `reason`: why it could not serve. */
-  end(how: number | string, reason = 'it ended'): void {
-    this.#ready.reject(new Error(reason));
+  end(how: number | string): void {
+    this.#ready.reject(new Error('it ended'));
     this.#ended.resolve(how);
+  }
+
+  /** Reports why it cannot serve, and ends. */
+  refuse(reason: string): void {
+    this.#ready.reject(new PlainFailure(reason));
+    this.end(1);
   }
 
   answer(): Promise<void> {
@@ -52,6 +58,15 @@ class Fake implements Supervised {
     this.end('SIGKILL');
   }
 }
+
+const isPending = (promise: Promise<unknown>) =>
+  Promise.race([
+    promise.then(
+      () => false,
+      () => false,
+    ),
+    settled().then(() => true),
+  ]);
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -87,10 +102,10 @@ test('all are there when it has started, and stop together', async () => {
   begun[0]?.serve();
   begun[2]?.serve();
   await settled();
-  expect([supervisor.complete, numbers()]).toEqual([false, [1, 3]]);
+  expect([await isPending(started), numbers()]).toEqual([true, [1, 3]]);
   begun[1]?.serve();
   await started;
-  expect([supervisor.complete, numbers()]).toEqual([true, [1, 2, 3]]);
+  expect(numbers()).toEqual([1, 2, 3]);
   const stopped = supervisor.stop(1_000);
   expect(begun.map(({ told }) => told)).toEqual(['stop', 'stop', 'stop']);
   for (const [index, worker] of begun.entries()) worker.end(index);
@@ -102,7 +117,7 @@ test('one that cannot start ends the others, and its reason is told', async () =
   const { supervisor, begun } = watched(2);
   const started = supervisor.start();
   begun[0]?.serve();
-  begun[1]?.end(1, 'PORT: the address is in use.');
+  begun[1]?.refuse('PORT: the address is in use.');
   await expect(started).rejects.toThrow('PORT: the address is in use.');
   expect(begun[0]?.told).toBe('kill');
 });
@@ -146,7 +161,7 @@ test('when none comes up any more, that is told with the last reason', async () 
     await settled();
     expect(begun).toHaveLength(1 + round);
     expect(await Promise.race([supervisor.failed, Promise.resolve('goes on')])).toBe('goes on');
-    last().end(1, 'the database does not answer.');
+    last().refuse('the database does not answer.');
   }
   expect((await supervisor.failed).message).toBe(
     'worker 1 ended 5 times in a row, the last time with 1: the database does not answer.',
@@ -181,46 +196,125 @@ async function pass(timers: ManualTimers, seconds: number): Promise<void> {
   }
 }
 
-test('one that does not answer for half a minute is ended, with a word in the log, and replaced', async () => {
+test('a worker that is silent for 5 s is killed and replaced, and the log says so', async () => {
   const lines: string[] = [];
   const logger = pino({ level: 'error' }, { write: (line) => void lines.push(line) });
   const { timers, begun, last, numbers } = await serving(2, logger);
   await pass(timers, 60);
   const [one, two] = begun as [Fake, Fake];
   one.hangs = true;
-  await pass(timers, 34);
+  await pass(timers, 5);
   expect([one.told, lines]).toEqual(['', []]);
   await pass(timers, 1);
   expect([one.told, two.told]).toEqual(['kill', '']);
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([
-    { msg: 'a worker does not answer any more, and is ended', worker: 1, pid: 1, silent_s: 30 },
+    { msg: 'a worker does not answer any more, and is ended', worker: 1, pid: 1, silent_s: 5 },
     { msg: 'a worker ended', worker: 1, ended: 'SIGKILL' },
   ]);
-  expect(begun).toHaveLength(3);
-  // One that has not begun to serve is not asked.
-  last().hangs = true;
-  await pass(timers, 60);
-  expect(numbers()).toEqual([2]);
-  last().comeBack();
+  expect([begun.length, numbers()]).toEqual([3, [2]]);
   last().serve();
   await pass(timers, 60);
   expect([numbers(), last().told, begun.length]).toEqual([[1, 2], '', 3]);
 });
 
-test('one that answers late goes on, and so do all when time has leapt', async () => {
-  const { timers, begun } = await serving(2);
+test('a worker that hangs while it starts is killed after 60 s of silence', async () => {
+  const { supervisor, timers, begun, last, numbers } = watched(2);
+  const started = supervisor.start();
   const [one, two] = begun as [Fake, Fake];
+  two.serve();
   one.hangs = true;
+  await pass(timers, 60);
+  expect([one.told, begun.length]).toEqual(['', 2]);
+  await pass(timers, 1);
+  expect([one.told, two.told, begun.length]).toEqual(['kill', '', 3]);
+  expect(await isPending(started)).toBe(true);
+  last().serve();
+  await started;
+  expect(numbers()).toEqual([1, 2]);
+});
+
+test('a worker that answers within 5 s is not killed, however often it is late', async () => {
+  const { timers, begun } = await serving(2);
+  const [one] = begun as [Fake];
   for (let round = 0; round < 3; round += 1) {
-    await pass(timers, 29);
+    one.hangs = true;
+    await pass(timers, 5);
     one.comeBack();
     await settled();
-    one.hangs = true;
   }
-  two.hangs = true;
+  expect(one.told).toBe('');
+});
+
+test('silence during a pause of the process itself does not count', async () => {
+  const { timers, begun } = await serving(2);
+  const [one, two] = begun as [Fake, Fake];
+  for (const worker of [one, two]) worker.hangs = true;
+  await pass(timers, 4);
+  // The machine was suspended for ten minutes.
   timers.advance(600_000);
   await settled();
   expect([one.told, two.told]).toEqual(['', '']);
+  one.comeBack();
+  await pass(timers, 1);
+  expect([one.told, two.told]).toEqual(['', 'kill']);
+});
+
+test('a worker that is killed while it starts is started again, with longer pauses', async () => {
+  const { supervisor, timers, begun, last, numbers } = watched(2);
+  const started = supervisor.start();
+  begun[0]?.serve();
+  const pauses: number[] = [];
+  for (let round = 0; round < 4; round += 1) {
+    const before = begun.length;
+    begun.findLast(({ number }) => number === 2)?.end('SIGKILL');
+    await settled();
+    let pause = 0;
+    while (begun.length === before) {
+      timers.advance(500);
+      pause += 500;
+      await settled();
+    }
+    pauses.push(pause);
+  }
+  expect(pauses).toEqual([0, 500, 1_000, 2_000]);
+  expect([await isPending(started), begun[0]?.told, last().number]).toEqual([true, '', 2]);
+  last().serve();
+  await started;
+  expect(numbers()).toEqual([1, 2]);
+});
+
+test('a start does not wait for a worker that ends five times in a row while another serves', async () => {
+  const { supervisor, timers, begun, last, numbers } = watched(2);
+  const started = supervisor.start();
+  for (let round = 0; round < 5; round += 1) {
+    expect(await isPending(started)).toBe(true);
+    last().end('SIGSEGV');
+    await settled();
+    timers.advance(30_000);
+    await settled();
+  }
+  // The other one may still come up.
+  expect([await isPending(started), begun[0]?.told]).toEqual([true, '']);
+  begun[0]?.serve();
+  await started;
+  expect(numbers()).toEqual([1]);
+  last().serve();
+  await settled();
+  expect(numbers()).toEqual([1, 2]);
+});
+
+test('a start fails when no worker comes up', async () => {
+  const { supervisor, timers, begun } = watched(2);
+  const started = supervisor.start();
+  const failure = started.catch((reason: Error) => reason.message);
+  for (let round = 0; round < 5; round += 1) {
+    for (const worker of begun) worker.end('SIGKILL');
+    await settled();
+    timers.advance(30_000);
+    await settled();
+  }
+  expect(await failure).toMatch(/^worker [12] ended 5 times in a row, the last time with SIGKILL: it ended$/);
+  expect(timers.pending).toBe(0);
 });
 
 test('nobody is asked any more once all are to stop', async () => {

@@ -3,8 +3,10 @@ import type { Gateway } from '../../gateway.ts';
 import type { Handler } from '../../http/handler.ts';
 
 export const getReadiness: Handler<'getReadiness'> = async ({ gateway }, reply) => {
-  await requireReady(gateway);
-  await gateway.siblings?.requireReady();
+  await requireReady(gateway).catch(async (reason: unknown) => {
+    // Workers share the port, so the machine is ready while any of them is.
+    if (!(await gateway.siblings?.isAnyReady())) throw reason;
+  });
   reply.json(200, { status: 'ok' });
 };
 

@@ -1,0 +1,134 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'undici';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { GatewayProcess } from '../faults/gateway-process.ts';
+import { makeSite, type Site } from '../faults/site.ts';
+import { engines } from '../store/engines.ts';
+import { freePort } from '../support/free-port.ts';
+import { scrape } from '../telemetry/scrape.ts';
+
+const preload = fileURLToPath(new URL('./faulty-worker.ts', import.meta.url));
+const bootstrap = 'sk-bootstrap-of-the-hung-workers';
+const within = { timeout: 60_000, interval: 50 };
+
+interface Line {
+  msg: string;
+  worker?: number;
+  pid?: number;
+  request_id?: string;
+  ended?: string;
+}
+
+describe.skipIf(!engines.includes('postgres'))('two workers', { timeout: 240_000 }, () => {
+  let site: Site;
+  let gateway: GatewayProcess;
+  let operatorUrl: string;
+  let client: Client;
+  beforeAll(async () => {
+    site = await makeSite('postgres');
+  });
+  afterEach(async () => {
+    await client.destroy();
+    gateway.kill();
+    await gateway.ended;
+  });
+  afterAll(() => site?.remove());
+
+  async function start(environment: Record<string, string> = {}): Promise<void> {
+    const port = await freePort();
+    operatorUrl = `http://127.0.0.1:${port}`;
+    const common = { WORKERS: '2', LOG_LEVEL: 'debug', BOOTSTRAP_KEY: bootstrap, METRICS_PORT: String(port) };
+    gateway = await GatewayProcess.start({
+      ...site.options,
+      preload,
+      environment: { ...common, ...environment },
+    });
+    client = new Client(gateway.url);
+  }
+
+  const logged = (words: string): Line[] =>
+    gateway.output.said
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Line)
+      .filter(({ msg }) => msg === words);
+  const hasLogged = (words: string, count = 1) =>
+    vi.waitFor(() => expect(logged(words)).toHaveLength(count), within);
+
+  /** Asks over the one connection of the client, and so always the same worker. */
+  async function ask(path: string, method: 'GET' | 'POST' = 'GET') {
+    const headers = { authorization: `Bearer ${bootstrap}` };
+    const { statusCode, headers: answered, body } = await client.request({ path, method, headers });
+    await body.dump();
+    return { status: statusCode, requestId: String(answered['x-request-id']) };
+  }
+
+  /** Process ids of the worker that the client is connected to, and of the other one. */
+  async function pids(): Promise<{ asked: number; other: number }> {
+    const { requestId } = await ask('/v1/models');
+    const isAnswer = ({ request_id }: Line) => request_id === requestId;
+    await vi.waitFor(() => expect(logged('answered').some(isAnswer)).toBe(true), within);
+    const asked = logged('answered').find(isAnswer)?.worker;
+    const serving = logged('a worker serves');
+    const pidOf = (isWanted: (line: Line) => boolean) => serving.findLast(isWanted)?.pid ?? Number.NaN;
+    return { asked: pidOf(({ worker }) => worker === asked), other: pidOf(({ worker }) => worker !== asked) };
+  }
+
+  /** Statuses of `/readyz` on both ports until the log has these words. */
+  async function readinessUntil(words: string): Promise<Set<number>> {
+    const statuses = new Set<number>();
+    await vi.waitFor(async () => {
+      statuses.add((await ask('/readyz')).status);
+      statuses.add((await fetch(`${operatorUrl}/readyz`)).status);
+      expect(logged(words)).not.toEqual([]);
+    }, within);
+    return statuses;
+  }
+
+  test.each([
+    ['is stopped', 'SIGSTOP'],
+    ['blocks its event loop', 'SIGUSR2'],
+  ] as const)('one that %s is replaced, and the machine stays ready', async (_, signal) => {
+    await start();
+    const { other } = await pids();
+    process.kill(other, signal);
+    expect(await readinessUntil('a worker was replaced')).toEqual(new Set([200]));
+    expect(logged('a worker does not answer any more, and is ended')).toMatchObject([{ pid: other }]);
+    expect(logged('a worker ended')).toMatchObject([{ pid: other, ended: 'SIGKILL' }]);
+  });
+
+  test('one that hangs and is replaced during a reload does not fail the reload', async () => {
+    await start();
+    const { other } = await pids();
+    process.kill(other, 'SIGSTOP');
+    expect((await ask('/api/admin/reload', 'POST')).status).toBe(200);
+    await hasLogged('a worker ended');
+    expect(logged('a worker ended')).toMatchObject([{ pid: other }]);
+  });
+
+  test('count calls on after one is killed: no counter falls', async () => {
+    await start();
+    const counted = async () =>
+      (await scrape(operatorUrl)).sum('http_server_request_duration_seconds_count', {
+        unigate_operation: 'listModels',
+      });
+    const { asked } = await pids();
+    for (let calls = 0; calls < 9; calls += 1) await ask('/v1/models');
+    expect(await counted()).toBe(10);
+    process.kill(asked, 'SIGKILL');
+    await hasLogged('a worker ended');
+    expect(await counted()).toBe(10);
+    await hasLogged('a worker was replaced');
+    expect(await counted()).toBe(10);
+  });
+
+  test('start although one is killed while it starts', async () => {
+    await start({ KILL_ONE_AT_START: join(site.options.dataDir, 'killed') });
+    await hasLogged('a worker ended');
+    expect(logged('a worker ended')).toMatchObject([{ ended: 'SIGKILL' }]);
+    await hasLogged('a worker was replaced');
+    await hasLogged('a worker serves', 2);
+    expect((await ask('/readyz')).status).toBe(200);
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test, vi } from 'vitest';
+import type { Gateway } from '../../server/gateway.ts';
+import { getReadiness } from '../../server/operations/service/getReadiness.ts';
+
+type Parameters = globalThis.Parameters<typeof getReadiness>;
+
+async function readinessOf(gateway: object): Promise<unknown> {
+  const json = vi.fn();
+  const request = { gateway: gateway as Gateway } as Parameters[0];
+  await getReadiness(request, { json } as unknown as Parameters[1]);
+  return json.mock.calls;
+}
+
+const ready = { leaving: false, draining: false, ledger: { check: async () => {} } };
+const ok = [[200, { status: 'ok' }]];
+const siblings = (isReady: boolean) => ({ isAnyReady: async () => isReady });
+const leaving = { ...ready, leaving: true };
+
+test('a worker that is ready reports so, whatever the others do', async () => {
+  expect(await readinessOf({ ...ready, siblings: siblings(false) })).toEqual(ok);
+});
+
+test('a worker that stops reports that the machine is ready while another worker is', async () => {
+  expect(await readinessOf({ ...leaving, siblings: siblings(true) })).toEqual(ok);
+});
+
+test.each([
+  ['no other worker is', { ...leaving, siblings: siblings(false) }],
+  ['there are no others', leaving],
+])('it is not ready when %s', async (_, gateway) => {
+  await expect(readinessOf(gateway)).rejects.toMatchObject({ status: 503, code: 'draining' });
+});
