@@ -7072,6 +7072,8 @@ export interface components {
                 settings: string[];
                 /** @description What differs from what the gateway was started with, and takes effect at its next start only. */
                 needs_restart: string[];
+                /** @description Likely mistakes in the file, which takes effect all the same: models that a channel serves and no price matches, which clients cannot use, and names of models that no channel serves. */
+                warnings: string[];
             };
         };
         /**
@@ -7879,7 +7881,7 @@ export interface components {
                 "application/json": components["schemas"]["GenericError"];
             };
         };
-        /** @description The model that the request names does not exist. */
+        /** @description The model does not exist, or the operator has set no price for it. */
         GenericModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -7991,7 +7993,7 @@ export interface components {
                 "application/json": components["schemas"]["NativeRouteError"];
             };
         };
-        /** @description The model that the request names does not exist. */
+        /** @description The model does not exist, or the operator has set no price for it. */
         NativeModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
@@ -8412,6 +8414,16 @@ export interface components {
         };
         /** @description The id is unknown, or belongs to someone else. */
         ManagementNotFound: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ManagementError"];
+            };
+        };
+        /** @description The operator has set no price for identity verification. */
+        ManagementModelNotFound: {
             headers: {
                 "x-request-id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -9639,6 +9651,7 @@ export interface operations {
             400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -9684,6 +9697,7 @@ export interface operations {
             400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -9729,6 +9743,7 @@ export interface operations {
             400: components["responses"]["GenericSubmitBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -10405,6 +10420,7 @@ export interface operations {
             400: components["responses"]["GenericImageBadRequest"];
             401: components["responses"]["GenericUnauthorized"];
             403: components["responses"]["GenericForbidden"];
+            404: components["responses"]["GenericModelNotFound"];
             413: components["responses"]["GenericPayloadTooLarge"];
             415: components["responses"]["GenericUnsupportedMediaType"];
             429: components["responses"]["GenericTooManyRequests"];
@@ -10839,6 +10855,7 @@ export interface operations {
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementModelNotFound"];
             413: components["responses"]["ManagementPayloadTooLarge"];
             415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];

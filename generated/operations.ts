@@ -671,7 +671,7 @@ export const operations = {
     area: 'music',
     summary: 'Start writing lyrics.',
     aliases: ['/sigma/v1/submit/lyrics', '/sigma/v1/mv-3.5/submit/lyrics'],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -679,6 +679,7 @@ export const operations = {
         400: ['application/json'],
         401: ['application/json'],
         403: ['application/json'],
+        404: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],
@@ -875,7 +876,7 @@ export const operations = {
     area: 'images',
     summary: 'Start an image job from a prompt.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -883,6 +884,7 @@ export const operations = {
         400: ['application/json'],
         401: ['application/json'],
         403: ['application/json'],
+        404: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],
@@ -1201,7 +1203,7 @@ export const operations = {
     area: 'verification',
     summary: 'Start a live-person verification of an end user.',
     aliases: [],
-    statuses: [200, 400, 401, 403, 413, 415, 429, 500, 502, 503, 504],
+    statuses: [200, 400, 401, 403, 404, 413, 415, 429, 500, 502, 503, 504],
     mediaTypes: {
       request: ['application/json'],
       response: {
@@ -1209,6 +1211,7 @@ export const operations = {
         400: ['application/json'],
         401: ['application/json'],
         403: ['application/json'],
+        404: ['application/json'],
         413: ['application/json'],
         415: ['application/json'],
         429: ['application/json'],

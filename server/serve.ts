@@ -35,10 +35,11 @@ import { drivers } from './providers/drivers.ts';
 import { RealtimeSession } from './realtime/session.ts';
 import { Creations } from './runtime/creations.ts';
 import { Heartbeat } from './runtime/heartbeat.ts';
-import { LiveSettings } from './runtime/live-settings.ts';
+import { LiveSettings, logWarnings } from './runtime/live-settings.ts';
 import type { Logger } from './runtime/logger.ts';
 import { systemTimers, type Timers } from './runtime/timers.ts';
 import { addressTest } from './settings/address-ranges.ts';
+import { effectivePrices } from './settings/effective-prices.ts';
 import { sandboxChannels } from './settings/sandbox-channels.ts';
 import type { Settings } from './settings/settings.ts';
 import { acceptSockets, type OpenSockets } from './sockets/accept.ts';
@@ -99,6 +100,8 @@ export async function serve(
   timing: Partial<TaskTiming> = {},
   place?: WorkerPlace,
 ): Promise<RunningGateway> {
+  // The process that starts workers logs them for all of them.
+  if (place === undefined) logWarnings(logger, settings.warnings);
   const store = await openStore({
     dataDir: settings.dataDir,
     ...(settings.databaseUrl === undefined ? {} : { databaseUrl: settings.databaseUrl }),
@@ -157,7 +160,8 @@ export async function serve(
     const channelStates = new ChannelStates({ store, channels, timers, logger });
     opened.unshift(() => channelStates.stop());
     await channelStates.start();
-    const prices = new Prices(settings);
+    const offered = { ...settings, prices: effectivePrices(settings) };
+    const prices = new Prices(offered);
     const deliveries = new Deliveries({
       store,
       owner: id,
@@ -187,7 +191,7 @@ export async function serve(
     const creations = new Creations(timers);
     const keys = new KeyRing({ store, clock, timers });
     let isTrusted = addressTest(settings.trustedProxies);
-    const access = new ModelAccess(settings.groups);
+    const access = new ModelAccess(offered);
     const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
     const liveSettings = new LiveSettings({ started: settings, read, apply, logger });
     const limits = () => liveSettings.current.limits;
@@ -302,8 +306,9 @@ export async function serve(
       const { callbacks, trustedProxies, keepBooksMs, tls } = next;
       files.apply([...next.channels, ...embedded]);
       channels.apply([...next.channels, ...embedded]);
-      access.apply(next);
-      prices.apply(next);
+      const offered = { ...next, prices: effectivePrices(next) };
+      access.apply(offered);
+      prices.apply(offered);
       deliveries.apply(callbacks);
       retention.apply(keepBooksMs);
       isTrusted = addressTest(trustedProxies);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileRelay } from '../files/file-relay.ts';
-import { matcher } from '../models/access.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
+import { matcher } from '../settings/model-patterns.ts';
 import type { ChannelSettings } from '../settings/settings.ts';
 import type { ChannelState } from '../store/queries/channel-states.ts';
 import { Channel } from './channel.ts';

@@ -74,7 +74,8 @@ export function taskFailureFrom(error: unknown): OwnFailure {
   if (error instanceof StoreUnavailable) return { code: 'ServiceUnavailable', message, close: 1013, status };
   if (status === 400) return invalidParameter(message);
   if (status === 401) return { code: 'InvalidApiKey', message, close: 1008, status };
-  if (status === 403) return { code: 'AccessDenied', message, close: 1008, status };
+  // 404: the model has lost its price since the handshake.
+  if (status === 403 || status === 404) return { code: 'AccessDenied', message, close: 1008, status };
   if (status === 429) return { ...throttled, message };
   return providerFailed(message, status);
 }

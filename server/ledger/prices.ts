@@ -1,5 +1,6 @@
-import { matcher } from '../models/access.ts';
+import { modelNotFound } from '../models/catalogue.ts';
 import { price } from '../models/usage.ts';
+import { matcher } from '../settings/model-patterns.ts';
 import type { Settings } from '../settings/settings.ts';
 
 type PriceSettings = Pick<Settings, 'prices' | 'groups' | 'revision'>;
@@ -13,7 +14,7 @@ export interface PriceTerms {
   readonly configRevision: string;
 }
 
-/** Quota per unit by model, times the group's ratio. */
+/** Quota per unit by model, times the group's ratio. Its `prices` are the effective ones. */
 export class Prices {
   #now: PriceList;
 
@@ -26,7 +27,11 @@ export class Prices {
     this.#now = new PriceList(settings);
   }
 
-  /** The price of a model for a group as it is now. Later changes of the configuration do not alter it. */
+  /**
+   * The price of a model for a group as it is now. Later changes of the configuration do not alter it.
+   *
+   * @throws Failure 404 when the model has no price
+   */
   terms(modelId: string, group: string): PriceTerms {
     const now = this.#now;
     return { unitPrice: now.price(modelId), groupRatio: now.ratio(group), configRevision: now.revision };
@@ -58,10 +63,13 @@ class PriceList {
     return this.#groups[group]?.ratio ?? 1;
   }
 
+  /** @throws Failure 404 when no rule matches */
   price(modelId: string): number {
     let perUnit = this.#perUnit.get(modelId);
     if (perUnit === undefined) {
-      perUnit = this.#rules.find(({ matches }) => matches(modelId))?.perUnit ?? 1;
+      perUnit = this.#rules.find(({ matches }) => matches(modelId))?.perUnit;
+      // A reload may have removed the price after the request was admitted.
+      if (perUnit === undefined) throw modelNotFound(modelId);
       this.#perUnit.set(modelId, perUnit);
     }
     return perUnit;

@@ -1,27 +1,36 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
+import { matcher } from '../settings/model-patterns.ts';
 import type { Settings } from '../settings/settings.ts';
+import { modelNotFound } from './catalogue.ts';
 
-/** Says which models a caller may use, by group and by the key's own limits. */
+/** The groups with their models, and the effective prices: a model without a price is not served. */
+type OfferedModels = Pick<Settings, 'groups' | 'prices'>;
+
+/** Decides which models a caller may use, by price, group and the limits of the key. */
 export class ModelAccess {
   #groups: ReadonlyMap<string, (id: string) => boolean>;
+  #isPriced: (modelId: string) => boolean;
 
-  constructor(groups: Settings['groups']) {
+  constructor({ groups, prices }: OfferedModels) {
     this.#groups = compiled(groups);
+    this.#isPriced = matcher(Object.keys(prices));
   }
 
   /** From now on these hold. */
-  apply({ groups }: Pick<Settings, 'groups'>): void {
+  apply({ groups, prices }: OfferedModels): void {
     this.#groups = compiled(groups);
+    this.#isPriced = matcher(Object.keys(prices));
   }
 
   allows(caller: Caller, modelId: string): boolean {
     return this.#allowedTo(caller)(modelId);
   }
 
-  /** @throws Failure 403 when the caller may not use the model. */
+  /** @throws Failure 404 when the model has no price, 403 when the caller may not use it. */
   require(caller: Caller, model: { id: string }): void {
+    if (!this.#isPriced(model.id)) throw modelNotFound(model.id);
     if (this.allows(caller, model.id)) return;
     throw new Failure(403, 'access_denied', `model: this key may not use ${model.id}.`);
   }
@@ -35,36 +44,10 @@ export class ModelAccess {
   #allowedTo({ group, modelLimits }: Caller): (modelId: string) => boolean {
     const inGroup = this.#groups.get(group) ?? (() => false);
     const inLimits = modelLimits === null ? () => true : matcher(modelLimits);
-    return (modelId) => inGroup(modelId) && inLimits(modelId);
+    return (modelId) => inGroup(modelId) && inLimits(modelId) && this.#isPriced(modelId);
   }
 }
 
 function compiled(groups: Settings['groups']): ReadonlyMap<string, (id: string) => boolean> {
   return new Map(Object.entries(groups).map(([name, { models }]) => [name, matcher(models)]));
-}
-
-/** Compiles model patterns, in which `*` stands for any run of characters, into one test. */
-export function matcher(patterns: readonly string[]): (id: string) => boolean {
-  const exact = new Set(patterns.filter((pattern) => !pattern.includes('*')));
-  const wild = patterns.filter((pattern) => pattern.includes('*')).map(glob);
-  return (id) => exact.has(id) || wild.some((matches) => matches(id));
-}
-
-/** For a pattern with a star: each part between stars is looked for once, so that no pattern takes long. */
-function glob(pattern: string): (id: string) => boolean {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop() ?? '';
-  const inner = parts.filter((part) => part !== '');
-  return (id) => {
-    const end = id.length - last.length;
-    if (end < first.length || !id.startsWith(first) || !id.endsWith(last)) return false;
-    let at = first.length;
-    // The earliest place leaves the most for what comes after: there is nothing to try again.
-    for (const part of inner) {
-      const found = id.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
-    }
-    return at <= end;
-  };
 }

@@ -13,8 +13,13 @@ const byId: ReadonlyMap<string, CatalogueModel> = new Map(models.map((model) => 
 /** @throws Failure 404 when the catalogue has no such model. */
 export function findModel(id: string): CatalogueModel {
   const model = byId.get(id);
-  if (model === undefined) throw new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+  if (model === undefined) throw modelNotFound(id);
   return model;
+}
+
+/** 404 for a model that is unknown or has no price: clients cannot tell the two apart. */
+export function modelNotFound(id: string): Failure {
+  return new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
 }
 
 export function knownModel(id: string): boolean {

@@ -56,6 +56,8 @@ export function fatalFrom(error: unknown): { code: FatalCode; message: string } 
   if (error instanceof StoreUnavailable) return { code: 'store_unavailable', message };
   if (status === 401) return { code: 'invalid_api_key', message };
   if (status === 403) return { code: code === 'insufficient_user_quota' ? code : 'access_denied', message };
+  // The model has lost its price since the handshake.
+  if (status === 404) return { code: 'access_denied', message };
   if (status === 429) return { code: 'rate_limit_exceeded', message };
   if (status === 504) return { code: 'upstream_timeout', message };
   return { code: status === 502 || status === 503 ? 'bad_response' : 'internal_error', message };

@@ -13,6 +13,11 @@ export interface LiveSettingsParts {
   logger: Logger;
 }
 
+/** Logs each likely mistake in the configuration file. */
+export function logWarnings(logger: Logger, warnings: Settings['warnings']): void {
+  for (const warning of warnings) logger.warn(warning);
+}
+
 /** Called when new settings are found good and before they take effect; they do not when it fails. */
 export type NoteReload = (changes: SettingsChanges) => Promise<void>;
 
@@ -54,8 +59,9 @@ export class LiveSettings {
     await note(changes);
     this.#current = inForce(this.#current, read);
     apply(this.#current);
-    const { needsRestart, ...applied } = changes;
+    const { needsRestart, warnings, ...applied } = changes;
     logger.info(applied, 'the configuration was read again');
+    logWarnings(logger, warnings);
     if (needsRestart.length > 0)
       logger.warn({ needsRestart }, 'some settings take effect at the next start only');
     return changes;

@@ -21,11 +21,14 @@ export interface SettingsChanges {
   needsRestart: string[];
   /** Revision of the later reading. */
   revision: string;
+  /** Likely mistakes in the file of the later reading, with file and line. */
+  warnings: string[];
 }
 
 /** The fields that a reload applies. */
 const live = [
   'revision',
+  'warnings',
   'channels',
   'groups',
   'prices',
@@ -68,6 +71,7 @@ export function changesBetween(before: Settings, after: Settings, started: Setti
     settings: differing(otherSettings(before), otherSettings(after)),
     needsRestart: differing(startSettings(started), startSettings(after)),
     revision: after.revision,
+    warnings: [...after.warnings],
   };
 }
 

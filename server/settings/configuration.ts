@@ -70,6 +70,13 @@ function fileCheck(): ValidateFunction<ConfigurationFile> {
   return compiled;
 }
 
+/** A configuration file and the places of its values. */
+export interface ParsedConfiguration {
+  file: ConfigurationFile;
+  /** The line of a value, from 1. */
+  lineOf(path: readonly (string | number)[]): number;
+}
+
 /**
  * Reads the text of a configuration file; `${NAME}` in a string stands for that environment variable.
  *
@@ -79,7 +86,7 @@ export function parseConfiguration(
   path: string,
   text: string,
   environment: Readonly<Record<string, string | undefined>>,
-): ConfigurationFile {
+): ParsedConfiguration {
   const lines = new LineCounter();
   const check = fileCheck();
   // Prettier errors would quote the file, and what stands in it may be a secret.
@@ -94,7 +101,8 @@ export function parseConfiguration(
     if (problems.length === 0 && check(value)) {
       const wrong = [...contradictions(value), ...fillInKeys(value), ...unusableChannels(value)];
       problems.push(...wrong.map(({ at, message }) => ({ offset: offsetOf(document, at), message })));
-      if (problems.length === 0) return value;
+      const lineOf: ParsedConfiguration['lineOf'] = (at) => lines.linePos(offsetOf(document, at)).line;
+      if (problems.length === 0) return { file: value, lineOf };
     }
     for (const error of problems.length === 0 ? (check.errors ?? []) : []) {
       problems.push({ offset: offsetOf(document, pointerParts(error)), message: explain(error) });

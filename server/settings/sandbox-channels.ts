@@ -1,21 +1,17 @@
-import { models, type Protocol } from '../../generated/catalogue.ts';
 import type { ChannelProtocol } from './configuration.ts';
+import { catalogueModels } from './served-models.ts';
 import type { ChannelSettings } from './settings.ts';
 
-/** What the embedded upstream can do so far, by the protocol of the channel. */
-const served: readonly [name: string, ChannelProtocol, readonly Protocol[]][] = [
-  [
-    'sandbox',
-    'native',
-    ['synthesizer', 'multimodal', 'inference', 'realtime', 'customization', 'native_video', 'native_3d'],
-  ],
-  ['sandbox-official', 'official', ['official']],
-  ['sandbox-eta', 'eta', ['eta']],
-  ['sandbox-sigma', 'sigma', ['sigma']],
-  ['sandbox-imgjob', 'imgjob', ['imgjob']],
-  ['sandbox-verification', 'verification', ['verification']],
-  ['sandbox-embeddings', 'embeddings', ['embeddings']],
-  ['sandbox-messages', 'messages', ['messages']],
+/** Names of the sandbox's channels, with the protocol of each. */
+const sandboxProtocols: readonly (readonly [name: string, ChannelProtocol])[] = [
+  ['sandbox', 'native'],
+  ['sandbox-official', 'official'],
+  ['sandbox-eta', 'eta'],
+  ['sandbox-sigma', 'sigma'],
+  ['sandbox-imgjob', 'imgjob'],
+  ['sandbox-verification', 'verification'],
+  ['sandbox-embeddings', 'embeddings'],
+  ['sandbox-messages', 'messages'],
 ];
 
 /** The embedded upstream as channels like any vendor's: it serves whatever no configured channel outranks. */
@@ -24,15 +20,13 @@ export function sandboxChannels({
   wsUrl,
   key,
 }: Readonly<Record<'url' | 'wsUrl' | 'key', string>>): ChannelSettings[] {
-  return served.map(([name, protocol, known]) => ({
+  return sandboxProtocols.map(([name, protocol]) => ({
     name,
     protocol,
     baseUrl: url,
     wsUrl,
     key,
-    models: models
-      .filter(({ protocols }) => protocols.some((one) => known.includes(one)))
-      .map(({ id }) => ({ id, upstream: undefined })),
+    models: catalogueModels(protocol, '*').map((id) => ({ id, upstream: undefined })),
     groups: undefined,
     priority: 0,
     weight: 1,

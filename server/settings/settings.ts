@@ -10,6 +10,7 @@ import {
 import { type PostgresLimits, standardLimits } from './database.ts';
 import { configurationRevision } from './revision.ts';
 import { type TraceSettings, traceSettings } from './traces.ts';
+import { configurationWarnings } from './warnings.ts';
 
 /** An upstream account. */
 export interface ChannelSettings {
@@ -43,6 +44,8 @@ export interface Settings {
   file: string | undefined;
   /** Identifies the configuration: the same on every gateway that reads the same file. 12 hexadecimal digits. */
   revision: string;
+  /** Likely mistakes in the file, one sentence each, with file and line. */
+  warnings: readonly string[];
   host: string;
   port: number;
   /** How many processes share the port. */
@@ -71,7 +74,7 @@ export interface Settings {
   /** About how long its songs are, in seconds; undefined: its own default. */
   sandboxSongSeconds: number | undefined;
   groups: Readonly<Record<string, { models: readonly string[]; ratio: number }>>;
-  /** Quota per unit by model pattern. */
+  /** Quota per unit by model id or pattern, as configured; see `effectivePrices`. */
   prices: Readonly<Record<string, number>>;
   channels: readonly ChannelSettings[];
   callbacks: { allowPrivate: boolean; secret: string | undefined };
@@ -100,6 +103,9 @@ export function storeLocation(environment: Environment): { dataDir: string; data
   return { dataDir: dataDir || '.data', ...(databaseUrl && { databaseUrl }) };
 }
 
+/** The configuration of a gateway without a file. */
+const withoutFile: ConfigurationFile = { sandbox: true, prices: { '*': 1 } };
+
 /**
  * Settings from the environment and the file that `CONFIG` names.
  *
@@ -108,11 +114,13 @@ export function storeLocation(environment: Environment): { dataDir: string; data
 export function readSettings(environment: Environment): Settings {
   const set = (name: string) => environment[name] || undefined;
   const path = set('CONFIG');
-  const file: ConfigurationFile =
-    path === undefined ? { sandbox: true } : parseConfiguration(path, readText(path, 'CONFIG'), environment);
+  const parsed =
+    path === undefined ? undefined : parseConfiguration(path, readText(path, 'CONFIG'), environment);
+  const file = parsed?.file ?? withoutFile;
   const metricsPort = set('METRICS_PORT');
-  return {
+  const settings: Settings = {
     file: path,
+    warnings: [],
     revision: configurationRevision(file),
     host: set('HOST') ?? '127.0.0.1',
     port: port('PORT', set('PORT') ?? '8080'),
@@ -140,7 +148,7 @@ export function readSettings(environment: Environment): Settings {
         { models, ratio },
       ]),
     ),
-    prices: file.prices ?? { '*': 1 },
+    prices: file.prices ?? {},
     channels: (file.channels ?? []).map((channel) => ({
       name: channel.name,
       protocol: channel.protocol,
@@ -172,6 +180,11 @@ export function readSettings(environment: Environment): Settings {
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,
     stopDelayMs: (file.stop?.delay_seconds ?? 0) * 1_000,
   };
+  if (parsed === undefined) return settings;
+  const warnings = configurationWarnings(settings).map(
+    ({ at, message }) => `${path}:${parsed.lineOf(at)}: ${message}`,
+  );
+  return { ...settings, warnings };
 }
 
 /** Megabytes of request bodies that one key may have in the memory of a process. */

@@ -1,9 +1,8 @@
 import type { Protocol, Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Channels } from '../channels/channels.ts';
-import { Failure } from '../failure.ts';
 import type { ModelAccess } from '../models/access.ts';
-import { findModel, knownModel, quoted, requireProtocol } from '../models/catalogue.ts';
+import { findModel, knownModel, modelNotFound, requireProtocol } from '../models/catalogue.ts';
 import type { ChannelProtocol } from '../settings/configuration.ts';
 
 /** The catalogue's protocols whose work is done in tasks. */
@@ -36,7 +35,7 @@ export function channelProtocol(protocol: TaskProtocol): ChannelProtocol {
 /**
  * The model of that id, from the catalogue or, beyond it, as a channel of one of the protocols lists it.
  *
- * @throws Failure 404 when there is none, 403 when the caller may not use it, 400 when another route serves it
+ * @throws Failure 404 when there is none or it has no price, 403 when the caller may not use it, 400 when another route serves it
  */
 export function findTaskModel(
   { access, channels }: { access: ModelAccess; channels: Channels },
@@ -52,8 +51,7 @@ export function findTaskModel(
     if (protocol !== undefined) return { id, unit: model.unit, protocol };
   }
   const protocol = protocols.find((one) => channels.lists(channelProtocol(one), id));
-  if (protocol === undefined)
-    throw new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+  if (protocol === undefined) throw modelNotFound(id);
   access.require(caller, { id });
   return { id, unit: units[protocol], protocol };
 }

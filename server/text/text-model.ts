@@ -1,9 +1,9 @@
 import type { Unit } from '../../generated/catalogue.ts';
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
-import { Failure, notServed } from '../failure.ts';
+import { notServed } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
-import { findModel, knownModel, quoted, requireProtocol } from '../models/catalogue.ts';
+import { findModel, knownModel, modelNotFound, quoted, requireProtocol } from '../models/catalogue.ts';
 
 /** Protocols of models that read text; channels of the same name serve them. */
 export type TextProtocol = 'embeddings' | 'messages';
@@ -19,7 +19,7 @@ export interface TextModel {
 /**
  * The model of that id, from the catalogue or, beyond it, as a channel lists it.
  *
- * @throws Failure 404 when there is none, 403 when the caller may not use it, 400 when another route serves it, 503
+ * @throws Failure 404 when there is none or it has no price, 403 when the caller may not use it, 400 when another route serves it, 503
  *   when no channel serves it to the caller
  */
 export function findTextModel(
@@ -34,8 +34,7 @@ export function findTextModel(
     requireProtocol(model, protocol);
     ({ unit } = model);
   } else {
-    if (!channels.lists(protocol, id))
-      throw new Failure(404, 'model_not_found', `model: ${quoted(id)} does not exist.`);
+    if (!channels.lists(protocol, id)) throw modelNotFound(id);
     access.require(caller, { id });
   }
   const serving = channels.serving(protocol, id, caller.group);

@@ -6,6 +6,7 @@ import { ensureKey } from '../accounts/bootstrap-key.ts';
 import { startEmbeddedSandbox } from '../embedded-sandbox.ts';
 import { measure, openPort } from '../operator.ts';
 import { Link } from '../runtime/link.ts';
+import { logWarnings } from '../runtime/live-settings.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { PlainFailure } from '../runtime/start-failure.ts';
 import { systemTimers } from '../runtime/timers.ts';
@@ -43,6 +44,7 @@ const stopMs = 100_000;
 
 /** Starts `settings.workers` processes on one port. What there is once, such as the sandbox, is here. */
 export async function startWorkers(settings: Settings, logger: Logger): Promise<RunningWorkers> {
+  logWarnings(logger, settings.warnings);
   const port = await freePort(settings);
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {

@@ -46,7 +46,7 @@ export async function startGateway(
     private_files: true,
   }));
   // JSON is YAML.
-  await writeFile(config, JSON.stringify({ sandbox: false, channels }));
+  await writeFile(config, JSON.stringify({ sandbox: false, prices: { '*': 1 }, channels }));
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const server = await ServerProcess.start({

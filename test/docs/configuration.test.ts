@@ -1,15 +1,21 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parseConfiguration } from '../../server/settings/configuration.ts';
+import { readSettings } from '../../server/settings/settings.ts';
 
-test('the configuration that the guide shows is one', async () => {
+test('the configuration that the guide shows is valid and has no warnings', async () => {
   const guide = await readFile(new URL('../../openapi/guides/11-running.md', import.meta.url), 'utf8');
   const shown = /^```yaml\n([^]*?)^```$/m.exec(guide)?.[1] ?? '';
-  const environment = {
+  const folder = await mkdtemp(join(tmpdir(), 'unigate-guide-'));
+  const file = join(folder, 'guide.yaml');
+  await writeFile(file, shown);
+  const { channels, warnings } = readSettings({
+    CONFIG: file,
     NATIVE_EU_KEY: 'k',
     CALLBACK_SECRET: 'whsec_c2VjcmV0IG9mIHRoZSBndWlkZXMgc25pcHBldHM=',
-  };
-  expect(parseConfiguration('guide.yaml', shown, environment).channels?.map(({ name }) => name)).toEqual([
-    'native-eu',
-  ]);
+  });
+  await rm(folder, { recursive: true });
+  expect(channels.map(({ name }) => name)).toEqual(['native-eu']);
+  expect(warnings).toEqual([]);
 });

@@ -37,10 +37,18 @@ describe.each(orders)('prices written as %s', (_, prices) => {
   });
 });
 
-test('a model without a rule costs 1 a unit', () => {
-  expect(rateOf(new Prices({ prices: { voxa: 3 }, groups: {}, revision: 'abc' }), 'alpha', 'default')).toBe(
-    1,
+test('a model without a price is refused as an unknown one', () => {
+  const prices = new Prices({ prices: { voxa: 3 }, groups: {}, revision: 'abc' });
+  expect(() => prices.terms('alpha', 'default')).toThrow(
+    expect.objectContaining({ status: 404, code: 'model_not_found' }),
   );
+});
+
+test('the terms of a call hold when a reload removes the price', () => {
+  const prices = new Prices({ prices: { voxa: 3 }, groups, revision: 'before' });
+  const terms = prices.terms('voxa', 'trial');
+  prices.apply({ prices: {}, groups: {}, revision: 'after' });
+  expect(costOf(2, terms)).toBe(15);
 });
 
 test('the terms of a call stay the same when prices and groups change', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { matcher } from '../../server/models/access.ts';
+import { matcher, patternsOverlap } from '../../server/settings/model-patterns.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** What `*` means, told in the plainest way: whether each rest of the pattern matches each rest of the id. */
@@ -67,5 +67,42 @@ describe('a model pattern', () => {
       false,
     ]);
     expect(matcher([])('any')).toBe(false);
+  });
+});
+
+describe('two patterns overlap', () => {
+  test.each([
+    ['a', 'a', true],
+    ['a', 'b', false],
+    ['*', 'a', true],
+    ['a*', 'ab', true],
+    ['a*', 'b', false],
+    ['a*', '*b', true],
+    ['ab*', 'a*', true],
+    ['ab*', 'ac*', false],
+    ['*ab', '*b', true],
+    ['*ab', '*cb', false],
+    ['a*x*', 'b*', false],
+    ['a*x*', '*y*b', true],
+  ])('%s and %s: %s', (left, right, expected) => {
+    expect(patternsOverlap(left, right)).toBe(expected);
+    expect(patternsOverlap(right, left)).toBe(expected);
+  });
+
+  test('whenever an id matches both', () => {
+    const random = seeded(27);
+    const text = (signs: string, longest: number) =>
+      Array.from(
+        { length: Math.floor(random() * (longest + 1)) },
+        () => signs[Math.floor(random() * signs.length)],
+      ).join('');
+    let both = 0;
+    for (let round = 0; round < 20_000; round += 1) {
+      const [left, right, id] = [text('ab*', 5), text('ab*', 5), text('ab', 8)];
+      if (!matcher([left])(id) || !matcher([right])(id)) continue;
+      both += 1;
+      expect(patternsOverlap(left, right), `${left}, ${right} and ${id}`).toBe(true);
+    }
+    expect(both).toBeGreaterThan(100);
   });
 });

@@ -195,6 +195,7 @@ test('what has changed is told by the names that the file has', async () => {
     settings: ['callbacks.secret', 'limits.speech_seconds', 'books.keep_days', 'trusted_proxies'],
     needsRestart: [],
     revision: target.gateway.settings.revision,
+    warnings: [],
   });
 });
 

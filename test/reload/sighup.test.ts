@@ -61,14 +61,17 @@ const hangUp = async (words: string, times: number) => {
 };
 
 test('SIGHUP reads the file again; one that is wrong is told with its line, and changes nothing', async () => {
-  write({ channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v2'] })] });
+  write({ prices: { '*': 1 }, channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v2'] })] });
   const url = await start({ CONFIG: file });
   const models = async () => {
     const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } });
     return ((await reply.json()) as { data: { id: string }[] }).data.map(({ id }) => id);
   };
   expect(await models()).toEqual(['voxa-v2']);
-  write({ channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v3-plus'], key: 'another-secret' })] });
+  write({
+    prices: { '*': 1 },
+    channels: [channelAt('http://127.0.0.1:9', { models: ['voxa-v3-plus'], key: 'another-secret' })],
+  });
   await hangUp('the configuration was read again', 1);
   expect(await models()).toEqual(['voxa-v3-plus']);
   writeFileSync(file, 'channels: []\nprizes: {}\n');

@@ -54,7 +54,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   // Both may go on from a song, which must be there and complete.
   submitMusic: [...created, 409],
   createMusic: [...created, 409],
-  submitLyrics: created.filter((status) => status !== 404),
+  submitLyrics: created,
   fetchMusicTask: kept,
   fetchMusicTasks: [...listed, ...body],
   getClip: kept,
@@ -62,7 +62,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   getClipTiming: [200, ...keyed, 404, 409, ...provider],
   getMusic: kept,
 
-  submitImagine: [200, ...keyed, 403, ...body, ...provider],
+  submitImagine: created,
   submitImageModal: [200, ...keyed, 404, ...body, ...provider],
   submitImageAction: created,
   fetchImageJob: kept,
@@ -75,7 +75,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   listTokens: managed,
   deleteToken: [...managed, 403, 404],
   searchLogs: managed,
-  createVerificationSession: [200, ...keyed, 403, ...body, ...provider],
+  createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],
 
   listModels: [200, 401, 429, 500, ...away],

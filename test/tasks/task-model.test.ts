@@ -15,7 +15,10 @@ const caller: Caller = {
   group: 'default',
   modelLimits: null,
 };
-const access = new ModelAccess({ default: { ratio: 1, models: ['gamma*', 'own-*', 'voxa*'] } });
+const access = new ModelAccess({
+  groups: { default: { ratio: 1, models: ['gamma*', 'own-*', 'voxa*'] } },
+  prices: { '*': 1 },
+});
 const listed = (protocol: 'native' | 'official' | 'sigma', id: string) =>
   channelTo('http://127.0.0.1:9', { name: protocol, protocol, models: [{ id, upstream: undefined }] });
 const channels = new Channels([listed('native', 'own-*'), listed('sigma', 'own-songs')], () => 0);

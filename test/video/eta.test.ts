@@ -179,7 +179,7 @@ describe('at an upstream', () => {
 test('an operator can allow host names, and nothing else by that name', () => {
   const written = (domain: string) =>
     `channels:\n  - { name: eta, protocol: eta, base_url: "https://a.example", models: ["*"], custom_domains: ["${domain}"] }\n`;
-  const read = (domain: string) => parseConfiguration('config.yaml', written(domain), {});
+  const read = (domain: string) => parseConfiguration('config.yaml', written(domain), {}).file;
   expect(read('media.files.example').channels?.[0]?.custom_domains).toEqual(['media.files.example']);
   for (const wrong of ['https://files.example', 'files.example/a', 'a b', ''])
     expect(() => read(wrong)).toThrow('custom_domains');

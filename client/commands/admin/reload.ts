@@ -7,7 +7,7 @@ export const reloadCommand = command({
   examples: ['reload --dry-run', 'reload'],
   async run({ client, options, output, signal }) {
     const reload = await client.admin.reload({ dry_run: options['dry-run'] }, { signal });
-    const { file, applied, revision, settings, needs_restart } = reload;
+    const { file, applied, revision, settings, needs_restart, warnings } = reload;
     const kinds = ['channels', 'groups', 'prices'] as const;
     const changes = kinds.flatMap((kind) =>
       (['added', 'removed', 'changed'] as const).map((how) => [
@@ -23,5 +23,6 @@ export const reloadCommand = command({
     };
     const more = { settings: settings.join(', '), 'needs a restart': needs_restart.join(', ') };
     output.facts({ ...facts, ...more }, reload);
+    for (const warning of warnings) output.tell(`warning: ${warning}`);
   },
 });

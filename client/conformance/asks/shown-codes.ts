@@ -112,10 +112,18 @@ function unknownModel(operation: DocumentedOperation, plain: Variation): Ask[] {
     return inQuery?.required === true
       ? [{ name: '404 an unknown model', status: 404, variation: { query: { model: 'alpha9' } }, expected }]
       : [];
+  if (!namesModel(operation)) return [];
   const { body } = plain;
   if (inQuery !== undefined || (isObject(body) && body.model === undefined)) return [];
   const variation = isObject(body)
     ? { ...plain, body: { ...body, model: 'alpha9' } }
     : { change: { model: 'alpha9' } };
   return [{ name: '404 an unknown model', status: [404, 400], variation, expected: {} }];
+}
+
+/** Whether a client chooses the model in the body. Other operations have a fixed one. */
+function namesModel({ requests }: DocumentedOperation): boolean {
+  return requests.some(({ examples }) =>
+    examples.some(({ value }) => isObject(value) && value.model !== undefined),
+  );
 }

@@ -18,6 +18,7 @@ describeOperation('reloadConfiguration', {
         prices: { added: [], changed: [], removed: [], unchanged: ['*'] },
         settings: [],
         needs_restart: [],
+        warnings: [],
       };
       const { applied, ...changes } = dataOf<Reload>(await call());
       expect({ applied, ...changes }).toEqual({ applied: true, ...expected });

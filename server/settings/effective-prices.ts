@@ -1,0 +1,29 @@
+import type { ChannelProtocol } from './configuration.ts';
+import { matcher } from './model-patterns.ts';
+import { catalogueModels, sandboxModels } from './served-models.ts';
+
+/** The part of the settings that decides which models have a price. */
+export interface PriceSettings {
+  /** Whether the embedded upstream runs. */
+  sandbox: boolean;
+  /** Quota per unit by model id or pattern, as configured. */
+  prices: Readonly<Record<string, number>>;
+  channels: readonly { protocol: ChannelProtocol; models: readonly { id: string }[] }[];
+}
+
+/** Quota per unit of a model that only the sandbox serves and the configuration file does not price. */
+const sandboxPrice = 1;
+
+/**
+ * Quota per unit by model id or pattern: the configured prices, and the sandbox's own for models that no configured channel
+ * serves. A model that matches none of them has no price and is not served.
+ */
+export function effectivePrices({ sandbox, prices, channels }: PriceSettings): PriceSettings['prices'] {
+  if (!sandbox) return prices;
+  const isPriced = matcher(Object.keys(prices));
+  const ofChannels = new Set(
+    channels.flatMap(({ protocol, models }) => models.flatMap(({ id }) => catalogueModels(protocol, id))),
+  );
+  const filledIn = sandboxModels().filter((id) => !isPriced(id) && !ofChannels.has(id));
+  return { ...prices, ...Object.fromEntries(filledIn.map((id) => [id, sandboxPrice])) };
+}

@@ -1,0 +1,50 @@
+import { models, type Protocol } from '../../generated/catalogue.ts';
+import type { ChannelProtocol } from './configuration.ts';
+import { matcher } from './model-patterns.ts';
+
+/** The protocols of catalogue models that a channel of each protocol serves. */
+const catalogueProtocols: Readonly<Record<ChannelProtocol, readonly Protocol[]>> = {
+  native: [
+    'synthesizer',
+    'multimodal',
+    'inference',
+    'realtime',
+    'customization',
+    'native_video',
+    'native_3d',
+  ],
+  official: ['official'],
+  eta: ['eta'],
+  sigma: ['sigma'],
+  imgjob: ['imgjob'],
+  verification: ['verification'],
+  embeddings: ['embeddings'],
+  messages: ['messages'],
+};
+
+/** Ids of the catalogue models that a channel serves, given its protocol and an id or pattern of its `models`. */
+export function catalogueModels(protocol: ChannelProtocol, pattern: string): string[] {
+  const served = catalogueProtocols[protocol];
+  const matches = matcher([pattern]);
+  return models
+    .filter(({ id, protocols }) => matches(id) && protocols.some((one) => served.includes(one)))
+    .map(({ id }) => id);
+}
+
+/** Ids of the models that the embedded upstream serves: the whole catalogue. */
+export function sandboxModels(): string[] {
+  return models.map(({ id }) => id);
+}
+
+const catalogueIds: ReadonlySet<string> = new Set(models.map(({ id }) => id));
+
+/** Protocols of channels whose models need not be in the catalogue. */
+const openProtocols: ReadonlySet<ChannelProtocol> = new Set(['official', 'eta', 'messages', 'embeddings']);
+
+/** Whether an id or pattern in the `models` of a channel serves models beyond the catalogue. */
+export function servesBeyondCatalogue(protocol: ChannelProtocol, pattern: string): boolean {
+  if (pattern === '*' || catalogueIds.has(pattern)) return false;
+  if (openProtocols.has(protocol)) return true;
+  // The generic video routes take any model that a native channel names.
+  return protocol === 'native' && catalogueModels(protocol, pattern).length === 0;
+}

@@ -1,0 +1,103 @@
+import type { ChannelProtocol } from './configuration.ts';
+import { effectivePrices, type PriceSettings } from './effective-prices.ts';
+import { patternsOverlap } from './model-patterns.ts';
+import { catalogueModels, sandboxModels, servesBeyondCatalogue } from './served-models.ts';
+
+interface Configured extends PriceSettings {
+  groups: Readonly<Record<string, { models: readonly string[] }>>;
+  /** `groups` undefined: every group. */
+  channels: readonly (PriceSettings['channels'][number] & { groups: readonly string[] | undefined })[];
+}
+
+/** A likely mistake in the configuration file that does not keep it from taking effect. */
+export interface Warning {
+  /** Path of the value in the file. */
+  at: (string | number)[];
+  message: string;
+}
+
+/** The models behind an id or pattern in the `models` of a channel. */
+interface Entry {
+  /** Ids of catalogue models. The pattern itself, where it names models beyond the catalogue. */
+  models: readonly string[];
+  /** Names of the groups that the channel is open to. */
+  groups: readonly string[];
+}
+
+/** An id or pattern in the `models` of a configured channel. */
+interface ChannelEntry extends Entry {
+  at: (string | number)[];
+  pattern: string;
+  protocol: ChannelProtocol;
+}
+
+/** Finds models without a price in the configured channels, and names of models that no channel serves. */
+export function configurationWarnings(configured: Configured): Warning[] {
+  const { sandbox, groups, channels } = configured;
+  const allGroups = Object.keys(groups);
+  const ofSandbox: Entry[] = sandbox ? [{ models: sandboxModels(), groups: allGroups }] : [];
+  const ofChannels = channels.flatMap((channel, index) =>
+    channel.models.map(({ id: pattern }, position) => ({
+      at: ['channels', index, 'models', position],
+      pattern,
+      protocol: channel.protocol,
+      models: modelsOf(channel.protocol, pattern),
+      groups: channel.groups ?? allGroups,
+    })),
+  );
+  const served = [...ofSandbox, ...ofChannels];
+  return [
+    ...groupWarnings(configured, served),
+    ...priceWarnings(configured, served),
+    ...channelWarnings(configured, ofChannels),
+  ];
+}
+
+function modelsOf(protocol: ChannelProtocol, pattern: string): string[] {
+  const beyond = servesBeyondCatalogue(protocol, pattern) ? [pattern] : [];
+  return [...catalogueModels(protocol, pattern), ...beyond];
+}
+
+function groupWarnings({ groups }: Configured, served: readonly Entry[]): Warning[] {
+  return Object.entries(groups).flatMap(([group, { models }]) => {
+    const open = served.filter((entry) => entry.groups.includes(group)).flatMap((entry) => entry.models);
+    return models.flatMap((pattern, position) => {
+      if (pattern === '*' || overlapsAny(pattern, open)) return [];
+      const at = ['groups', group, 'models', position];
+      return [{ at, message: `${at.join('.')}: no channel that is open to this group serves ${pattern}.` }];
+    });
+  });
+}
+
+function priceWarnings({ prices }: Configured, served: readonly Entry[]): Warning[] {
+  const models = served.flatMap((entry) => entry.models);
+  return Object.keys(prices)
+    .filter((pattern) => pattern !== '*' && !overlapsAny(pattern, models))
+    .map((pattern) => {
+      const at = ['prices', pattern];
+      return { at, message: `${at.join('.')}: no channel serves such a model.` };
+    });
+}
+
+function channelWarnings(configured: Configured, entries: readonly ChannelEntry[]): Warning[] {
+  const prices = Object.keys(effectivePrices(configured));
+  return entries.flatMap(({ at, pattern, protocol, models, groups }) => {
+    const warn = (problem: string): Warning => ({ at, message: `${at.join('.')}: ${problem}` });
+    const unknown = `the catalogue has no ${protocol} model ${pattern}`;
+    if (models.length === 0) return [warn(`${unknown}, so nothing is served.`)];
+    const allowed = groups.flatMap((group) => configured.groups[group]?.models ?? []);
+    const usable = models.filter((model) => overlapsAny(model, allowed));
+    if (usable.length === 0) return [warn(`no group may use ${pattern}.`)];
+    const unpriced = usable.filter((model) => !overlapsAny(model, prices));
+    return [
+      ...(protocol === 'native' && servesBeyondCatalogue(protocol, pattern)
+        ? [warn(`${unknown}, so only the generic video routes serve it.`)]
+        : []),
+      ...(unpriced.length > 0 ? [warn(`not served, because no price is set: ${unpriced.join(', ')}.`)] : []),
+    ];
+  });
+}
+
+function overlapsAny(pattern: string, others: readonly string[]): boolean {
+  return others.some((other) => patternsOverlap(pattern, other));
+}
