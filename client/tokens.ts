@@ -29,7 +29,7 @@ export class Tokens {
     return (await this.#caller.call('listTokens', { ...options, params: { query } })).data;
   }
 
-  /** Deletes a key, which stops working at once. `DELETE /api/token/{id}` */
+  /** Deletes a key and all keys that were created with it. They stop working at once. `DELETE /api/token/{id}` */
   async delete(id: number, options: CallOptions = {}): Promise<void> {
     await this.#caller.call('deleteToken', { ...options, params: { path: { id } } });
   }

@@ -1168,12 +1168,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the caller's API keys. */
+        /**
+         * List the caller's API keys.
+         * @description The keys of the caller's user that are not deleted, newest first. A key with limits sees itself and the keys that were created with it, directly or through others.
+         */
         get: operations["listTokens"];
         put?: never;
         /**
          * Create an API key.
-         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted; it shares a limited key's allowance of requests and sockets. The answer is the only place where the whole secret is shown.
+         * @description The new key belongs to the user of the key that the call is made with, and may do no more than that one: of what is left out it has the same limits. The quota of a limited key is taken from that key, and what is left of it goes back there when the new key is deleted; it shares a limited key's allowance of requests and sockets. The new key works only while the key that created it works. The answer is the only place where the whole secret is shown.
          */
         post: operations["createToken"];
         delete?: never;
@@ -1194,7 +1197,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key.
-         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. Its entries in the request log stay. What it has left goes back to the key that its quota was taken from, if there is one.
+         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. All keys that were created with it, directly or through others, are deleted with it. The entries of these keys in the request log stay. The quota that a deleted key has left goes back to the key that it was taken from, if there is one.
          */
         delete: operations["deleteToken"];
         options?: never;
@@ -1450,7 +1453,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an API key of any user.
-         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. Its entries in the request log stay. What it has left goes back to the key that its quota was taken from, if there is one.
+         * @description The key stops working at once, on other gateways and on open sockets within a second, and no call is charged to it from then on that had not begun before. All keys that were created with it, directly or through others, are deleted with it, unless `keep_children` is set. The entries of these keys in the request log stay. The quota that a deleted key has left goes back to the key that it was taken from, if there is one.
          */
         delete: operations["revokeToken"];
         options?: never;
@@ -6187,7 +6190,7 @@ export interface components {
              */
             key: string;
             /**
-             * @description 1 enabled, 2 disabled, 3 expired, 4 no quota left.
+             * @description 1 enabled, 2 disabled, 3 expired, 4 no quota left. A key is also disabled or expired while a key that it was created with, directly or through others, is.
              * @enum {integer}
              */
             status: 1 | 2 | 3 | 4;
@@ -6206,6 +6209,12 @@ export interface components {
              * @description When it ends. Unix time in seconds; -1 for never.
              */
             expired_time: number;
+            /**
+             * Format: int64
+             * @description Number of the key that it was created with. Null for a key of the operator, and where the caller may not see that key.
+             * @example 3
+             */
+            created_by?: number | null;
             /**
              * Format: int64
              * @description When it was created. Unix time in seconds.
@@ -10788,7 +10797,6 @@ export interface operations {
             };
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
-            403: components["responses"]["ManagementForbidden"];
             404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
@@ -11261,7 +11269,10 @@ export interface operations {
     };
     revokeToken: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description True moves the keys that were created with this one to the key that this one was created with, or to none, and they go on working. */
+                keep_children?: boolean;
+            };
             header?: never;
             path: {
                 /** @description Number of the API key. */

@@ -8,6 +8,7 @@ export type AdminTokenPage = Schemas['AdminTokenListReply']['data'];
 export type AdminTokenQuery = NonNullable<operations['searchTokens']['parameters']['query']>;
 export type NewUserToken = Schemas['CreateUserTokenRequest'];
 export type TokenChange = Schemas['UpdateTokenRequest'];
+export type RevokeQuery = NonNullable<operations['revokeToken']['parameters']['query']>;
 export type Grant = Schemas['Grant'];
 export type NewGrant = Schemas['GrantQuotaRequest'];
 
@@ -42,8 +43,11 @@ export class AdminTokens {
     return (await this.#caller.call('grantQuota', init)).data;
   }
 
-  /** Deletes a key, which stops working at once. `DELETE /api/admin/tokens/{id}` */
-  async revoke(id: number, options: CallOptions = {}): Promise<void> {
-    await this.#caller.call('revokeToken', { ...options, params: { path: { id } } });
+  /**
+   * Deletes a key and, without `keep_children`, all keys that were created with it. They stop working at once.
+   * `DELETE /api/admin/tokens/{id}`
+   */
+  async revoke(id: number, query: RevokeQuery = {}, options: CallOptions = {}): Promise<void> {
+    await this.#caller.call('revokeToken', { ...options, params: { path: { id }, query } });
   }
 }

@@ -6,6 +6,8 @@ export interface Caller {
   userId: number;
   /** The allowances of requests and sockets that it draws on, its own first; left out: its own, as configured. */
   allowances?: readonly Allowance[];
+  /** The keys that it was created with, directly or through others, the nearest first; left out: none. */
+  ancestorIds?: readonly number[];
   tokenName: string;
   /** Whether it has no limit of quota; left out: that is not known. */
   unlimited?: boolean;

@@ -5,6 +5,7 @@ import { type AddressTest, addressTest } from '../settings/address-ranges.ts';
 import { StoreUnavailable } from '../store/availability.ts';
 import { hashKey } from '../store/keys.ts';
 import { type Belief, beliefIn, type Hearing, isAfterPause, isBelieved } from '../store/news.ts';
+import { earliest } from '../store/queries/lineage.ts';
 import {
   findAllowances,
   findTokenByHash,
@@ -65,7 +66,7 @@ export class KeyRing {
     parts.store.hearing?.subscribe(({ tokens, users, flood }) => {
       if (flood) this.#forget(() => true);
       else if (tokens.size > 0 || users.size > 0)
-        this.#forget((caller) => users.has(caller.userId) || drawsOn(caller, (id) => tokens.has(id)));
+        this.#forget((caller) => users.has(caller.userId) || dependsOn(caller, (id) => tokens.has(id)));
     });
   }
 
@@ -137,6 +138,7 @@ export class KeyRing {
       tokenId: token.id,
       userId: token.userId,
       allowances: await findAllowances(store.read, token),
+      ancestorIds: token.lineage.ancestorIds,
       tokenName: token.name,
       unlimited: token.unlimitedQuota,
       isAdmin: hasAdminAccess(token),
@@ -144,7 +146,7 @@ export class KeyRing {
       modelLimits: token.modelLimits,
     };
     const allows = token.allowIps === null ? undefined : addressTest(token.allowIps);
-    const expires = token.expiredTime === -1 ? Number.POSITIVE_INFINITY : token.expiredTime * 1000;
+    const expires = expiresAt(token);
     const believed = changes === this.#changes ? heard : undefined;
     const known = { caller, allows, until, heard: believed, pauses, expires };
     this.#known.set(hash, known);
@@ -158,10 +160,10 @@ export class KeyRing {
     this.#lookUps.delete(hash);
   }
 
-  /** Believes nothing any more that it knew of a token and those that share its allowance, or of all tokens of a user. */
+  /** Drops a token, those created with it and those that share its allowance, or all tokens of a user, from the cache. */
   forget(gone: { tokenId: number } | { userId: number }): void {
     this.#forget((caller) =>
-      'tokenId' in gone ? drawsOn(caller, (id) => id === gone.tokenId) : caller.userId === gone.userId,
+      'tokenId' in gone ? dependsOn(caller, (id) => id === gone.tokenId) : caller.userId === gone.userId,
     );
   }
 
@@ -175,14 +177,21 @@ export class KeyRing {
 
 const pausesOf = (hearing: Hearing | undefined) => hearing?.pauses ?? 0;
 
-/** Whether a key is a token, or shares its allowance. */
-function drawsOn({ tokenId, allowances = [] }: Caller, isIt: (tokenId: number) => boolean): boolean {
-  return isIt(tokenId) || allowances.some((allowance) => isIt(allowance.tokenId));
+/** Whether a key is a token, was created with it, directly or through others, or shares its allowance. */
+function dependsOn(
+  { tokenId, ancestorIds = [], allowances = [] }: Caller,
+  isIt: (tokenId: number) => boolean,
+): boolean {
+  return isIt(tokenId) || ancestorIds.some(isIt) || allowances.some((allowance) => isIt(allowance.tokenId));
 }
 
 /** Whether a key works at a time, in epoch milliseconds. */
 export function usable(token: TokenRecord, now: number): boolean {
-  return (
-    token.status === 1 && !token.userDisabled && (token.expiredTime === -1 || token.expiredTime * 1000 > now)
-  );
+  return token.status === 1 && !token.lineage.isCutOff && !token.userDisabled && expiresAt(token) > now;
+}
+
+/** When a key, or one that it was created with, expires, in epoch milliseconds. */
+function expiresAt({ expiredTime, lineage }: TokenRecord): number {
+  const end = earliest(expiredTime, lineage.expiredTime);
+  return end === -1 ? Number.POSITIVE_INFINITY : end * 1000;
 }

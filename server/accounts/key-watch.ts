@@ -45,7 +45,11 @@ export class KeyWatch {
       for (const entry of this.#watched.values()) {
         const { token } = entry;
         // Of one that was never found, nobody knows whose it is.
-        const isIt = flood || token === undefined || tokens.has(token.id) || users.has(token.userId);
+        const isIt =
+          flood ||
+          token === undefined ||
+          users.has(token.userId) ||
+          [token.id, ...token.lineage.ancestorIds].some((id) => tokens.has(id));
         if (!isIt) continue;
         entry.good = undefined;
         any = true;

@@ -1,4 +1,5 @@
 import type { ResponseBody } from '../http/handler.ts';
+import { earliest } from '../store/queries/lineage.ts';
 import type { TokenRecord } from '../store/queries/tokens.ts';
 import type { TokenStatus } from '../store/schema.ts';
 
@@ -14,6 +15,7 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     remain_quota: token.remainQuota,
     used_quota: token.usedQuota,
     expired_time: token.expiredTime,
+    created_by: token.makerId,
     created_time: token.createdTime,
     unlimited_quota: token.unlimitedQuota,
     model_limits_enabled: token.modelLimits !== null,
@@ -30,6 +32,8 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
 /** Nobody has to use a key to find out that it has expired, or has no quota left. */
 function statusOf(token: TokenRecord, now: number): TokenStatus {
   if (token.status !== 1) return token.status;
-  if (token.expiredTime !== -1 && token.expiredTime * 1000 <= now) return 3;
+  if (token.lineage.isCutOff) return 2;
+  const end = earliest(token.expiredTime, token.lineage.expiredTime);
+  if (end !== -1 && end * 1000 <= now) return 3;
   return token.unlimitedQuota || token.remainQuota > 0 ? 1 : 4;
 }

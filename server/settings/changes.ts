@@ -34,6 +34,7 @@ const live = [
   'prices',
   'callbacks',
   'limits',
+  'keysPerKey',
   'trustedProxies',
   'keepBooksMs',
   'speechMs',
@@ -86,6 +87,7 @@ export function inForce(before: Settings, after: Settings): Settings {
 function otherSettings({
   callbacks,
   limits,
+  keysPerKey,
   trustedProxies,
   keepBooksMs,
   speechMs,
@@ -97,6 +99,7 @@ function otherSettings({
     'callbacks.secret': callbacks.secret,
     'limits.body_mb': limits.bodyMb,
     'limits.body_mb_per_key': limits.bodyMbPerKey,
+    'limits.keys_per_key': keysPerKey,
     'limits.requests_per_minute': limits.requestsPerMinute,
     'limits.sockets_per_key': limits.socketsPerKey,
     'limits.speech_seconds': speechMs,

@@ -56,6 +56,7 @@ export interface ConfigurationFile {
   limits?: {
     body_mb?: number;
     body_mb_per_key?: number;
+    keys_per_key?: number;
     requests_per_minute?: number;
     sockets_per_key?: number;
     speech_seconds?: number;

@@ -85,6 +85,8 @@ export interface Settings {
     requestsPerMinute: number;
     socketsPerKey: number;
   };
+  /** Live keys that one key may have created through `POST /api/token/`; 0: no limit. */
+  keysPerKey: number;
   /** Addresses and ranges of proxies whose `x-forwarded-for` is believed. */
   trustedProxies: readonly string[];
   /** Milliseconds that closed reservations and their log entries are kept. */
@@ -175,6 +177,7 @@ export function readSettings(environment: Environment): Settings {
       requestsPerMinute: file.limits?.requests_per_minute ?? 0,
       socketsPerKey: file.limits?.sockets_per_key ?? 0,
     },
+    keysPerKey: file.limits?.keys_per_key ?? 100,
     keepBooksMs: (file.books?.keep_days ?? 90) * 86_400_000,
     trustedProxies: file.trusted_proxies ?? [],
     speechMs: (file.limits?.speech_seconds ?? 1_800) * 1_000,

@@ -90,7 +90,7 @@ export interface TokensTable {
   create_keys: Generated<0 | 1>;
   /** 1: the gateway created it at a start. */
   bootstrap: Generated<0 | 1>;
-  /** The key that it was made with. */
+  /** The key that it was created with. It works only while that key works. */
   maker_id: number | null;
   /** The key that its quota was taken from, which gets back what is left; null: nothing was taken. */
   funder_id: number | null;
@@ -317,6 +317,8 @@ export interface VoicesTable {
   /** The provider's id, which is the public one. */
   voice_id: string;
   user_id: number;
+  /** The key that created it; null in rows of versions that did not record it. */
+  token_id: number | null;
   /** The customization model that made it. */
   service: string;
   target_model: string;
@@ -338,6 +340,8 @@ export interface AssetsTable {
   /** The public id, `asset-<YYYYMMDDhhmmss>-<5 characters>`. */
   id: string;
   user_id: number;
+  /** The key that created it; null in rows of versions that did not record it. */
+  token_id: number | null;
   channel: string;
   /** Never shown to clients. */
   upstream_id: string;
@@ -365,6 +369,8 @@ export interface VerificationSessionsTable {
   /** The provider's id and token, which is the public one. */
   session_id: string;
   user_id: number;
+  /** The key that created it; null in rows of versions that did not record it. */
+  token_id: number | null;
   channel: string;
   /** The provider's page for the end user. */
   h5_link: string;

@@ -28,6 +28,7 @@ test('without any configuration the sandbox serves every model to the group defa
     prices: { '*': 1 },
     channels: [],
     limits: { bodyMb: 64, requestsPerMinute: 0, socketsPerKey: 0 },
+    keysPerKey: 100,
     speechMs: 1_800_000,
     database: {
       connections: 10,

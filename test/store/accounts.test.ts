@@ -47,6 +47,8 @@ describe.each(engines)('accounts on %s', (engine) => {
       sockets: null,
       adminScope: false,
       canCreateKeys: true,
+      makerId: null,
+      lineage: { ancestorIds: [], isCutOff: false, expiredTime: -1 },
       createdTime: 1_700_000_000,
     });
     expect(await findTokenByHash(store.read, hashKey(key))).toEqual(created);

@@ -154,17 +154,16 @@ describe.each(engines)('keys on %s', (engine) => {
     expect([await tryMake(deleted), await tryMake(disabled)]).toEqual(['maker_gone', 'maker_gone']);
   });
 
-  test('a key deletes itself and those made with it, directly or not, and no others', async () => {
+  test('a key deletes itself and those created with it, directly or not, and for it no others exist', async () => {
     const owner = await makeToken(store, { unlimitedQuota: true });
     const [first, sibling] = [await make(owner), await make(owner)];
     const second = await make(first);
     const third = await make(second);
-    expect(await remove(sibling, first)).toBe('not_allowed');
-    expect(await remove(owner, first)).toBe('not_allowed');
-    expect(await remove(first, second)).toBe('not_allowed');
-    // The line goes on over a key that is gone.
-    expect(await remove(second, first)).toBe('deleted');
+    expect(await remove(sibling, first)).toBe('not_found');
+    expect(await remove(owner, first)).toBe('not_found');
+    expect(await remove(first, second)).toBe('not_found');
     expect(await remove(third, first)).toBe('deleted');
+    expect(await remove(second, first)).toBe('deleted');
     expect(await remove(first, first)).toBe('deleted');
     const stranger = await makeToken(store);
     expect(await remove({ ...owner, userId: stranger.userId })).toBe('not_found');

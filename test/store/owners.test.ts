@@ -66,7 +66,14 @@ describe.each(engines)('what a user has, on %s', (engine) => {
 
   test('a voice is noted anew and forgotten for its owner only', async () => {
     const voice = { service: 's', target_model: 'm', channel: 'c', status: 'OK', name: 'n', facts: '{}' };
-    const row = { voice_id: 'v', user_id: owner.userId, ...voice, created_at: 1, updated_at: 1 };
+    const row = {
+      voice_id: 'v',
+      user_id: owner.userId,
+      token_id: null,
+      ...voice,
+      created_at: 1,
+      updated_at: 1,
+    };
     await store.run('saveVoice', row);
     const theirs = { voiceId: 'v', userId: stranger.userId };
     expect(await store.run('touchVoice', { ...theirs, status: 'UNDEPLOYED', now: 2 })).toBe(false);

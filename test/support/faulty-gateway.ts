@@ -121,6 +121,7 @@ async function furnish(store: Store, userId: number): Promise<void> {
   await store.run('saveVerificationSession', {
     session_id: 'vs_5c6d7e8f9a0b',
     user_id: userId,
+    token_id: null,
     channel: 'verification',
     h5_link: 'https://verify.example/h5?token=vs_5c6d7e8f9a0b',
     callback_url: 'https://app.example/verified',
@@ -141,6 +142,7 @@ async function furnish(store: Store, userId: number): Promise<void> {
     await store.run('saveVoice', {
       voice_id,
       user_id: userId,
+      token_id: null,
       service,
       target_model,
       channel: 'native',

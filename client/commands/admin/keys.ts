@@ -11,6 +11,7 @@ const columns: Columns<AdminToken> = {
   user: ({ user_id, user_name }) => `${user_name} (${user_id})`,
   name: ({ name }) => name,
   key: ({ key }) => key,
+  creator: ({ created_by }) => created_by ?? '-',
   group: ({ group }) => group,
   status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : statuses[status - 1]),
   left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : remain_quota),
@@ -143,11 +144,14 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   }),
   'keys revoke': command({
     takes: 'ID',
-    does: 'delete a key, which stops working at once',
-    options: {},
-    examples: ['keys revoke 7'],
-    async run({ client, text, signal }) {
-      await client.admin.tokens.revoke(whole(text, 'ID'), { signal });
+    does: 'delete a key and all keys that were created with it, which stop working at once',
+    options: {
+      'keep-children': { does: 'delete only this key; the others move to the key that created it' },
+    },
+    examples: ['keys revoke 7', 'keys revoke 7 --keep-children'],
+    async run({ client, text, options, signal }) {
+      const query = options['keep-children'] ? { keep_children: true } : {};
+      await client.admin.tokens.revoke(whole(text, 'ID'), query, { signal });
     },
   }),
 };

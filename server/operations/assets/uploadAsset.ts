@@ -62,6 +62,7 @@ async function keep(
     const saved = await persist(gateway.store, 'saveAsset', {
       id,
       userId: caller.userId,
+      tokenId: caller.tokenId,
       channel: channel.name,
       upstreamId,
       model,

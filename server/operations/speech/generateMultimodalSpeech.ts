@@ -88,6 +88,7 @@ async function cloning(
     const saved = await persist(gateway.store, 'saveVoice', {
       voice_id: voiceId,
       user_id: caller.userId,
+      token_id: caller.tokenId,
       service: 'voice_clone',
       target_model: model.id,
       channel,

@@ -8,6 +8,9 @@ import { scopeDenied } from '../admin-scope.ts';
 import { limitsOfNewKey } from '../new-key.ts';
 import { viewToken } from '../token-view.ts';
 
+/** Keys in a chain in which each key was created with the one before. */
+const maxLevels = 8;
+
 /**
  * Creates a key for the caller's user, with no more rights than the key that creates it. The quota of a limited key is
  * taken from that key. Only this response shows the secret. What an admin key creates is recorded in `changes`.
@@ -18,6 +21,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   const maker = await findToken(store.read, caller.tokenId);
   if (maker === undefined) throw keyRefused();
   if (!maker.canCreateKeys) throw creationDenied();
+  if (maker.lineage.ancestorIds.length + 1 >= maxLevels) throw tooDeep();
   const key = generateKey();
   const order = {
     token: {
@@ -36,6 +40,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
         details: { user_id: maker.userId, ...askedIn(body) },
       },
     }),
+    maxKeys: gateway.settings.keysPerKey,
   };
   const make = () => store.run('makeToken', order);
   const amount = order.token.remainQuota;
@@ -48,6 +53,7 @@ export const createToken: Handler<'createToken'> = async ({ gateway, caller, bod
   if (made === 'maker_gone') throw keyRefused();
   if (made === 'creation_denied') throw creationDenied();
   if (made === 'scope_denied') throw scopeDenied();
+  if (made === 'too_many_keys') throw tooManyKeys(order.maxKeys);
   if (made === 'insufficient_quota') {
     const message = 'remain_quota: it is taken from the key that makes the new one, which has less left.';
     throw new Failure(403, 'insufficient_user_quota', message);
@@ -73,3 +79,8 @@ function askedIn(body: RequestBody<'createToken'>) {
   };
   return { name, group, ...limits, requests_per_minute, sockets, admin, create_keys };
 }
+const tooDeep = () =>
+  new Failure(403, 'access_denied', `At most ${maxLevels} keys can be created one with another.`);
+
+const tooManyKeys = (limit: number) =>
+  new Failure(403, 'access_denied', `At most ${limit} keys can exist that were created with this key.`);

@@ -57,6 +57,7 @@ async function start(
     const session: VerificationSessionsTable = {
       session_id: made.sessionId,
       user_id: caller.userId,
+      token_id: caller.tokenId,
       channel: channel.name,
       h5_link: made.h5Link,
       callback_url: callbackUrl,

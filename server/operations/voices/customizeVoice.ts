@@ -69,6 +69,7 @@ async function create(request: VoiceRequest, reply: Reply<'customizeVoice'>): Pr
     const saved = await persist(gateway.store, 'saveVoice', {
       voice_id: voiceId,
       user_id: caller.userId,
+      token_id: caller.tokenId,
       service,
       target_model: target.id,
       channel: channel.name,

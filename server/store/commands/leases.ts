@@ -3,7 +3,7 @@ import { unpostedOf } from '../queries/leases.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres, kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
-import { returnLeftover } from './tokens.ts';
+import { returnLeftover } from './revocation.ts';
 
 const keptUnwaited = sql`${unwaited} ${kept}`;
 

@@ -1,10 +1,19 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { findToken, type LimitField, limitsOn, type TokenRecord } from '../queries/tokens.ts';
 import type { Database } from '../schema.ts';
 import { grant, insertToken, madeToken, type NewToken } from './accounts.ts';
 import { type Creation, differences, type Intent, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
 import { canGiveAdminScope, hasCreationRight } from './key-rights.ts';
+import {
+  adoptChildren,
+  findOrphans,
+  isInFamily,
+  lockToken,
+  recordMove,
+  removeFamily,
+  returnLeftover,
+} from './revocation.ts';
 
 export type MakeTokenResult =
   | TokenRecord
@@ -13,22 +22,26 @@ export type MakeTokenResult =
   /** The maker, or a key that it was created with, may not create keys. */
   | 'creation_denied'
   /** The new key is to have the scope `admin`, and the maker has no admin access. */
-  | 'scope_denied';
+  | 'scope_denied'
+  /** As many live keys as `maxKeys` were created with the maker. */
+  | 'too_many_keys';
 
 /**
  * Creates a key with another one, which must exist and be enabled. With `fromMaker` the quota is taken from that key, and
  * the remainder goes back there in the end. `change` is recorded where an admin key creates it.
  */
 export const makeToken: Command<
-  { token: NewToken & { makerId: number }; fromMaker: boolean; change?: Creation },
+  { token: NewToken & { makerId: number }; fromMaker: boolean; maxKeys?: number; change?: Creation },
   MakeTokenResult
-> = async (trx, { token, fromMaker, change }) => {
+> = async (trx, { token, fromMaker, maxKeys = 0, change }) => {
   const { makerId, remainQuota: amount = 0, now } = token;
   const takes = fromMaker && amount > 0;
-  // Locks the maker's row, so that the maker keeps its rights and is not deleted until the key exists.
+  // Locks the maker's row, so that the maker keeps its rights and is not deleted until the key exists, and that only one
+  // key at a time is created with it.
   await lockToken(trx, makerId);
   if (!(await hasCreationRight(trx, makerId))) return 'creation_denied';
   if (token.adminScope === true && !(await canGiveAdminScope(trx, makerId))) return 'scope_denied';
+  if (maxKeys > 0 && (await countChildren(trx, makerId)) >= maxKeys) return 'too_many_keys';
   const maker = await trx
     .updateTable('tokens')
     .set((row) => ({ remain_quota: row('remain_quota', '-', takes ? amount : 0) }))
@@ -48,7 +61,7 @@ export const makeToken: Command<
     return found === undefined ? 'maker_gone' : 'insufficient_quota';
   }
   const { id } = await insertToken(trx, token, fromMaker ? makerId : null);
-  if (takes) await noteMove(trx, { from: makerId, to: id, amount, now });
+  if (takes) await recordMove(trx, { from: makerId, to: id, amount, now });
   else if (amount > 0)
     await trx
       .insertInto('grants')
@@ -58,6 +71,16 @@ export const makeToken: Command<
   return madeToken(trx, token);
 };
 
+async function countChildren(trx: Kysely<Database>, makerId: number): Promise<number> {
+  const { count } = await trx
+    .selectFrom('tokens')
+    .select((column) => column.fn.countAll<number>().as('count'))
+    .where('maker_id', '=', makerId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /**
  * Deletes a key of a user. `by` is the key that the call is made with, which must be the key itself or a key that it was
  * created with, directly or through others; null: any key of the user may. `change` is recorded where an admin key
@@ -65,7 +88,7 @@ export const makeToken: Command<
  */
 export const deleteToken: Command<
   { id: number; userId: number; by: number | null; now: number; change?: Creation },
-  'deleted' | 'not_found' | 'not_allowed'
+  'deleted' | 'not_found'
 > = async (trx, { id, userId, by, now, change }) => {
   const found = await trx
     .selectFrom('tokens')
@@ -75,34 +98,44 @@ export const deleteToken: Command<
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   if (found === undefined) return 'not_found';
-  if (by !== null && !(await wasMadeWith(trx, id, by))) return 'not_allowed';
+  // For a key with limits, keys that are not of its family do not exist.
+  if (by !== null && !(await isInFamily(trx, id, by))) return 'not_found';
+  const removed = await removeFamily(trx, id, now);
   // Another process can have deleted it since.
-  if (!(await removeToken(trx, id, now))) return 'not_found';
-  if (change !== undefined) await recordChange(trx, { ...change, subject: `token ${id}` });
+  if (removed.length === 0) return 'not_found';
+  if (change !== undefined) {
+    const details = { ...change.details, ...descendantsIn(removed, id) };
+    await recordChange(trx, { ...change, subject: `token ${id}`, details });
+  }
   return 'deleted';
 };
 
-/** Deletes a key of any user; false when it is not there. */
-export const revokeToken: Command<{ id: number; change: Creation }, boolean> = async (
+/**
+ * Deletes a key of any user with all keys that were created with it, or moves these to the key's own creator. False when
+ * the key does not exist.
+ */
+export const revokeToken: Command<{ id: number; keepChildren?: boolean; change: Creation }, boolean> = async (
   trx,
-  { id, change },
+  { id, keepChildren = false, change },
 ) => {
-  const removed = await removeToken(trx, id, change.now);
-  if (removed) await recordChange(trx, { ...change, subject: `token ${id}` });
-  return removed;
+  // No key is created with it from here on.
+  await lockToken(trx, id);
+  const moved = keepChildren ? await adoptChildren(trx, id) : [];
+  const removed = await removeFamily(trx, id, change.now);
+  if (removed.length === 0) return false;
+  const details = {
+    ...change.details,
+    ...(keepChildren && { keep_children: true, moved }),
+    ...descendantsIn(removed, id),
+  };
+  await recordChange(trx, { ...change, subject: `token ${id}`, details });
+  return true;
 };
 
-/** Deletes a key and gives back what it has left; false when it is not there. */
-async function removeToken(trx: Kysely<Database>, id: number, now: number): Promise<boolean> {
-  const { numUpdatedRows } = await trx
-    .updateTable('tokens')
-    .set((row) => ({ deleted_at: now, lease_epoch: row('lease_epoch', '+', 1) }))
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return false;
-  await returnLeftover(trx, id, now);
-  return true;
+/** Names the keys that were deleted with a key, for the record of the change. */
+function descendantsIn(removed: readonly number[], id: number): { deleted?: number[] } {
+  const deleted = removed.filter((one) => one !== id).toSorted((left, right) => left - right);
+  return deleted.length > 0 ? { deleted } : {};
 }
 
 export interface TokenFields {
@@ -212,23 +245,16 @@ const given = (set: TokenFields) =>
     ReturnType<typeof fieldsOf>
   >;
 
-/** Whether a key is `maker`, or was made with it or with one that was made with it, and so on. */
-async function wasMadeWith(trx: Kysely<Database>, id: number, maker: number): Promise<boolean> {
-  const { rows } = await sql`
-    with recursive line (id, maker_id) as (
-      select id, maker_id from tokens where id = ${id}
-      union
-      select t.id, t.maker_id from tokens t join line on t.id = line.maker_id
-    )
-    select 1 from line where id = ${maker}`.execute(trx);
-  return rows.length > 0;
-}
-
-/** Gives what deleted keys have left to the keys that it came from, for so many keys, and says for how many. */
+/**
+ * Moves the quota that deleted keys have left to the keys that it was taken from, and deletes keys whose creator is
+ * deleted. Handles up to `limit` keys of each kind and returns how many it handled of the larger one.
+ */
 export const returnLeftovers: Command<{ limit: number; now: number }, number> = async (
   trx,
   { limit, now },
 ) => {
+  const orphans = await findOrphans(trx, limit);
+  for (const id of orphans) await removeFamily(trx, id, now);
   const rows = await trx
     .selectFrom('tokens')
     .select('id')
@@ -239,43 +265,5 @@ export const returnLeftovers: Command<{ limit: number; now: number }, number> = 
     .limit(limit)
     .execute();
   for (const { id } of rows) await returnLeftover(trx, id, now);
-  return rows.length;
+  return Math.max(rows.length, orphans.length);
 };
-
-/** The update that changes nothing locks the row, so that it stays what it says. */
-function lockToken(trx: Kysely<Database>, id: number) {
-  return trx
-    .updateTable('tokens')
-    .set((row) => ({ used_quota: row.ref('used_quota') }))
-    .where('id', '=', id)
-    .returning(['remain_quota', 'funder_id'])
-    .executeTakeFirst();
-}
-
-export async function returnLeftover(trx: Kysely<Database>, id: number, now: number): Promise<void> {
-  const left = await lockToken(trx, id);
-  if (left === undefined) throw new Error('the key is not there whose quota goes back');
-  const { remain_quota: amount, funder_id: to } = left;
-  if (to === null || amount <= 0) return;
-  await add(trx, id, -amount);
-  await add(trx, to, amount);
-  await noteMove(trx, { from: id, to, amount, now });
-}
-
-async function add(trx: Kysely<Database>, id: number, amount: number): Promise<void> {
-  await trx
-    .updateTable('tokens')
-    .set((row) => ({ remain_quota: row('remain_quota', '+', amount) }))
-    .where('id', '=', id)
-    .execute();
-}
-
-async function noteMove(
-  trx: Kysely<Database>,
-  { from, to, amount, now }: { from: number; to: number; amount: number; now: number },
-): Promise<void> {
-  await trx
-    .insertInto('grants')
-    .values([grant(from, -amount, now, to), grant(to, amount, now, from)])
-    .execute();
-}

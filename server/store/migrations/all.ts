@@ -31,6 +31,7 @@ import { migration as logByDay } from './0032-log-by-day.ts';
 import { migration as announcements } from './0033-announcements.ts';
 import { migration as logCountsByDay } from './0034-log-counts-by-day.ts';
 import { migration as adminKeys } from './0035-admin-keys.ts';
+import { migration as keyLineage } from './0036-key-lineage.ts';
 import { migration as logEvidence } from './0037-log-evidence.ts';
 import { migration as deliveryUsers } from './0040-delivery-users.ts';
 import type { Migration } from './migration.ts';
@@ -73,6 +74,7 @@ export const migrations: readonly { name: string; run: Migration; alone?: true }
   { name: '0033-announcements', run: announcements, alone: true },
   { name: '0034-log-counts-by-day', run: logCountsByDay, alone: true },
   { name: '0035-admin-keys', run: adminKeys, alone: true },
+  { name: '0036-key-lineage', run: keyLineage, alone: true },
   { name: '0037-log-evidence', run: logEvidence, alone: true },
   { name: '0040-delivery-users', run: deliveryUsers, alone: true },
 ];

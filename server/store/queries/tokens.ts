@@ -2,6 +2,7 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { leftIn, leftOf } from './leases.ts';
+import { descendantsOfEnded, findLineages, type Lineage, noLineage } from './lineage.ts';
 import { having } from './names.ts';
 
 /** A key's record with everything that decides whether it may be used. */
@@ -39,6 +40,9 @@ export interface TokenRecord {
   adminScope: boolean;
   /** May create keys, if each key that it was created with may. */
   canCreateKeys: boolean;
+  /** The key that it was created with; null: none. */
+  makerId: number | null;
+  lineage: Lineage;
   /** Unix seconds. */
   createdTime: number;
 }
@@ -77,7 +81,7 @@ export const hasAdminAccess = (token: TokenRecord): boolean =>
 
 type TokenRow = Omit<
   TokenRecord,
-  'unlimitedQuota' | 'modelLimits' | 'allowIps' | 'userDisabled' | 'adminScope' | 'canCreateKeys'
+  'lineage' | 'unlimitedQuota' | 'modelLimits' | 'allowIps' | 'userDisabled' | 'adminScope' | 'canCreateKeys'
 > & {
   admin: number;
   createKeys: number;
@@ -95,20 +99,18 @@ const byHash = statement<{ hash: string }, TokenRow>()`
     t.used_quota as "usedQuota", t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
-    t.admin, t.create_keys as "createKeys", t.created_time as "createdTime"
+    t.admin, t.create_keys as "createKeys", t.maker_id as "makerId", t.created_time as "createdTime"
   from tokens t join users u on u.id = t.user_id
   where t.key_hash = ${'hash'} and t.deleted_at is null`;
 
 /** The token of a key, given the key's hash; a deleted one is not there. Status and expiry are for the caller to judge. */
 export async function findTokenByHash(db: Kysely<Database>, hash: string): Promise<TokenRecord | undefined> {
-  const row = (await byHash(db, { hash })).rows[0];
-  return row === undefined ? undefined : tokenRecord(row);
+  return (await tokenRecords(db, (await byHash(db, { hash })).rows))[0];
 }
 
 /** The token of a number, unless it was deleted. */
 export async function findToken(db: Kysely<Database>, id: number): Promise<TokenRecord | undefined> {
-  const row = await tokens(db).where('t.id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : tokenRecord(row);
+  return (await tokenRecords(db, await tokens(db).where('t.id', '=', id).execute()))[0];
 }
 
 /** Those of some keys that are still there, by their hashes. */
@@ -117,7 +119,16 @@ export async function findTokensByHash(
   hashes: readonly string[],
 ): Promise<Map<string, TokenRecord>> {
   const rows = await tokens(db).select('t.key_hash').where('t.key_hash', 'in', hashes).execute();
-  return new Map(rows.map(({ key_hash: hash, ...row }) => [hash, tokenRecord(row)]));
+  const found = await tokenRecords(
+    db,
+    rows.map(({ key_hash: _, ...row }) => row),
+  );
+  return new Map(
+    rows.flatMap(({ key_hash: hash }, index) => {
+      const token = found[index];
+      return token === undefined ? [] : [[hash, token] as const];
+    }),
+  );
 }
 
 /** What a key may send and hold open at a time. Of the keys that draw on one allowance, all together may. */
@@ -164,7 +175,7 @@ export async function listTokens(
     .limit(limit)
     .offset(offset)
     .execute();
-  return { tokens: rows.map(tokenRecord), total };
+  return { tokens: await tokenRecords(db, rows), total };
 }
 
 export interface TokenSearch {
@@ -209,10 +220,13 @@ function matching(
   if (userId !== undefined) query = query.where('t.user_id', '=', userId);
   if (group !== undefined) query = query.where(sql<string>`coalesce(t.group_name, u.group_name)`, '=', group);
   if (status === undefined) return query;
-  query = query.where('t.status', '=', status === 2 ? 2 : 1);
+  const isDisabled = sql<SqlBool>`(t.status = 2 or t.id in ${descendantsOfEnded(sql`m.status <> 1 or m.deleted_at is not null`)})`;
+  query = query.where(status === 2 ? isDisabled : sql<SqlBool>`not ${isDisabled}`);
   if (status === 2) return query;
-  const ended = sql<SqlBool>`t.expired_time <> -1 and t.expired_time <= ${Math.floor(now / 1000)}`;
-  query = query.where(status === 3 ? ended : sql<SqlBool>`not (${ended})`);
+  const seconds = Math.floor(now / 1000);
+  const ended = sql<SqlBool>`(t.expired_time <> -1 and t.expired_time <= ${seconds})
+    or t.id in ${descendantsOfEnded(sql`m.expired_time <> -1 and m.expired_time <= ${seconds}`)}`;
+  query = query.where(status === 3 ? sql<SqlBool>`(${ended})` : sql<SqlBool>`not (${ended})`);
   if (status === 3) return query;
   const spendable = sql<SqlBool>`t.unlimited_quota = 1 or ${leftOf('t')} > 0`;
   return query.where(status === 1 ? sql<SqlBool>`(${spendable})` : sql<SqlBool>`not (${spendable})`);
@@ -223,7 +237,7 @@ async function tokensOf(db: Kysely<Database>, which: readonly { id: number }[]):
   if (which.length === 0) return [];
   const ids = which.map(({ id }) => id);
   const rows = await tokens(db).where('t.id', 'in', ids).orderBy('t.id', 'desc').execute();
-  return rows.map(tokenRecord);
+  return tokenRecords(db, rows);
 }
 
 function tokens(db: Kysely<Database>) {
@@ -252,23 +266,27 @@ function tokens(db: Kysely<Database>) {
       't.sockets',
       't.admin',
       't.create_keys as createKeys',
+      't.maker_id as makerId',
       't.created_time as createdTime',
     ])
     .where('t.deleted_at', 'is', null);
 }
 
-function tokenRecord({
-  unlimited,
-  limits,
-  ips,
-  disabledAt,
-  admin,
-  createKeys,
-  ...token
-}: TokenRow): TokenRecord {
+/** Completes rows of keys with what they inherit from the keys that they were created with. */
+async function tokenRecords(db: Kysely<Database>, rows: readonly TokenRow[]): Promise<TokenRecord[]> {
+  const makerIds = new Set(rows.flatMap(({ makerId }) => makerId ?? []));
+  const lineages = await findLineages(db, [...makerIds]);
+  return rows.map((row) => tokenRecord(row, row.makerId === null ? undefined : lineages.get(row.makerId)));
+}
+
+function tokenRecord(
+  { unlimited, limits, ips, disabledAt, admin, createKeys, ...token }: TokenRow,
+  lineage: Lineage = noLineage,
+): TokenRecord {
   const list = (text: string | null) => (text === null ? null : (JSON.parse(text) as string[]));
   return {
     ...token,
+    lineage,
     userDisabled: disabledAt !== null,
     unlimitedQuota: unlimited === 1,
     modelLimits: list(limits),

@@ -10,6 +10,11 @@ describeOperation('revokeToken', {
   invalid: {
     'an id that is no number': { path: { id: 'mine' }, names: 'id' },
     'id 0': { path: { id: '0' }, names: 'id', limit: 1 },
+    'keep_children that is no boolean': {
+      path: { id: '7' },
+      query: { keep_children: 'maybe' },
+      names: 'keep_children',
+    },
   },
   carriesOut(call) {
     const target = inject('gateway');
@@ -26,6 +31,26 @@ describeOperation('revokeToken', {
       expectRefusal(await call(at(token)), 404, { names: 'id' });
       const query = { subject: `token ${token.id}`, action: 'revokeToken' };
       expect(await operate(target, 'listChanges', { query })).toMatchObject({ total: 1 });
+    });
+
+    test('a key with the keys that were created with it, unless `keep_children` keeps them', async () => {
+      const root = await newToken(target, 1, { unlimited_quota: true });
+      const create = (maker: Token) =>
+        operate<Token>({ ...target, key: maker.key }, 'createToken', {
+          body: { name: 'made', unlimited_quota: true },
+        });
+      const child = await create(root);
+      const grandchild = await create(child);
+      const ask = async ({ key }: Token) =>
+        (await exchange({ ...target, key }, documented('listTokens'))).status;
+      expect((await call({ ...at(child), query: { keep_children: 'true' } })).status).toBe(200);
+      expect([await ask(child), await ask(grandchild)]).toEqual([401, 200]);
+      const kept = { subject: `token ${child.id}`, action: 'revokeToken' };
+      expect(await operate(target, 'listChanges', { query: kept })).toMatchObject({
+        items: [{ details: { keep_children: true, moved: [grandchild.id] } }],
+      });
+      expect((await call(at(root))).status).toBe(200);
+      expect([await ask(root), await ask(grandchild)]).toEqual([401, 401]);
     });
 
     test('one whose quota was taken from another, which gets back what is left', async () => {

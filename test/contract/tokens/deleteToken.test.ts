@@ -49,11 +49,11 @@ describeOperation('deleteToken', {
       expectRefusal(await call({ path: { id: String(id) }, as: 'penniless' }), 404, { names: 'id' });
     });
 
-    test('403 to a limited key for one that it did not make', async () => {
+    test('404 to a limited key for one that was not created with it', async () => {
       const [{ key }, other] = [await make({ remain_quota: 1 }), await make()];
-      expectRefusal(await remove(other.id, key), 403, { names: 'id' });
+      expectRefusal(await remove(other.id, key), 404, { names: 'id' });
       const restricted = await make({ unlimited_quota: true, model_limits: 'voxa-v2' });
-      expectRefusal(await remove(other.id, restricted.key), 403, { names: 'id' });
+      expectRefusal(await remove(other.id, restricted.key), 404, { names: 'id' });
       expect((await remove(other.id)).status).toBe(200);
     });
   },

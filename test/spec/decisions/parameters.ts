@@ -3,6 +3,7 @@ import type { Limits } from '../../support/limits.ts';
 /** Parameters of paths, queries, headers and handshakes: the longest ids, models and keys, and the pages of lists. */
 export const parameters: Limits = {
   'reloadConfiguration?dry_run': { default: false },
+  'revokeToken?keep_children': { default: false },
   'listVideos?after': { maxLength: 128, minLength: 1 },
   'listVideos?limit': { default: 20, maximum: 100, minimum: 1 },
   'listVideos?order': { default: 'desc', enum: ['asc', 'desc'] },
