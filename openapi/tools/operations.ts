@@ -46,6 +46,8 @@ export interface OperationFacts {
   readonly bodyLimitMb?: number;
   /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
   readonly textLimitMb?: number;
+  /** True when the last path parameter also holds the segments that follow it: its value may contain slashes. */
+  readonly multiSegment?: true;
   /** Headers that are taken in the place of others: name sent -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
@@ -79,8 +81,15 @@ function facts(openapi: JsonObject, { method, path, node }: Operation, aliases: 
     role: node['x-role'],
     bodyLimitMb: node['x-body-limit-mb'],
     textLimitMb: node['x-text-limit-mb'],
+    multiSegment: hasMultiSegment(openapi, node) ? true : undefined,
     headerAliases: headerAliases(openapi, node),
   };
+}
+
+/** From `x-multi-segment` of path parameters. */
+function hasMultiSegment(openapi: JsonObject, node: JsonObject): boolean {
+  const parameters = Array.isArray(node.parameters) ? node.parameters : [];
+  return parameters.some((parameter) => deref(openapi, parameter)['x-multi-segment'] === true);
 }
 
 /** From `x-aliases` of header parameters. Undefined when there are none. */

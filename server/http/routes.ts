@@ -25,9 +25,20 @@ export interface Match {
   readonly values: readonly string[];
 }
 
-type Node = { literal: Map<string, Node>; parameter: Node | undefined; methods: Map<string, Route> };
+interface Node {
+  literal: Map<string, Node>;
+  parameter: Node | undefined;
+  methods: Map<string, Route>;
+  /** Whether the parameter that ends here may hold slashes. */
+  isMultiSegment: boolean;
+}
 
-const emptyNode = (): Node => ({ literal: new Map(), parameter: undefined, methods: new Map() });
+const emptyNode = (): Node => ({
+  literal: new Map(),
+  parameter: undefined,
+  methods: new Map(),
+  isMultiSegment: false,
+});
 
 const root = emptyNode();
 
@@ -45,11 +56,12 @@ for (const route of routes) {
   let node = root;
   for (const segment of segments(route.path)) node = child(node, segment);
   node.methods.set(route.operation.method, route);
+  node.isMultiSegment ||= route.operation.multiSegment === true;
 }
 
 /**
  * Finds a path in one walk over its segments, so the number of paths does not matter. Literal segments win over
- * parameters; a slash at the end makes no difference.
+ * parameters; a slash at the end makes no difference. The parameter of a multi-segment route takes the rest of the path.
  */
 export function findRoute(path: string): Match | undefined {
   const values: string[] = [];
@@ -65,8 +77,12 @@ function walk(node: Node, path: readonly string[], index: number, values: string
   if (found !== undefined || node.parameter === undefined || segment === '') return found;
   values.push(segment);
   const below = walk(node.parameter, path, index + 1, values);
-  if (below === undefined) values.pop();
-  return below;
+  if (below !== undefined) return below;
+  values.pop();
+  const rest = path.slice(index);
+  if (!node.parameter.isMultiSegment || rest.includes('')) return undefined;
+  values.push(rest.join('/'));
+  return node.parameter;
 }
 
 function child(node: Node, segment: string): Node {

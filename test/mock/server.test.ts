@@ -59,6 +59,15 @@ describe('the mock', () => {
     expectOutside(answer, 'path_not_found');
   });
 
+  test('shows a model with a slash in its id, to a key in either header', async () => {
+    for (const header of ['authorization', 'x-api-key']) {
+      const key = header === 'authorization' ? 'Bearer sk-any' : 'sk-any';
+      const path = '/v1/models/beta/speech-2.8-hd';
+      const reply = await fetch(mock.url + path, { headers: { [header]: key } });
+      expect([reply.status, await reply.json()]).toEqual([200, expect.objectContaining({ object: 'model' })]);
+    }
+  });
+
   test('repeats the model that was asked for', async () => {
     for (const operation of ['createVideo', 'createEmbedding', 'createMessage'] as const)
       expect(jsonOf(await call(operation, { change: { model: 'gamma3.0-video' } }))).toMatchObject({

@@ -55,6 +55,8 @@ test('it sends its key in the other header too', async () => {
     defaultHeaders: { 'x-api-key': target.key, authorization: null },
   });
   expect((await other.messages.create(said('Hi.'))).role).toBe('assistant');
+  expect((await other.models.list()).data.map(({ id }) => id)).toContain(model);
+  expect(await other.models.retrieve('beta/speech-2.8-hd')).toMatchObject({ id: 'beta/speech-2.8-hd' });
 });
 
 test('it streams a message, and adds its events up', async () => {

@@ -37,6 +37,44 @@ describe('routes', () => {
   });
 });
 
+describe('an id with slashes at the end of a path', () => {
+  test.each([
+    ['/v1/models/beta/speech-2.8-hd', 'beta/speech-2.8-hd'],
+    ['/v1/models/beta/speech-2.8-hd/', 'beta/speech-2.8-hd'],
+    ['/v1/models/beta%2Fspeech-2.8-hd', 'beta%2Fspeech-2.8-hd'],
+    ['/v1/models/a/b/c', 'a/b/c'],
+    ['/v1/models/voxa-v2', 'voxa-v2'],
+  ])('%s is found', (path, value) => {
+    const match = findRoute(path);
+    expect([match?.methods.get('get')?.operation.id, match?.values]).toEqual(['getModel', [value]]);
+  });
+
+  test.each(['/v1/models//x', '/v1/models/a//b', '/v1/videos/a/b/c', '/v1/voices/a/b'])(
+    '%s is no path',
+    (path) => {
+      expect(findRoute(path)).toBeUndefined();
+    },
+  );
+
+  test('is served with its slash, escaped or not', async () => {
+    const headers = { authorization: `Bearer ${target.key}` };
+    for (const path of ['beta/speech-2.8-hd', 'beta%2Fspeech-2.8-hd', 'beta/speech-2.8-hd/']) {
+      const reply = await fetch(`${target.url}/v1/models/${path}`, { headers });
+      expect([reply.status, await reply.json()]).toEqual([
+        200,
+        expect.objectContaining({ id: 'beta/speech-2.8-hd' }),
+      ]);
+    }
+    const unknown = await fetch(`${target.url}/v1/models/beta/nothing`, { headers });
+    expect([unknown.status, await unknown.json()]).toEqual([
+      404,
+      { error: expect.objectContaining({ code: 'model_not_found' }) },
+    ]);
+    const long = await fetch(`${target.url}/v1/models/${'a/'.repeat(101)}b`, { headers });
+    expect(long.status).toBe(400);
+  });
+});
+
 describe('errors in front of the operations', () => {
   test('404 for an unknown path, 405 with Allow for an unknown method', async () => {
     const unknown = await fetch(`${target.url}/v1/nothing`);
@@ -81,7 +119,7 @@ describe('errors in front of the operations', () => {
     expect(reply.status).toBe(200);
   });
 
-  test('messages take x-api-key too, and the same key in both, but not two keys', async () => {
+  test('messages accept x-api-key too, and the same key in both, but not two keys', async () => {
     const ask = (headers: Record<string, string>) =>
       fetch(`${target.url}/v1/messages`, {
         method: 'POST',
@@ -98,7 +136,7 @@ describe('errors in front of the operations', () => {
       type: 'error',
       error: { type: 'authentication_error', code: 'invalid_api_key' },
     });
-    const elsewhere = await fetch(`${target.url}/v1/models`, { headers: { 'x-api-key': target.key } });
+    const elsewhere = await fetch(`${target.url}/v1/videos`, { headers: { 'x-api-key': target.key } });
     expect(elsewhere.status).toBe(401);
   });
 
