@@ -8517,7 +8517,7 @@ export interface components {
         VerificationSessionId: string;
         /** @description `resultCode` that the end user's browser brought to the callback address; 10000 means passed. */
         VerificationResultCode: number;
-        /** @description Id of a model. A slash in it is sent as `%2F`. */
+        /** @description Id of a model. A slash in it is sent as `%2F` or as it is. */
         ModelId: string;
         /** @description What the link says of the file, sealed by the gateway. */
         FileToken: string;
@@ -10938,7 +10938,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description Id of a model. A slash in it is sent as `%2F`. */
+                /** @description Id of a model. A slash in it is sent as `%2F` or as it is. */
                 model: components["parameters"]["ModelId"];
             };
             cookie?: never;

@@ -27,6 +27,8 @@ export interface OperationFacts {
   readonly bodyLimitMb?: number;
   /** Largest part of it that is no inline media, in megabytes; undefined when none may stand in it. */
   readonly textLimitMb?: number;
+  /** True when the last path parameter also holds the segments that follow it: its value may contain slashes. */
+  readonly multiSegment?: true;
   /** Headers that are taken in the place of others: name sent -> name in the contract. */
   readonly headerAliases?: Readonly<Record<string, string>>;
 }
@@ -1269,7 +1271,7 @@ export const operations = {
     },
     errorFamily: 'generic',
     extension: true,
-    security: 'bearer',
+    security: 'bearer_or_api_key',
   },
   getModel: {
     method: 'get',
@@ -1292,7 +1294,8 @@ export const operations = {
     },
     errorFamily: 'generic',
     extension: true,
-    security: 'bearer',
+    security: 'bearer_or_api_key',
+    multiSegment: true,
   },
   getFile: {
     method: 'get',

@@ -33,6 +33,7 @@ const inSession = 'A provider has to fail or refuse in the middle of a session.'
 const keyInSession = 'The key has to be changed, or to run out, in the middle of a session.';
 const stopping = 'The gateway has to be about to stop.';
 const storeAway = 'The store has to go away in the middle of a session.';
+const ownWords = 'The provider has to fail without words of its own, which native routes pass on.';
 
 /** Codes of the catalogue that the conformance kit does not bring our gateway to, each with its reason. */
 export const unseenErrors: Readonly<Record<string, string>> = {
@@ -56,7 +57,10 @@ export const unseenErrors: Readonly<Record<string, string>> = {
   'native 404 bad_request': noCode,
   'native 413 bad_request': noCode,
   'native 415 bad_request': noCode,
+  'native 502 bad_response_status_code': ownWords,
+  'native 503 get_channel_failed': ownWords,
   'native 503 model_not_found': unserved,
+  'native 504 upstream_timeout': ownWords,
   'realtime access_denied': keyInSession,
   'realtime client_too_slow': 'The client has to leave megabytes unread for a minute.',
   'realtime insufficient_user_quota': keyInSession,

@@ -1,5 +1,5 @@
 import type { Outcome } from '../asks/ask.ts';
-import type { DocumentedOperation } from '../contract/documented.ts';
+import { type DocumentedOperation, pathBelow } from '../contract/documented.ts';
 import type { World } from '../subject/world.ts';
 import { jsonOf } from '../wire/answer.ts';
 import { curlOf } from '../wire/curl.ts';
@@ -15,11 +15,13 @@ export interface Outside {
   variation?: Variation;
 }
 
-export function outsideOf({ path, method }: DocumentedOperation): Outside[] {
-  const below = `${path.replace(/\/$/, '')}/none/none`;
-  const other = method === 'put' ? 'TRACE' : 'PUT';
+export function outsideOf(operation: DocumentedOperation): Outside[] {
+  const below = pathBelow(operation);
+  const other = operation.method === 'put' ? 'TRACE' : 'PUT';
   return [
-    { name: '404 below the path', status: 404, code: 'path_not_found', path: below },
+    ...(below === undefined
+      ? []
+      : [{ name: '404 below the path', status: 404, code: 'path_not_found', path: below }]),
     {
       name: '405 with another method',
       status: 405,

@@ -30,6 +30,8 @@ export interface Parameter extends Located {
   in: 'path' | 'query' | 'header';
   required: boolean;
   examples: Json[];
+  /** Whether the value of a path parameter may contain slashes. */
+  multiSegment: boolean;
 }
 
 export interface Media extends Located {
@@ -79,6 +81,20 @@ export interface DocumentedOperation {
 export const documentedOperations: ReadonlyMap<string, DocumentedOperation> = new Map(
   operationsOf(bundle).map((operation) => [operation.id, describe(operation)]),
 );
+
+/**
+ * A path below an operation's own that belongs to no operation. Undefined where every path below is one of an operation
+ * whose last parameter may contain slashes.
+ */
+export function pathBelow({ path }: Pick<DocumentedOperation, 'path'>): string | undefined {
+  const below = `${path.replace(/\/$/, '')}/none/none`;
+  const isTaken = [...documentedOperations.values()].some(
+    (one) =>
+      one.parameters.some(({ multiSegment }) => multiSegment) &&
+      below.startsWith(one.path.slice(0, one.path.lastIndexOf('{'))),
+  );
+  return isTaken ? undefined : below;
+}
 
 export function documented(id: string): DocumentedOperation {
   const operation = documentedOperations.get(id);
@@ -138,6 +154,7 @@ function parameter(pointer: string): Parameter {
     in: text(node.in) as Parameter['in'],
     required: node.required === true,
     examples: values.filter((value) => value !== undefined),
+    multiSegment: node['x-multi-segment'] === true,
   };
 }
 
