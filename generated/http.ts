@@ -1476,7 +1476,7 @@ export interface paths {
         put?: never;
         /**
          * Give quota to an API key, or take some away.
-         * @description What the key has left changes by the amount, which may be below zero, but never takes more away than is left: what calls and tasks in progress hold is not left. A grant under an `Idempotency-Key` is made once, however often it is sent.
+         * @description What the key has left changes by the amount, which may be below zero, but never takes more away than is left: what calls and tasks in progress hold is not left. A grant settles the key's debt first: the balance gets the rest. A grant under an `Idempotency-Key` is made once, however often it is sent.
          */
         post: operations["grantQuota"];
         delete?: never;
@@ -1714,7 +1714,7 @@ export interface paths {
         };
         /**
          * Prove the books.
-         * @description Proves that what keys were given, what is held and what was charged come to their balances, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
+         * @description Proves that what keys were given, what is held and what was charged come to their balances and debts, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
          */
         get: operations["auditBooks"];
         put?: never;
@@ -6206,6 +6206,11 @@ export interface components {
             used_quota: number;
             /**
              * Format: int64
+             * @description Cost of finished calls and tasks that the quota of the key did not cover, in quota units. The next grant settles it first.
+             */
+            debt?: number;
+            /**
+             * Format: int64
              * @description When it ends. Unix time in seconds; -1 for never.
              */
             expired_time: number;
@@ -6392,6 +6397,11 @@ export interface components {
              * @description What was charged, in quota units.
              */
             quota: number;
+            /**
+             * Format: int64
+             * @description What the call cost beyond that, which the quota of the key did not cover and is a debt of the key. In quota units.
+             */
+            debt?: number;
             /**
              * Format: int64
              * @description When. Unix time in seconds.
@@ -6962,6 +6972,16 @@ export interface components {
              * @description What the key has left now, in quota units.
              */
             remain_quota: number;
+            /**
+             * Format: int64
+             * @description Part of the amount that settled a debt of the key. The balance got the rest.
+             */
+            debt_settled: number;
+            /**
+             * Format: int64
+             * @description Debt that the key still has, in quota units.
+             */
+            debt: number;
         };
         /**
          * GrantReply
@@ -7550,6 +7570,26 @@ export interface components {
             data: components["schemas"]["Delivery"];
         };
         /**
+         * Debtor
+         * @description An API key with a debt.
+         */
+        Debtor: {
+            /**
+             * Format: int64
+             * @description Number of the key.
+             */
+            id: number;
+            /** @description Its name. */
+            name: string;
+            /**
+             * Format: int64
+             * @description What it owes, in quota units.
+             */
+            debt: number;
+            /** @description Whether it was deleted, so that no grant settles the debt. */
+            deleted: boolean;
+        };
+        /**
          * AuditProblem
          * @description Something that does not add up.
          */
@@ -7610,6 +7650,13 @@ export interface components {
                  * @description What of it their balances say is left.
                  */
                 left: number;
+                /**
+                 * Format: int64
+                 * @description Cost of finished calls and tasks that no quota covered and no grant settled yet, in quota units.
+                 */
+                debt: number;
+                /** @description Keys with a debt, the largest debt first. At most 1000 are listed. */
+                debtors: components["schemas"]["Debtor"][];
                 /** @description What does not add up; empty when everything does. */
                 problems: components["schemas"]["AuditProblem"][];
                 /** @description Whether there are more problems of a kind than are told. */

@@ -23,7 +23,7 @@ import { BodyParser } from './http/body-parser.ts';
 import { openApiBundle } from './http/contract-documents.ts';
 import { InferenceSession } from './inference/session.ts';
 import { CallHolds } from './ledger/call-holds.ts';
-import { Ledger, type Overrun } from './ledger/ledger.ts';
+import { Ledger, type Shortfall } from './ledger/ledger.ts';
 import { LogDays } from './ledger/log-days.ts';
 import { Prices } from './ledger/prices.ts';
 import { Retention } from './ledger/retention.ts';
@@ -132,10 +132,13 @@ export async function serve(
     opened.unshift(() => heartbeat.stop());
     const freed = await heartbeat.start();
     if (freed.holds > 0 || freed.leases > 0) logger.warn(freed, 'gave back what an earlier run left open');
-    const onOverrun = (overrun: Overrun) =>
-      logger.warn(overrun, 'a provider reported more than was held; charged what was held');
-    const exact = new Ledger(store, id, clock, onOverrun);
-    const books = { store, gateway: id, standing: heartbeat, ledger: exact, onOverrun };
+    const onShortfall = ({ requestId, charged, debt }: Shortfall) =>
+      logger.warn(
+        { request_id: requestId, charged, debt },
+        'the key had too little quota left for a finished call; the rest is recorded as its debt',
+      );
+    const exact = new Ledger(store, id, clock, onShortfall);
+    const books = { store, gateway: id, standing: heartbeat, ledger: exact, onShortfall };
     const ledger = new CallHolds({ ...books, logger, timers, clock });
     opened.unshift(() => ledger.stop());
     ledger.start();

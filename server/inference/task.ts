@@ -59,9 +59,7 @@ export class InferenceTask {
 
   /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
   cover(text: string): Promise<boolean> {
-    // A figure above what is held will not be paid, so nothing is held for it.
-    const reported = Math.min(this.#usage?.units ?? 0, this.#hold.covered);
-    return this.#hold.cover(this.#text.maxUnits(text, reported));
+    return this.#hold.cover(this.#text.maxUnits(text, this.#usage?.units ?? 0));
   }
 
   /** The text went to the provider. */
@@ -96,9 +94,7 @@ export class InferenceTask {
 
   /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
   close(outcome: Outcome & { channel: string }): Promise<void> {
-    return this.#hold.close(
-      failed(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported),
-      outcome,
-    );
+    const usage = failed(outcome) ? this.#usage : sumUsage(this.#usage, this.#text.unreported);
+    return this.#hold.close(usage, outcome, this.#text.bound);
   }
 }

@@ -1,5 +1,5 @@
 import type { BookedCall } from '../store/commands/booked-calls.ts';
-import type { ExtendResult, ReserveResult } from '../store/commands/ledger.ts';
+import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/ledger.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { Store } from '../store/store.ts';
 import { errorType } from '../telemetry/error-type.ts';
@@ -10,10 +10,11 @@ import {
   type Extension,
   type Holds,
   type Ledger,
-  type Overrun,
   type QuotaSource,
   quota,
   type ReserveRequest,
+  type SettleRequest,
+  type Shortfall,
 } from './ledger.ts';
 import { type Booked, Settlements } from './settlements.ts';
 
@@ -21,7 +22,7 @@ export interface CallHoldsParts extends LeasesParts {
   store: Pick<Store, 'run' | 'read' | 'over' | 'check'>;
   /** For what is not held here. */
   ledger: Ledger;
-  onOverrun?: (overrun: Overrun) => void;
+  onShortfall?: (shortfall: Shortfall) => void;
 }
 
 /** What is held for a call. */
@@ -60,17 +61,11 @@ export class CallHolds implements Holds, QuotaSource {
   readonly #leases: Leases;
   readonly #settlements: Settlements;
   readonly #holds = new Map<string, Hold>();
-  #overruns = 0;
 
   constructor(parts: CallHoldsParts) {
     this.#parts = parts;
     this.#leases = new Leases(parts);
     this.#settlements = new Settlements(parts.store);
-  }
-
-  /** How many settlements were cut down to what was held, since the start. */
-  get overruns(): number {
-    return this.#overruns + this.#parts.ledger.overruns;
   }
 
   /** What is held in memory: the database knows nothing of it. */
@@ -177,23 +172,21 @@ export class CallHolds implements Holds, QuotaSource {
     return raised;
   }
 
-  async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
-    const asked = quota('charged', request.charged);
-    const hold = await this.#close(request.requestId);
+  async settle(request: SettleRequest): Promise<Settlement | undefined> {
+    const { requestId, log } = request;
+    const cost = quota('charged', request.charged);
+    const hold = await this.#close(requestId);
     if (hold === undefined) return this.#parts.ledger.settle(request);
-    const { charged } = await this.#book(hold, Math.min(asked, hold.amount), request.log);
-    if (charged === null) return false;
-    if (charged < asked) {
-      this.#overruns += 1;
-      this.#parts.onOverrun?.({ requestId: request.requestId, asked, charged });
-    }
-    return true;
+    const { settlement } = await this.#book(hold, cost, log);
+    if (settlement === null) return undefined;
+    if (settlement.debt > 0) this.#parts.onShortfall?.({ requestId, ...settlement });
+    return settlement;
   }
 
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {
     const hold = await this.#close(request.requestId);
     if (hold === undefined) return this.#parts.ledger.refund(request);
-    if (request.log !== undefined) return (await this.#book(hold, 0, request.log, true)).charged !== null;
+    if (request.log !== undefined) return (await this.#book(hold, 0, request.log, true)).settlement !== null;
     this.#holds.delete(request.requestId);
     if (hold.lease !== undefined) this.#leases.release(hold.lease, hold.amount, 0, false);
     return true;
@@ -230,8 +223,10 @@ export class CallHolds implements Holds, QuotaSource {
   }
 
   /** Writes down what a hold came to. In haste, nobody waits for a store that is away. */
-  async #book(hold: Hold, charged: number, log: LogEntry, hasty = false): Promise<Booked> {
+  async #book(hold: Hold, cost: number, log: LogEntry, hasty = false): Promise<Booked> {
     const { request, amount, lease } = hold;
+    // The rest comes out of the balance, in the transaction of the settlement.
+    const charged = lease === undefined ? cost : Math.min(cost, amount + this.#leases.unreserved(lease));
     const returned = lease === undefined ? 0 : this.#leases.release(lease, amount, charged, true);
     const call: BookedCall = {
       requestId: request.requestId,
@@ -242,6 +237,7 @@ export class CallHolds implements Holds, QuotaSource {
       lease: lease?.id ?? null,
       held: amount,
       charged,
+      beyond: cost - charged,
       returned,
       endedAt: this.#parts.clock(),
       log,

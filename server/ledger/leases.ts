@@ -155,13 +155,18 @@ export class Leases {
     return key.granting;
   }
 
+  /** Quota of a lease that no call has reserved. */
+  unreserved(lease: Lease): number {
+    return Math.max(0, lease.left - lease.held);
+  }
+
   /**
    * A hold is over: what it cost leaves the lease. Gives what of the rest is to go back to the balance with the
    * settlement, after which `written` is to be called. Without a settlement, nothing is.
    */
   release(lease: Lease, held: number, charged: number, settled: boolean): number {
     lease.held -= held;
-    const returned = lease.draining && settled ? held - charged : 0;
+    const returned = lease.draining && settled ? Math.max(0, held - charged) : 0;
     lease.left -= charged + returned;
     if (!settled) this.written(lease, false);
     return returned;

@@ -1,6 +1,6 @@
 import type { Unit } from '../models/usage.ts';
 import { StoreUnavailable } from '../store/availability.ts';
-import type { ExtendResult, ReserveResult } from '../store/commands/ledger.ts';
+import type { ExtendResult, ReserveResult, Settlement } from '../store/commands/ledger.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
 import type { ReservationKind } from '../store/schema.ts';
 import { persist, type Store } from '../store/store.ts';
@@ -55,13 +55,16 @@ export interface Extension {
   to: number;
 }
 
-/** Work that was to cost more than was held for it, and did not. */
-export interface Overrun {
+/** A settlement whose cost no quota of its key covered. */
+export interface Shortfall extends Settlement {
   requestId: string;
-  /** Quota that the provider's figure comes to. */
-  asked: number;
-  /** Quota that was held, and charged. */
+}
+
+export interface SettleRequest {
+  requestId: string;
+  /** Quota that the work costs. */
   charged: number;
+  log: LogEntry;
 }
 
 /** What quota is held and charged with. */
@@ -74,10 +77,11 @@ export interface Holds {
    */
   extend(request: Extension): Promise<ExtendResult>;
   /**
-   * Charges what the work cost, at most what was held, and writes the log row with it; waits for a store that is
-   * away. True the first time; false when the reservation is closed already or never was.
+   * Charges the cost, also beyond the reservation as far as the balance covers it, and writes the log row in the same
+   * transaction. The rest is a debt of the key. Waits for a store that is away. Undefined: the reservation was closed
+   * before, or never existed.
    */
-  settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean>;
+  settle(request: SettleRequest): Promise<Settlement | undefined>;
   /**
    * Gives everything back, with a log row of quota 0 when `log` is given. True the first time. When the store is
    * away, it is done as soon as it is back, and nobody waits for that.
@@ -90,25 +94,19 @@ export class Ledger implements Holds {
   readonly #store: Store;
   readonly #gateway: string;
   readonly #clock: () => number;
-  readonly #onOverrun: (overrun: Overrun) => void;
-  #overruns = 0;
+  readonly #onShortfall: (shortfall: Shortfall) => void;
 
   /** `gateway` is the one whose requests these are; `clock` gives epoch milliseconds. */
   constructor(
     store: Store,
     gateway: string,
     clock: () => number = Date.now,
-    onOverrun: (overrun: Overrun) => void = () => {},
+    onShortfall: (shortfall: Shortfall) => void = () => {},
   ) {
     this.#store = store;
     this.#gateway = gateway;
     this.#clock = clock;
-    this.#onOverrun = onOverrun;
-  }
-
-  /** How many settlements were cut down to what was held, since the start. */
-  get overruns(): number {
-    return this.#overruns;
+    this.#onShortfall = onShortfall;
   }
 
   async reserve(request: ReserveRequest): Promise<ReserveResult> {
@@ -134,17 +132,12 @@ export class Ledger implements Holds {
     return this.#store.run('extend', { requestId, from, to, now: this.#clock() });
   }
 
-  async settle(request: { requestId: string; charged: number; log: LogEntry }): Promise<boolean> {
-    const asked = quota('charged', request.charged);
-    const args = { ...request, charged: asked, now: this.#clock() };
-    const settled = await persist(this.#store, 'settle', args);
-    if (settled === undefined) return false;
-    const { charged } = settled;
-    if (charged < asked) {
-      this.#overruns += 1;
-      this.#onOverrun({ requestId: request.requestId, asked, charged });
-    }
-    return true;
+  async settle(request: SettleRequest): Promise<Settlement | undefined> {
+    const { requestId } = request;
+    const args = { ...request, charged: quota('charged', request.charged), now: this.#clock() };
+    const settlement = await persist(this.#store, 'settle', args);
+    if (settlement !== undefined && settlement.debt > 0) this.#onShortfall({ requestId, ...settlement });
+    return settlement;
   }
 
   async refund(request: { requestId: string; log?: LogEntry }): Promise<boolean> {

@@ -2,7 +2,7 @@ import type { Unit } from '../../generated/catalogue.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { keyRefused } from '../accounts/key-ring.ts';
 import { Failure } from '../failure.ts';
-import type { Usage } from '../models/usage.ts';
+import { isPlausible, type Usage } from '../models/usage.ts';
 import type { Logger } from '../runtime/logger.ts';
 import type { Timers } from '../runtime/timers.ts';
 import type { LogEntry } from '../store/commands/log-entries.ts';
@@ -26,9 +26,9 @@ export interface MeteredCall {
   caller: Caller;
   operation: string;
   model: { id: string; unit: Unit };
-  /** Most units the call is expected to use; they are held. */
+  /** Upper bound of the units that the call uses. The gateway reserves quota for them. */
   expectedUnits: number;
-  /** What it probably uses, where that is less. */
+  /** Usage to charge for an answer without a report. Default: the upper bound. */
   likely?: Usage;
   /** By the monotonic clock. */
   startedAt: number;
@@ -119,17 +119,21 @@ export class Metering {
     return { units: this.#call.expectedUnits, inputTokens: 0, outputTokens: 0 };
   }
 
-  /** Settles for what was used, at most for what is held. Resolves when it is on disk. */
-  async charge(usage: Usage, outcome: CallOutcome): Promise<void> {
+  /**
+   * Charges the usage, also beyond the reservation. A figure that is a fault of the provider is charged as the upper
+   * bound of the units, `bound`. Resolves when the settlement is on disk.
+   */
+  async charge(reported: Usage, outcome: CallOutcome, bound = this.#units): Promise<void> {
     if (this.#closed) return;
     const { requestId } = this.#call;
     this.#closed = true;
-    const charged = this.#cost(usage.units);
-    const log = this.#log(this.#bounded(usage), outcome);
+    const usage = this.#chargeable(reported, bound, outcome.channel);
+    const charged = costOf(usage.units, this.#terms);
+    const log = this.#log(usage, outcome);
     const { ledger, logger } = this.#books;
     try {
-      if (await ledger.settle({ requestId, charged, log }))
-        recordSettlement(this.#call.model.id, this.#held, charged);
+      const settlement = await ledger.settle({ requestId, charged, log });
+      if (settlement !== undefined) recordSettlement(this.#call.model.id, this.#held, settlement);
       else logger.error({ request_id: requestId }, 'the reservation was closed before it was settled');
     } catch (error) {
       logger.error({ request_id: requestId, charged, err: error }, 'what was used could not be charged');
@@ -143,28 +147,34 @@ export class Metering {
     this.#closed = true;
     const none = { units: 0, inputTokens: 0, outputTokens: 0 };
     await this.#books.ledger.refund({ requestId: this.#call.requestId, log: this.#log(none, outcome) });
-    recordSettlement(this.#call.model.id, this.#held, 0);
+    recordSettlement(this.#call.model.id, this.#held, { charged: 0, debt: 0 });
   }
 
-  /** Quota for what a provider reported; a figure that has no price costs all that is held. */
-  #cost(units: number): number {
+  /** The reported usage, or the upper bound in its place when the report is a fault of the provider. */
+  #chargeable(reported: Usage, bound: number, channel: string): Usage {
+    if (isPlausible(reported.units, bound) && this.#hasPrice(reported.units)) return reported;
+    const figures = { reported: reported.units, bound };
+    this.#books.logger.warn(
+      { request_id: this.#call.requestId, channel, ...figures },
+      'the reported usage is not plausible for the request; charging the upper bound',
+    );
+    const inputTokens = Math.min(reported.inputTokens, bound);
+    return {
+      units: bound,
+      inputTokens,
+      outputTokens: Math.min(reported.outputTokens, bound - inputTokens),
+    };
+  }
+
+  /** Whether the price of the units is below 2^53. */
+  #hasPrice(units: number): boolean {
     try {
-      return costOf(units, this.#terms);
+      costOf(units, this.#terms);
+      return true;
     } catch (error) {
-      if (error instanceof RangeError) return Number.MAX_SAFE_INTEGER;
+      if (error instanceof RangeError) return false;
       throw error;
     }
-  }
-
-  /** The log shows no more than could be charged, so that one wrong figure does not spoil every sum. */
-  #bounded({ units, inputTokens, outputTokens }: Usage): Usage {
-    if (units >= 0 && units <= this.#units) return { units, inputTokens, outputTokens };
-    const input = Math.min(inputTokens, this.#units);
-    return {
-      units: this.#units,
-      inputTokens: input,
-      outputTokens: Math.min(outputTokens, this.#units - input),
-    };
   }
 
   #log(usage: Usage, { channel, status, errorCode, state, upstreamId = null }: CallOutcome): LogEntry {

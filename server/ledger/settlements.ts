@@ -1,12 +1,13 @@
 import { StoreUnavailable, untilTaken } from '../store/availability.ts';
 import type { BookedCall } from '../store/commands/booked-calls.ts';
+import type { Settlement } from '../store/commands/ledger.ts';
 import type { Store } from '../store/store.ts';
 import { forAll } from '../telemetry/work.ts';
 
 /** What became of a call's settlement. */
 export interface Booked {
-  /** What it was charged; null: it was written down before. */
-  charged: number | null;
+  /** null: it was written down before. */
+  settlement: Settlement | null;
   /** Its lease is not there any more. */
   leaseGone: boolean;
 }
@@ -74,11 +75,11 @@ export class Settlements {
   async #write(batch: readonly Waiting[]): Promise<void> {
     try {
       const calls = batch.map(({ call }) => call);
-      const { charged, gone } = await untilTaken(this.#store.over, () => this.#try(batch, calls));
+      const { settlements, gone } = await untilTaken(this.#store.over, () => this.#try(batch, calls));
       const lost = new Set(gone);
       for (const [index, { call, written }] of batch.entries())
         written.resolve({
-          charged: charged[index] ?? null,
+          settlement: settlements[index] ?? null,
           leaseGone: call.lease !== null && lost.has(call.lease),
         });
     } catch (error) {
@@ -101,7 +102,8 @@ export class Settlements {
       if (!(error instanceof StoreUnavailable)) throw error;
       this.#refusal = error;
       for (const { call, written, told } of batch)
-        if (told !== written) told.resolve({ charged: call.charged, leaseGone: false });
+        if (told !== written)
+          told.resolve({ settlement: { charged: call.charged, debt: 0 }, leaseGone: false });
       throw error;
     }
   }

@@ -1,9 +1,9 @@
-import type { Pace } from '../models/speech-time.ts';
 import {
   audioTokens,
-  type CountOptions,
   countCharacters,
-  maxSpeechTokens,
+  isPlausible,
+  maxSpeechUnits,
+  type SpeechTextOptions,
   type Unit,
   type Usage,
 } from '../models/usage.ts';
@@ -28,7 +28,7 @@ interface End {
  */
 export class SpokenText {
   readonly #unit: Unit;
-  readonly #options: CountOptions & { pace?: Pace };
+  readonly #options: SpeechTextOptions;
   /** Ends beyond what was reported. Places are counted in characters or text tokens. */
   #ends: End[] = [];
   /** Distance between two ends. */
@@ -49,7 +49,7 @@ export class SpokenText {
   #nameless = 0;
   #inNamed = false;
 
-  constructor(unit: Unit, options: CountOptions & { pace?: Pace } = {}) {
+  constructor(unit: Unit, options: SpeechTextOptions = {}) {
     this.#unit = unit;
     this.#options = options;
   }
@@ -146,11 +146,20 @@ export class SpokenText {
     this.#inNamed = false;
   }
 
-  /** The most units that all comes to with one more text, when so many were reported. */
+  /** Upper bound of the units of all text that went to the provider. */
+  get bound(): number {
+    return this.#given.max;
+  }
+
+  /**
+   * Upper bound of the units of all text with one more, given the units that the provider reported so far. A report
+   * that is a fault of the provider is not charged, so it raises nothing.
+   */
   maxUnits(text: string, reported: number): number {
     const more = this.#maxUnits(text);
-    if (this.#unit !== 'tokens') return Math.max(this.#given.at, reported) + more;
-    return reported + this.#given.max - this.#covered.max + more;
+    const plausible = isPlausible(reported, this.bound + more) ? reported : 0;
+    if (this.#unit !== 'tokens') return Math.max(this.bound, plausible) + more;
+    return plausible + this.#given.max - this.#covered.max + more;
   }
 
   /** What was heard and not reported: of a sentence that has begun, all. */
@@ -177,8 +186,6 @@ export class SpokenText {
   }
 
   #maxUnits(text: string): number {
-    return this.#unit === 'tokens'
-      ? maxSpeechTokens(text, this.#options.pace)
-      : countCharacters(text, this.#options);
+    return maxSpeechUnits(this.#unit, text, this.#options);
   }
 }

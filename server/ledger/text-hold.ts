@@ -28,11 +28,6 @@ export class TextHold {
     this.#call = call;
   }
 
-  /** Units that are held. */
-  get covered(): number {
-    return this.#covered;
-  }
-
   /** Holds enough for `units` in all. False when the key's quota does not cover them, or the books are closed. */
   cover(units: number): Promise<boolean> {
     return this.#inTurn(async () => {
@@ -48,11 +43,14 @@ export class TextHold {
     });
   }
 
-  /** Charges what was used; gives all back when nothing was. Resolves when it is on disk. */
-  close(usage: Usage | undefined, outcome: CallOutcome): Promise<void> {
+  /**
+   * Charges the usage, or returns the whole reservation when nothing was used. `bound` is the upper bound of the units
+   * of the text. Resolves when the settlement is on disk.
+   */
+  close(usage: Usage | undefined, outcome: CallOutcome, bound: number): Promise<void> {
     return this.#inTurn(async () => {
       this.#closed = true;
-      if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome);
+      if (usage !== undefined && usage.units > 0) await this.#metering?.charge(usage, outcome, bound);
       else if (outcome.errorCode !== undefined)
         await this.#metering?.refund({ ...outcome, errorCode: outcome.errorCode });
       else await this.#metering?.refund({ state: 'completed', ...outcome, errorCode: 'nothing_used' });

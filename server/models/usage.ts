@@ -21,7 +21,7 @@ export type Unit = 'characters' | 'tokens' | 'actions' | 'seconds' | 'tracks';
 
 export interface CountOptions {
   /** The text is SSML: its tags and comments count nothing. */
-  ssml?: boolean;
+  ssml?: boolean | undefined;
   /** Kana and hangul count 2 as well, as some upstreams meter them. */
   eastAsian?: boolean;
 }
@@ -41,6 +41,25 @@ export function countCharacters(
   if (narrow.test(counted)) return counted.length;
   let count = 0;
   for (const character of counted) count += wide.test(character) ? 2 : 1;
+  return count;
+}
+
+/** BMP characters of East Asian Width W or F, and those of scripts that some providers count twice in every width. */
+const possiblyWide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/u;
+
+/**
+ * Upper bound of the billing characters of a text. Wide characters count 2, and so does every character beyond the
+ * BMP: some providers count its two code units. Everything else counts 1.
+ */
+export function maxBillingCharacters(
+  text: string,
+  { ssml = false }: Pick<CountOptions, 'ssml'> = {},
+): number {
+  const counted = ssml ? withoutTags(text) : text;
+  if (narrow.test(counted)) return counted.length;
+  let count = 0;
+  for (const character of counted) count += character.length === 2 || possiblyWide.test(character) ? 2 : 1;
   return count;
 }
 
@@ -109,6 +128,30 @@ export function audioTokens(seconds: number): number {
  */
 export function maxSpeechTokens(text: string, pace?: Pace): number {
   return Buffer.byteLength(text) + audioTokens(maxSpeechSeconds(text, pace));
+}
+
+/** Options of a text that decide how it is metered. */
+export interface SpeechTextOptions extends CountOptions {
+  pace?: Pace;
+}
+
+/** Upper bound of the units that speaking a text takes. Every route reserves this. */
+export function maxSpeechUnits(unit: Unit, text: string, { ssml, pace }: SpeechTextOptions = {}): number {
+  return unit === 'tokens' ? maxSpeechTokens(text, pace) : maxBillingCharacters(text, { ssml });
+}
+
+/** Units that speaking a text probably takes, charged when a provider delivers audio and reports no usage. */
+export function likelySpeechUsage(unit: Unit, text: string, options: CountOptions = {}): Usage {
+  if (unit === 'tokens') return likelySpeechTokens(text);
+  return { units: countCharacters(text, options), inputTokens: 0, outputTokens: 0 };
+}
+
+/** A reported figure above this multiple of the upper bound is a fault of the provider. */
+const maxBoundMultiple = 4;
+
+/** Whether a provider can have used the units that it reports, given their upper bound. */
+export function isPlausible(reported: number, bound: number): boolean {
+  return reported >= 0 && reported <= maxBoundMultiple * bound;
 }
 
 /** Bytes of UTF-8 that are spoken in a second, in most scripts. */

@@ -14,6 +14,7 @@ export function viewToken(token: TokenRecord, now: number, key = token.keyHint):
     status: statusOf(token, now),
     remain_quota: token.remainQuota,
     used_quota: token.usedQuota,
+    debt: token.debt,
     expired_time: token.expiredTime,
     created_by: token.makerId,
     created_time: token.createdTime,

@@ -77,9 +77,7 @@ export class SessionBooks {
 
   /** Holds quota for one more text, on top of what was reported. False when the key's quota does not cover it. */
   cover(text: string): Promise<boolean> {
-    // A figure above what is held will not be paid, so nothing is held for it.
-    const reported = Math.min(this.#usage.total?.units ?? 0, this.#hold.covered);
-    return this.#hold.cover(this.#text.maxUnits(text, reported));
+    return this.#hold.cover(this.#text.maxUnits(text, this.#usage.total?.units ?? 0));
   }
 
   /** The text went to the provider. */
@@ -127,6 +125,7 @@ export class SessionBooks {
   /** Charges what was reported, and what was heard beyond it unless the provider failed over it. */
   close(outcome: Outcome & { channel: string }): Promise<void> {
     const { total } = this.#usage;
-    return this.#hold.close(failed(outcome) ? total : sumUsage(total, this.#text.unreported), outcome);
+    const usage = failed(outcome) ? total : sumUsage(total, this.#text.unreported);
+    return this.#hold.close(usage, outcome, this.#text.bound);
   }
 }

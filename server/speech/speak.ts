@@ -9,7 +9,7 @@ import type { OperationRequest, Reply } from '../http/handler.ts';
 import { Metering } from '../ledger/metering.ts';
 import { findModel } from '../models/catalogue.ts';
 import { checkSpeech, type SpeechText } from '../models/speech-rules.ts';
-import { countCharacters, likelySpeechTokens, maxSpeechTokens } from '../models/usage.ts';
+import { likelySpeechUsage, maxSpeechUnits } from '../models/usage.ts';
 import { type NativeSpeechRequest, speechPaths } from '../providers/native/speech-request.ts';
 
 /** A speech request that is ready to go upstream. */
@@ -108,14 +108,14 @@ function hold(
   { gateway, caller, requestId, startedAt }: OperationRequest<OperationId>,
   { operation, model, speech, ssml, native }: SpeechJob,
 ): Promise<Metering> {
-  const call = { requestId, caller, operation, model, startedAt };
-  if (model.unit !== 'tokens') {
-    return Metering.open(gateway, { ...call, expectedUnits: countCharacters(speech.text, { ssml }) });
-  }
   const pace = { rate: native.body.input.rate, instruction: speech.instructions };
   return Metering.open(gateway, {
-    ...call,
-    expectedUnits: maxSpeechTokens(speech.text, pace),
-    likely: likelySpeechTokens(speech.text),
+    requestId,
+    caller,
+    operation,
+    model,
+    startedAt,
+    expectedUnits: maxSpeechUnits(model.unit, speech.text, { ssml, pace }),
+    likely: likelySpeechUsage(model.unit, speech.text, { ssml }),
   });
 }

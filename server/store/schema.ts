@@ -77,7 +77,10 @@ export interface TokensTable {
   lease_epoch: Generated<number>;
   /** Until then nothing is leased, by the database's clock, in epoch milliseconds: somebody needs all that there is. */
   exact_until: Generated<number | null>;
+  /** What finished work was charged, and debts that grants settled. */
   used_quota: number;
+  /** Cost of finished work that no quota covered, which the next grant settles first. */
+  debt: Generated<number>;
   /** Unix seconds; -1: never. */
   expired_time: number;
   /** JSON array of model patterns; null: every model of the group. */
@@ -141,6 +144,8 @@ export interface GrantsTable {
   idempotency_key: Generated<string | null>;
   /** Why an admin gave it; null: that was not said. */
   reason: Generated<string | null>;
+  /** Part of the amount that settled a debt of the key. The balance got the rest. */
+  debt_settled: Generated<number>;
   created_at: number;
 }
 
@@ -215,6 +220,8 @@ export interface SweptTotalsTable {
   charged: number;
   /** What of that was taken from the balance of a limited key. */
   spent: number;
+  /** Debts that they left. */
+  debt: Generated<number>;
 }
 
 /** On PostgreSQL there is a column `day` besides, by which it is partitioned, see `log-days.ts`. */

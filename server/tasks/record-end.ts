@@ -1,4 +1,5 @@
 import { price } from '../models/usage.ts';
+import type { Settlement } from '../store/commands/ledger.ts';
 import type { TaskRecord } from '../store/queries/tasks.ts';
 import { taskDuration } from '../telemetry/metrics.ts';
 import { recordSettlement } from '../telemetry/quota-flow.ts';
@@ -8,10 +9,10 @@ export function heldFor({ expectedUnits, rate }: Pick<TaskRecord, 'expectedUnits
   return price(expectedUnits, rate, 1);
 }
 
-/** Tells the metrics of a task that is final. */
-export function recordEnd(task: TaskRecord, charged: number): void {
+/** Counts a task that is final. `settlement` is undefined when its reservation was closed before. */
+export function recordEnd(task: TaskRecord, settlement: Settlement | undefined): void {
   const { channel, driver, state, createdAt, completedAt } = task;
-  recordSettlement(task.model, heldFor(task), charged);
+  if (settlement !== undefined) recordSettlement(task.model, heldFor(task), settlement);
   taskDuration.record(Math.max(0, (completedAt ?? createdAt) - createdAt) / 1e3, {
     'unigate.channel': channel,
     'unigate.task.driver': driver,

@@ -1,5 +1,5 @@
 import type { Failure, TaskError } from '../failure.ts';
-import { price } from '../models/usage.ts';
+import { isPlausible, price } from '../models/usage.ts';
 import type { NewChange } from '../store/commands/changes.ts';
 import type { TaskEnd } from '../store/commands/tasks.ts';
 import { fault } from '../store/fault-points.ts';
@@ -121,28 +121,32 @@ export class TaskTransitions {
     return nextPollAt;
   }
 
-  /** Charges what was used, at the rate of the day it was made, and never more than was held. */
+  /**
+   * Charges the reported usage at the price of the task's creation, also beyond the reservation. A report that is a fault
+   * of the provider is charged as the reservation, which is the upper bound.
+   */
   complete(task: TaskRecord, { result, clips, usage, resultMs }: Completed): Promise<TaskRecord | undefined> {
-    const used = usage !== undefined && usable(usage, task.rate) ? usage : { units: task.expectedUnits };
-    if (usage !== undefined && used !== usage) {
-      this.#env.logger.error(
-        { task: task.id, usage },
-        'a driver reported no usable usage; charging what was held',
-      );
-    }
-    const { inputTokens = 0, outputTokens = 0 } = used;
-    // The most that can come of a task is held for it: a provider that reports more is wrong, and the client does not pay for it.
-    const units = Math.min(used.units, task.expectedUnits);
-    if (used.units > units) {
-      const about = { task: task.id, held: units, reported: used.units };
-      this.#env.logger.error(
-        about,
-        'a provider reported more than was held for the task; charging what was held',
-      );
-    }
+    const used = usage === undefined ? { units: task.expectedUnits } : this.#chargeable(task, usage);
+    const { units, inputTokens = 0, outputTokens = 0 } = used;
     const charge = { quota: price(units, task.rate, 1), units, inputTokens, outputTokens };
     const end = { attempt: task.attempt, result: JSON.stringify(result), clips, error: null, charge };
     return this.#finish(task, end, resultMs);
+  }
+
+  #chargeable({ id, requestId, channel, expectedUnits, rate }: TaskRecord, usage: TaskUsage): TaskUsage {
+    if (!usable(usage, rate)) {
+      this.#env.logger.error(
+        { task: id, usage },
+        'a driver reported no usable usage; charging what was held',
+      );
+      return { units: expectedUnits };
+    }
+    if (isPlausible(usage.units, expectedUnits)) return usage;
+    this.#env.logger.warn(
+      { task: id, request_id: requestId, channel, reported: usage.units, bound: expectedUnits },
+      'the reported usage is not plausible for the task; charging the upper bound',
+    );
+    return { units: expectedUnits };
   }
 
   /** Gives the reservation back. `overrule` also stops whoever is at work on the task. */
@@ -196,7 +200,7 @@ export class TaskTransitions {
     const now = this.#env.clock();
     const refused = { id, attempt, channel, status, errorCode: storable(code), now };
     return persist(this.#env.store, 'dropTask', refused).then((dropped) => {
-      if (dropped) recordSettlement(task.model, heldFor(task), 0);
+      if (dropped) recordSettlement(task.model, heldFor(task), { charged: 0, debt: 0 });
       return dropped;
     });
   }
@@ -225,10 +229,16 @@ export class TaskTransitions {
     const finished = await persist(store, 'finishTask', { ...end, id, ...times });
     fault('settle:after');
     if (finished === undefined) return undefined;
-    if (!finished.booked) logger.error({ task: id }, 'the reservation was closed before its task ended');
-    recordEnd(finished.task, end.charge?.quota ?? 0);
-    this.#announce(finished.task);
-    return finished.task;
+    const { task, booked } = finished;
+    if (booked === undefined) logger.error({ task: id }, 'the reservation was closed before its task ended');
+    else if (booked.debt > 0)
+      logger.warn(
+        { task: id, request_id: task.requestId, ...booked },
+        'the key had too little quota left for a finished task; the rest is recorded as its debt',
+      );
+    recordEnd(task, booked);
+    this.#announce(task);
+    return task;
   }
 
   #announce(task: ChangedTask): void {

@@ -137,6 +137,10 @@ export const deliveryLag = new Gauge({
 export const quotaReserved = quota('reserved', 'Quota that was held before the work.');
 export const quotaCharged = quota('charged', 'Quota that was charged.');
 export const quotaRefunded = quota('refunded', 'Quota that was held and given back.');
+export const quotaDebt = quota(
+  'debt',
+  'Cost of calls and tasks that no quota covered, recorded as debts of keys.',
+);
 
 export const storeDuration = new Histogram({
   name: 'db.client.operation.duration',
@@ -253,6 +257,7 @@ export const allMetrics: readonly Instrument[] = [
   quotaReserved,
   quotaCharged,
   quotaRefunded,
+  quotaDebt,
   storeDuration,
   commitSize,
   commitDuration,

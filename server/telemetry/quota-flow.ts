@@ -1,6 +1,6 @@
 import type { Attributes } from '@opentelemetry/api';
 import { models as catalogue } from '../../generated/catalogue.ts';
-import { quotaCharged, quotaRefunded, quotaReserved } from './metrics.ts';
+import { quotaCharged, quotaDebt, quotaRefunded, quotaReserved } from './metrics.ts';
 
 const other: Attributes = { 'unigate.model': 'other' };
 const models: ReadonlyMap<string, Attributes> = new Map(
@@ -13,9 +13,13 @@ export function recordHold(model: string, quota: number): void {
   quotaReserved.add(quota, named(model));
 }
 
-/** What was held is settled: charged as far as it goes, and the rest given back. */
-export function recordSettlement(model: string, held: number, charged: number): void {
-  const taken = Math.min(charged, held);
-  quotaCharged.add(taken, named(model));
-  quotaRefunded.add(held - taken, named(model));
+/** Counts a settlement of a reservation: `charged` was taken, and `debt` is owed. */
+export function recordSettlement(
+  model: string,
+  held: number,
+  { charged, debt }: { charged: number; debt: number },
+): void {
+  quotaCharged.add(charged, named(model));
+  quotaRefunded.add(Math.max(0, held - charged - debt), named(model));
+  quotaDebt.add(debt, named(model));
 }

@@ -142,12 +142,14 @@ test('books that do not add up are exit code 1, and are told', async () => {
   const problems = [{ subject: 'key 7', problem: 'has 101 left' }];
   const sums = { keys: 1, open: 0, closed: 0, granted: 100, held: 0, leased: 0, spent: 0, left: 101 };
   const url = await startStubServer((_, response) => {
-    const body = { success: true, message: '', data: { ...sums, problems, more: true } };
+    const debts = { debt: 40, debtors: [{ id: 9, name: 'batch', debt: 40, deleted: true }] };
+    const body = { success: true, message: '', data: { ...sums, ...debts, problems, more: true } };
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
   const options = { env: { ...env, UNIGATE_BASE_URL: url } };
   const told = await admin(['audit'], options);
   expect(told).toMatchObject({ code: 1, stderr: 'There are more.\nunigate: The books do not add up.\n' });
+  expect(told.stdout.toString()).toMatch(/^key +name +debt\n9 \(deleted\) +batch +40\n/m);
   expect(told.stdout.toString()).toMatch(/^subject +problem\nkey 7 +has 101 left\n$/m);
   const json = await admin(['audit', '--json'], options);
   expect(json).toMatchObject({ code: 1, stderr: 'unigate: The books do not add up.\n' });

@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('extend' as const), call: index, more: amount }) },
   {
     weight: 9,
-    arbitrary: fc.record({ kind: fc.constant('settle' as const), call: index, share: fc.nat({ max: 120 }) }),
+    arbitrary: fc.record({ kind: fc.constant('settle' as const), call: index, share: fc.nat({ max: 300 }) }),
   },
   {
     weight: 3,
@@ -46,7 +46,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('end' as const),
       task: index,
-      share: fc.nat({ max: 120 }),
+      share: fc.nat({ max: 300 }),
       how: fc.constantFrom('complete', 'fail', 'drop'),
     }),
   },
@@ -74,6 +74,7 @@ interface Call {
 /** It is nobody's: whatever becomes of the gateway that made it, it goes on. */
 interface RunningTask {
   token: TokenRecord;
+  requestId: string;
   id: string;
   held: number;
 }
@@ -87,8 +88,10 @@ class Course {
   readonly #calls: Call[] = [];
   readonly #tasks: RunningTask[] = [];
   readonly #tokens: TokenRecord[] = [];
-  /** By the number of a key: what it was given less what was charged. */
+  /** By the id of a key: its grants, less the debts that they settled and what was charged. */
   readonly #owned = new Map<number, number>();
+  /** By the id of a key: its debt. */
+  readonly #owed = new Map<number, number>();
   readonly #name = `course ${(courses += 1)}`;
   #number = 0;
 
@@ -169,15 +172,29 @@ class Course {
       return;
     }
     const asked = Math.floor((held * one.share) / 100);
-    expect(await by.calls.settle({ requestId, charged: asked, log: logEntry })).toBe(true);
-    const { quota } = await this.#store.read
+    expect(await by.calls.settle({ requestId, charged: asked, log: logEntry })).toBeDefined();
+    await this.#noteSettlement(token, { requestId, asked, held: call.orphaned ? 0 : held, free });
+  }
+
+  /** Checks a settlement: it takes what was held at least and what no other work holds at most. The rest is a debt. */
+  async #noteSettlement(
+    token: TokenRecord,
+    { requestId, asked, held, free }: { requestId: string; asked: number; held: number; free: number },
+  ): Promise<void> {
+    const { quota, debt } = await this.#store.read
       .selectFrom('request_log')
-      .select('quota')
+      .select(['quota', 'debt'])
       .where('request_id', '=', requestId)
       .executeTakeFirstOrThrow();
-    if (call.orphaned) expect(quota).toBeLessThanOrEqual(Math.min(asked, held, free));
-    else expect(quota).toBe(Math.min(asked, held));
+    expect(quota + debt).toBe(asked);
+    expect(quota).toBeGreaterThanOrEqual(Math.min(asked, held));
+    expect(quota).toBeLessThanOrEqual(free);
     this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) - quota);
+    this.#owed.set(token.id, this.#debtOf(token) + debt);
+  }
+
+  #debtOf({ id }: { id: number }): number {
+    return this.#owed.get(id) ?? 0;
   }
 
   async #makeTask(by: BookingGateway, token: TokenRecord, wanted: number): Promise<void> {
@@ -186,19 +203,20 @@ class Course {
     const free = this.#free(token);
     const made = await by.makeTask(token, { requestId, amount: wanted });
     expect(made.outcome).toBe(wanted <= free ? 'created' : 'insufficient_quota');
-    if (made.outcome === 'created') this.#tasks.push({ token, id: made.task.id, held: wanted });
+    if (made.outcome === 'created') this.#tasks.push({ token, requestId, id: made.task.id, held: wanted });
   }
 
   async #endTask(task: RunningTask, { share, how }: Extract<Step, { kind: 'end' }>): Promise<void> {
-    const { token, id, held } = task;
+    const { token, requestId, id, held } = task;
     this.#tasks.splice(this.#tasks.indexOf(task), 1);
+    const free = this.#free(token);
     if (how === 'drop') {
       expect(await dropTask(this.#store, id)).toBe(true);
       return;
     }
     const asked = how === 'complete' ? Math.floor((held * share) / 100) : null;
     expect(await endTask(this.#store, id, asked)).toBe(true);
-    this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) - Math.min(asked ?? 0, held));
+    await this.#noteSettlement(token, { requestId, asked: asked ?? 0, held, free });
   }
 
   async #grant(token: TokenRecord, more: number): Promise<void> {
@@ -215,7 +233,10 @@ class Course {
       (answer) => answer.outcome === 'out_of_range',
     );
     expect(outcome).toBe(-more <= free ? 'granted' : 'out_of_range');
-    if (outcome === 'granted') this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) + more);
+    if (outcome !== 'granted') return;
+    const settled = Math.max(0, Math.min(more, this.#debtOf(token)));
+    this.#owned.set(token.id, (this.#owned.get(token.id) ?? 0) + more - settled);
+    this.#owed.set(token.id, this.#debtOf(token) - settled);
   }
 
   /** `kill`: with all that it holds. `forget`: it is only taken for gone, and goes on. `restart`: in good order. */
@@ -262,8 +283,9 @@ class Course {
         select coalesce(sum(reserved), 0) as sum from ledger where state = 'open' and token_id = ${id}`.execute(
         this.#store.read,
       );
-      const shown = (await findToken(this.#store.read, id))?.remainQuota ?? 0;
-      expect(shown + (held[0]?.sum ?? 0)).toBe(this.#owned.get(id));
+      const found = await findToken(this.#store.read, id);
+      expect((found?.remainQuota ?? 0) + (held[0]?.sum ?? 0)).toBe(this.#owned.get(id));
+      expect(found?.debt).toBe(this.#debtOf({ id }));
     }
   }
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { CallHolds, type CallHoldsParts } from '../../server/ledger/call-holds.ts';
-import type { Drawn, Ledger, Overrun } from '../../server/ledger/ledger.ts';
+import type { Drawn, Ledger, Shortfall } from '../../server/ledger/ledger.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import { StoreUnavailable } from '../../server/store/availability.ts';
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
@@ -16,7 +16,7 @@ const now = 1_795_000_000_000;
 let booked: BookedCall[];
 /** The leases that were asked for, and what was wanted of each. */
 let wishes: { id: string; want: number }[];
-let overruns: Overrun[];
+let shortfalls: Shortfall[];
 let written: string[];
 /** Rejects while the store is away, and whether it says nevertheless that it is there. */
 let away: Error | undefined;
@@ -27,6 +27,8 @@ let scarce: boolean;
 /** Of each lease no more is granted. */
 let most: number;
 let gone: string[];
+/** Balance of the key. */
+let balance: number;
 /** What went back of leases; null: all that was left. */
 let returned: { id: string; amount: number | null }[];
 /** The holds that were written down. */
@@ -34,13 +36,19 @@ let exact: { from: number; to: number }[];
 let holds: CallHolds;
 
 beforeEach(() => {
-  [booked, wishes, overruns, written, away, alreadyBooked] = [[], [], [], [], undefined, false];
+  balance = 0;
+  [booked, wishes, shortfalls, written, away, alreadyBooked] = [[], [], [], [], undefined, false];
   [scarce, most, gone, answers] = [false, Number.MAX_SAFE_INTEGER, [], false];
   [returned, exact] = [[], []];
   const commands: Record<string, (args: never) => unknown> = {
     bookCalls: ({ calls }: { calls: BookedCall[] }) => {
       booked.push(...calls);
-      return { charged: calls.map(({ charged }) => (alreadyBooked ? null : charged)), gone };
+      const settlements = calls.map(({ charged, beyond = 0 }) =>
+        alreadyBooked
+          ? null
+          : { charged: charged + Math.min(beyond, balance), debt: Math.max(0, beyond - balance) },
+      );
+      return { settlements, gone };
     },
     grantLease: ({ id, want }: { id: string; want: number }) => {
       wishes.push({ id, want });
@@ -67,10 +75,9 @@ beforeEach(() => {
     return answer;
   };
   const ledger = {
-    overruns: 5,
     reserve: note('reserve', 'reserved'),
     extend: note('extend', 'extended'),
-    settle: note('settle', false),
+    settle: note('settle', undefined),
     refund: note('refund', false),
   };
   const parts = {
@@ -81,7 +88,7 @@ beforeEach(() => {
     logger: createLogger('silent'),
     timers: new ManualTimers(),
     clock: () => now,
-    onOverrun: (overrun: Overrun) => void overruns.push(overrun),
+    onShortfall: (shortfall: Shortfall) => void shortfalls.push(shortfall),
   };
   holds = new CallHolds(parts as unknown as CallHoldsParts);
 });
@@ -97,42 +104,74 @@ test('what is held is shown until it is written down, with the time of its end',
   expect(await reserve('r', 11)).toBe('duplicate');
   const settled = settle('r', 4);
   expect(holds.held).toEqual([held]);
-  expect(await settled).toBe(true);
+  expect(await settled).toEqual({ charged: 4, debt: 0 });
   await vi.waitFor(() => expect(holds.held).toEqual([]), { interval: 1 });
   expect(booked).toMatchObject([
     { requestId: 'r', userId: 2, lease: null, held: 10, charged: 4, endedAt: now },
   ]);
   // A second time it is the ledger's affair, which knows nothing of it.
   expect([await settle('r', 4), await holds.refund({ requestId: 'r' }), written]).toEqual([
-    false,
+    undefined,
     false,
     ['settle', 'refund'],
   ]);
   expect(await holds.extend({ requestId: 'r', from: 10, to: 20 })).toBe('extended');
   await reserve('twice', 10);
-  expect(await Promise.all([settle('twice', 4), settle('twice', 4)])).toEqual([true, false]);
+  expect(await Promise.all([settle('twice', 4), settle('twice', 4)])).toEqual([
+    { charged: 4, debt: 0 },
+    undefined,
+  ]);
   expect(booked).toHaveLength(2);
 });
 
-test('no more is charged than is held, which is told, and counted with what the ledger counts', async () => {
-  for (const [requestId, asked] of [
-    ['more', 11],
-    ['as much', 10],
-  ] as const) {
-    await reserve(requestId, 10);
-    expect(await settle(requestId, asked)).toBe(true);
-  }
-  expect(booked.map(({ charged }) => charged)).toEqual([10, 10]);
-  expect([overruns, holds.overruns]).toEqual([[{ requestId: 'more', asked: 11, charged: 10 }], 6]);
+test('an unlimited key is charged the whole cost', async () => {
+  await reserve('more', 10);
+  expect(await settle('more', 11)).toEqual({ charged: 11, debt: 0 });
+  expect(booked).toMatchObject([{ lease: null, held: 10, charged: 11, beyond: 0 }]);
+  expect(shortfalls).toEqual([]);
+});
+
+test('a cost beyond the reservation is charged to the lease, then to the balance, and the rest is a debt', async () => {
+  await reserve('first', 10, limited);
+  await reserve('a', 10, limited);
+  await reserve('b', 10, limited);
+  expect(wishes).toEqual([{ id: 'here.1', want: 40 }]);
+  // Of the lease, 20 are not reserved.
+  expect(await settle('a', 25)).toEqual({ charged: 25, debt: 0 });
+  balance = 4;
+  // And now 5 are.
+  expect(await settle('b', 21)).toEqual({ charged: 19, debt: 2 });
+  expect(booked).toMatchObject([
+    { lease: 'here.1', held: 10, charged: 25, beyond: 0, returned: 0 },
+    { lease: 'here.1', held: 10, charged: 15, beyond: 6, returned: 0 },
+  ]);
+  expect(shortfalls).toEqual([{ requestId: 'b', charged: 19, debt: 2 }]);
+  // Nothing is left in it for another call.
+  await reserve('next', 1, limited);
+  expect(wishes).toHaveLength(2);
+});
+
+test('a cost beyond the reservation leaves the reservations of other calls in the lease alone', async () => {
+  balance = 100;
+  await reserve('first', 10, limited);
+  await reserve('a', 30, limited);
+  await reserve('b', 90, limited);
+  expect(wishes).toEqual([{ id: 'here.1', want: 120 }]);
+  expect(await settle('a', 35)).toEqual({ charged: 35, debt: 0 });
+  expect(await settle('b', 90)).toEqual({ charged: 90, debt: 0 });
+  expect(booked).toMatchObject([
+    { charged: 30, beyond: 5 },
+    { charged: 90, beyond: 0 },
+  ]);
 });
 
 test('what was written down before is not settled or refunded again', async () => {
   alreadyBooked = true;
   await reserve('one', 10);
-  expect(await settle('one', 11)).toBe(false);
+  expect(await settle('one', 11)).toBeUndefined();
   await reserve('two', 10);
   expect(await holds.refund({ requestId: 'two', log: logEntry })).toBe(false);
-  expect(overruns).toEqual([]);
+  expect(shortfalls).toEqual([]);
 });
 
 test('a refund without a log leaves no trace, and its request can be held again', async () => {
@@ -185,7 +224,7 @@ test('holds are raised in turn, and one that ends waits for what was asked befor
   const settled = settle('r', 30);
   expect(await Promise.all(raised)).toEqual(['extended', 'not_open', 'extended']);
   const late = extend(30, 40);
-  expect([await settled, await late]).toEqual([true, 'not_open']);
+  expect([await settled, await late]).toEqual([{ charged: 30, debt: 0 }, 'not_open']);
   expect(booked).toMatchObject([{ held: 30, charged: 30 }]);
 });
 
@@ -202,7 +241,7 @@ test('of two that come at once under one name one is held, and of its lease no m
   expect(holds.held).toMatchObject([{ requestId: 'r', unlimited: false }, { requestId: 'rest' }]);
   // And while it is held, nobody asks for more.
   expect(await reserve('r', 10, limited)).toBe('duplicate');
-  expect(await settle('r', 4)).toBe(true);
+  expect(await settle('r', 4)).toEqual({ charged: 4, debt: 0 });
   expect(booked).toMatchObject([{ lease: 'here.1', held: 10, charged: 4, returned: 0 }]);
 });
 
@@ -274,7 +313,8 @@ test('a hold that outgrows its lease is raised in turn, and settled when that is
   const extend = (from: number, to: number) => holds.extend({ requestId: 'r', tokenId: 3, from, to });
   const raised = [extend(10, 50), extend(50, 60)];
   const settled = settle('r', 60);
-  expect([...(await Promise.all(raised)), await settled]).toEqual(['extended', 'extended', true]);
+  expect(await Promise.all(raised)).toEqual(['extended', 'extended']);
+  expect(await settled).toEqual({ charged: 60, debt: 0 });
   expect(booked).toMatchObject([{ lease: 'here.1', held: 60, charged: 60 }]);
   expect(wishes.map(({ want }) => want)).toEqual([40, 160]);
 });
@@ -316,7 +356,7 @@ test('a hold for which no more can be leased is the ledger’s from then on', as
     'extended',
     'not_open',
     'not_open',
-    false,
+    undefined,
   ]);
   expect(exact).toEqual([{ from: 10, to: 50 }]);
   expect([holds.held, booked, written]).toEqual([[], [], ['reserve', 'settle']]);
@@ -333,7 +373,7 @@ test('what is given back can be held again, and a lease that was lost holds noth
   expect(await reserve('again', 160, limited)).toBe('reserved');
   expect(wishes).toEqual([{ id: 'here.1', want: 160 }]);
   gone = ['here.1'];
-  expect(await settle('again', 1)).toBe(true);
+  expect(await settle('again', 1)).toEqual({ charged: 1, debt: 0 });
   await vi.waitFor(() => expect(holds.held).toEqual([]), { interval: 1 });
   await reserve('next', 1, limited);
   expect(wishes.map(({ id }) => id)).toEqual(['here.1', 'here.2']);

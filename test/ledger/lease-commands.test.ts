@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { BookedCall } from '../../server/store/commands/booked-calls.ts';
-import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { disableToken, logEntry, logRows, makeToken } from '../store/books.ts';
 import { engines, TestStore } from '../store/engines.ts';
@@ -135,13 +135,16 @@ describe.each(engines)('leases of quota in the database, on %s', (engine) => {
     log: logEntry,
     ...change,
   });
+  const paid = (charged: number, debt = 0) => ({ charged, debt });
+  const expectProved = async () => expect((await store.report('auditBooks', null)).problems).toEqual([]);
+  const debtOf = async (key: { id: number }) => (await findToken(store.read, key.id))?.debt;
   const book = (...calls: BookedCall[]) => store.run('bookCalls', { calls });
   const entries = async () => (await logRows(store)).filter(({ token_id: owner }) => owner === token.id);
 
   test('a call is written down once, whatever comes twice', async () => {
     await wish();
-    expect(await book(call(), call())).toEqual({ charged: [30, null], gone: [] });
-    expect(await book(call({ charged: 7 }))).toEqual({ charged: [null], gone: [] });
+    expect(await book(call(), call())).toEqual({ settlements: [paid(30), null], gone: [] });
+    expect(await book(call({ charged: 7 }))).toEqual({ settlements: [null], gone: [] });
     expect([await balance(), (await lease())?.remaining]).toEqual([[800, 170, 30], 170]);
     expect(await entries()).toMatchObject([{ quota: 30, held: 50, unlimited: 0, created_at: 5 }]);
   });
@@ -149,20 +152,50 @@ describe.each(engines)('leases of quota in the database, on %s', (engine) => {
   test('what a call gives back of its lease is in the balance again', async () => {
     await wish();
     await give(0);
-    expect(await book(call({ returned: 20 }))).toEqual({ charged: [30], gone: [] });
+    expect(await book(call({ returned: 20 }))).toEqual({ settlements: [paid(30)], gone: [] });
     expect([await balance(), (await lease())?.remaining]).toEqual([[820, 150, 30], 150]);
   });
 
-  test('of a lease that is gone, calls are charged from what is left, and not a unit more', async () => {
+  test('of a lease that is gone, calls are charged from the balance, and the rest is a debt', async () => {
     token = await makeToken(store, { remainQuota: 40 });
-    const two = [call({ requestId: `${id}.a` }), call({ requestId: `${id}.b` })];
-    expect(await book(...two)).toEqual({ charged: [30, 10], gone: [id] });
-    expect(await balance()).toEqual([0, 0, 40]);
-    expect((await entries()).map(({ quota }) => quota)).toEqual([30, 10]);
+    const three = ['a', 'b', 'c'].map((name) => call({ requestId: `${id}.${name}` }));
+    expect(await book(...three)).toEqual({ settlements: [paid(30), paid(10, 20), paid(0, 30)], gone: [id] });
+    expect(await book(...three)).toMatchObject({ settlements: [null, null, null] });
+    expect([await balance(), await debtOf(token)]).toEqual([[0, 0, 40], 50]);
+    expect((await entries()).map(({ quota, debt }) => [quota, debt])).toEqual([
+      [30, 0],
+      [10, 20],
+      [0, 30],
+    ]);
+    await expectProved();
+  });
+
+  test('a cost beyond the lease comes out of the balance, and the rest is a debt', async () => {
+    await wish();
+    const left = 800;
+    const within = call({ requestId: `${id}.a`, beyond: left - 5 });
+    const without = call({ requestId: `${id}.b`, beyond: 7 });
+    expect(await book(within, without)).toEqual({
+      settlements: [paid(30 + left - 5), paid(30 + 5, 2)],
+      gone: [],
+    });
+    expect([await balance(), (await lease())?.remaining, await debtOf(token)]).toEqual([
+      [0, 140, 860],
+      140,
+      2,
+    ]);
+    await expectProved();
+  });
+
+  test('a call of a lease that is gone leaves a debt with what its lease did not cover', async () => {
+    token = await makeToken(store, { remainQuota: 12 });
+    expect(await book(call({ charged: 10, beyond: 5 }))).toEqual({ settlements: [paid(12, 3)], gone: [id] });
+    expect([await balance(), await debtOf(token)]).toEqual([[0, 0, 12], 3]);
+    await expectProved();
   });
 
   test('a key without a limit only uses more', async () => {
-    expect(await book(call({ lease: null }))).toEqual({ charged: [30], gone: [] });
+    expect(await book(call({ lease: null }))).toEqual({ settlements: [paid(30)], gone: [] });
     expect(await balance()).toEqual([1_000, 0, 30]);
     expect(await entries()).toMatchObject([{ unlimited: 1 }]);
   });

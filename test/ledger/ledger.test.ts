@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { Ledger, type ReserveRequest } from '../../server/ledger/ledger.ts';
-import type { TokenRecord } from '../../server/store/queries/tokens.ts';
+import { findToken, type TokenRecord } from '../../server/store/queries/tokens.ts';
 import type { Store } from '../../server/store/store.ts';
 import { balanceOf, expectBalanced, ledgerRows, logEntry, logRows, makeToken } from '../store/books.ts';
 import { booksOfEachTest } from '../store/books-of-each-test.ts';
@@ -58,7 +58,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     ]);
     now += 250;
     const log = { ...logEntry, promptTokens: 7, completionTokens: 8 };
-    expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toBe(true);
+    expect(await ledger.settle({ requestId: 'r1', charged: 4, log })).toEqual({ charged: 4, debt: 0 });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 96, used_quota: 4 });
     // The entry of the log is all that remains.
     expect(await ledgerRows(store)).toEqual([]);
@@ -94,29 +94,58 @@ describe.each(engines)('ledger on %s', (engine) => {
     ]);
   });
 
-  test('no settlement charges more than is held, and each that would is counted and told', async () => {
-    const told = vi.fn();
-    ledger = new Ledger(store, 'here', () => now, told);
-    const token = await makeToken(store, { remainQuota: 10 });
-    const unlimited = await makeToken(store, { unlimitedQuota: true });
-    await ledger.reserve(hold(token, 'r1'));
-    await ledger.reserve(hold(unlimited, 'r2'));
-    expect(await ledger.settle({ requestId: 'r1', charged: Number.MAX_SAFE_INTEGER, log: logEntry })).toBe(
-      true,
-    );
-    expect(await ledger.settle({ requestId: 'r2', charged: 11, log: logEntry })).toBe(true);
-    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 10 });
-    expect(await balanceOf(store, unlimited)).toMatchObject({ used_quota: 10 });
-    expect((await logRows(store)).map((row) => row.quota)).toEqual([10, 10]);
-    expect(told.mock.calls).toEqual([
-      [{ requestId: 'r1', asked: Number.MAX_SAFE_INTEGER, charged: 10 }],
-      [{ requestId: 'r2', asked: 11, charged: 10 }],
+  const debtOf = async (token: TokenRecord) => (await findToken(store.read, token.id))?.debt;
+
+  test('a settlement beyond the reservation takes the rest from the balance, and what is lacking is a debt', async () => {
+    const onShortfall = vi.fn();
+    ledger = new Ledger(store, 'here', () => now, onShortfall);
+    const token = await makeToken(store, { remainQuota: 30 });
+    const unlimited = await makeToken(store, { unlimitedQuota: true, remainQuota: 3 });
+    for (const requestId of ['r1', 'r2', 'r3']) await ledger.reserve(hold(token, requestId));
+    await ledger.reserve(hold(unlimited, 'r4'));
+    const settle = (requestId: string, charged: number) =>
+      ledger.settle({ requestId, charged, log: logEntry });
+    expect(await settle('r1', 4)).toEqual({ charged: 4, debt: 0 });
+    expect(await settle('r2', 13)).toEqual({ charged: 13, debt: 0 });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 3, used_quota: 17 });
+    expect(await settle('r3', 20)).toEqual({ charged: 13, debt: 7 });
+    expect(await settle('r3', 20)).toBeUndefined();
+    expect(await settle('r4', 11)).toEqual({ charged: 11, debt: 0 });
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 30 });
+    expect(await balanceOf(store, unlimited)).toEqual({ remain_quota: 3, used_quota: 11 });
+    expect([await debtOf(token), await debtOf(unlimited)]).toEqual([7, 0]);
+    expect((await logRows(store)).map(({ quota, held, debt }) => [quota, held, debt])).toEqual([
+      [4, 10, 0],
+      [13, 10, 0],
+      [13, 10, 7],
+      [11, 10, 0],
     ]);
-    expect(ledger.overruns).toBe(2);
-    await ledger.reserve(hold(token, 'r3', { amount: 0 }));
-    await ledger.settle({ requestId: 'r3', charged: 0, log: logEntry });
-    expect(ledger.overruns).toBe(2);
+    expect(onShortfall.mock.calls).toEqual([[{ requestId: 'r3', charged: 13, debt: 7 }]]);
     await expectBalanced(store, token);
+    await expectBalanced(store, unlimited);
+    expect((await store.report('auditBooks', null)).problems).toEqual([]);
+    // A key with a debt and no balance is refused like any empty key.
+    expect(await ledger.reserve(hold(token, 'r5', { amount: 1 }))).toBe('insufficient_quota');
+  });
+
+  test('settlements beyond the balance at once, by two gateways, owe exactly what is lacking', async () => {
+    const token = await makeToken(store, { remainQuota: 130 });
+    const rival = engine === 'postgres' ? new Ledger(await testStore.open(), 'rival', () => now) : ledger;
+    const ids = Array.from({ length: 12 }, (_, index) => `r${index}`);
+    for (const requestId of ids) await ledger.reserve(hold(token, requestId));
+    // Each twice: one of the two counts.
+    const settled = await Promise.all(
+      [...ids, ...ids].map((requestId, index) =>
+        (index % 2 === 0 ? ledger : rival).settle({ requestId, charged: 15, log: logEntry }),
+      ),
+    );
+    const counted = settled.filter((one) => one !== undefined);
+    expect(counted).toHaveLength(12);
+    const sum = (name: 'charged' | 'debt') => counted.reduce((total, one) => total + one[name], 0);
+    expect([sum('charged'), sum('debt'), await debtOf(token)]).toEqual([130, 50, 50]);
+    expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 130 });
+    await expectBalanced(store, token);
+    expect((await store.report('auditBooks', null)).problems).toEqual([]);
   });
 
   test('a refund gives everything back, and logs a failure at quota 0', async () => {
@@ -136,7 +165,7 @@ describe.each(engines)('ledger on %s', (engine) => {
     const token = await makeToken(store, { remainQuota: 9 });
     expect(await ledger.reserve(hold(token, 'r1'))).toBe('insufficient_quota');
     expect(await ledgerRows(store)).toEqual([]);
-    expect(await ledger.settle({ requestId: 'r1', charged: 1, log: logEntry })).toBe(false);
+    expect(await ledger.settle({ requestId: 'r1', charged: 1, log: logEntry })).toBeUndefined();
     expect(await ledger.refund({ requestId: 'r1', log: logEntry })).toBe(false);
     expect(await logRows(store)).toEqual([]);
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 9, used_quota: 0 });
@@ -257,7 +286,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       await expectBalanced(store, token);
     });
 
-    test('and was not, it settles for no more than its key has left by then', async () => {
+    test('and was not, it takes what its key has left by then, and the rest is a debt', async () => {
       const token = await makeToken(store, { remainQuota: 40 });
       const unlimited = await makeToken(store, { unlimitedQuota: true });
       const late = left();
@@ -266,15 +295,19 @@ describe.each(engines)('ledger on %s', (engine) => {
       await free();
       await ledger.reserve(hold(token, 'since', { amount: 25 }));
       for (const requestId of ['r1', 'r2', 'r3'])
-        expect(await late.settle({ requestId, charged: 18, log: logEntry })).toBe(true);
+        expect(await late.settle({ requestId, charged: 18, log: logEntry })).toBeDefined();
       const quotas = (await logRows(store)).map(({ request_id, quota }) => [request_id, quota]);
       expect(quotas).toEqual([
         ['r1', 15],
         ['r2', 0],
         ['r3', 18],
       ]);
-      // What was held in the end.
-      expect((await logRows(store)).map(({ held }) => held)).toEqual([15, 0, 20]);
+      expect((await logRows(store)).map(({ held, debt }) => [held, debt])).toEqual([
+        [20, 3],
+        [20, 18],
+        [20, 0],
+      ]);
+      expect([await debtOf(token), await debtOf(unlimited)]).toEqual([21, 0]);
       expect((await ledgerRows(store)).map((row) => row.request_id)).toEqual(['since']);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 0, used_quota: 15 });
       await expectBalanced(store, token);
@@ -314,7 +347,7 @@ describe.each(engines)('ledger on %s', (engine) => {
       const log = { ...logEntry, status: 502, errorCode: 'upstream_error', units: 0 };
       expect(await late.refund({ requestId: 'r1', log })).toBe(true);
       expect(await late.refund({ requestId: 'r1', log })).toBe(false);
-      expect(await late.settle({ requestId: 'r1', charged: 5, log: logEntry })).toBe(false);
+      expect(await late.settle({ requestId: 'r1', charged: 5, log: logEntry })).toBeUndefined();
       expect(await logRows(store)).toMatchObject([{ request_id: 'r1', quota: 0, held: 10, status: 502 }]);
       expect(await ledgerRows(store)).toEqual([]);
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 40, used_quota: 0 });
@@ -331,7 +364,10 @@ describe.each(engines)('ledger on %s', (engine) => {
       expect(await late.extend({ requestId: 'r1', from: 10, to: 30 })).toBe('extended');
       expect(await free()).toMatchObject({ holds: 0 });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 0 });
-      expect(await late.settle({ requestId: 'r1', charged: 30, log: logEntry })).toBe(true);
+      expect(await late.settle({ requestId: 'r1', charged: 30, log: logEntry })).toEqual({
+        charged: 30,
+        debt: 0,
+      });
       expect(await balanceOf(store, token)).toEqual({ remain_quota: 10, used_quota: 30 });
     });
   });

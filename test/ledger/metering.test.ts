@@ -7,7 +7,7 @@ import { TextHold } from '../../server/ledger/text-hold.ts';
 import { createLogger } from '../../server/runtime/logger.ts';
 import type { ExtendResult, ReserveResult } from '../../server/store/commands/ledger.ts';
 import type { LogEntry } from '../../server/store/commands/log-entries.ts';
-import { quotaCharged, quotaRefunded, quotaReserved } from '../../server/telemetry/metrics.ts';
+import { quotaCharged, quotaDebt, quotaRefunded, quotaReserved } from '../../server/telemetry/metrics.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 
 const caller: Caller = {
@@ -28,14 +28,18 @@ let extended: Extension[];
 let settled: { requestId: string; charged: number; log: LogEntry }[];
 let refunded: { requestId: string; log?: LogEntry }[];
 /** What it answers, or throws. */
-let answers: { reserve: ReserveResult; extend: ExtendResult; settle: boolean | Error };
+let answers: {
+  reserve: ReserveResult;
+  extend: ExtendResult;
+  settle: { charged: number; debt: number } | undefined | Error;
+};
 let lines: string[];
 let books: Books;
 let call: MeteredCall;
 
 beforeEach(() => {
   [reserved, extended, settled, refunded, lines] = [[], [], [], [], []];
-  answers = { reserve: 'reserved', extend: 'extended', settle: true };
+  answers = { reserve: 'reserved', extend: 'extended', settle: { charged: 60, debt: 0 } };
   const ledger: Holds = {
     reserve: async (request) => {
       reserved.push(request);
@@ -63,7 +67,7 @@ beforeEach(() => {
       groups: { trial: { models: ['*'], ratio: 5 } },
       revision: 'abc',
     }),
-    logger: createLogger('error', [], { write: (line) => void lines.push(line) }),
+    logger: createLogger('warn', [], { write: (line) => void lines.push(line) }),
     timers,
   };
   call = {
@@ -79,7 +83,8 @@ afterEach(() => vi.restoreAllMocks());
 
 /** What the metrics were told of the model. */
 const flow = () => {
-  const spies = [quotaReserved, quotaCharged, quotaRefunded].map((counter) => vi.spyOn(counter, 'add'));
+  const counters = [quotaReserved, quotaCharged, quotaRefunded, quotaDebt];
+  const spies = counters.map((counter) => vi.spyOn(counter, 'add'));
   return () => spies.map(({ mock }) => mock.calls.map(([quota]) => quota));
 };
 
@@ -102,7 +107,7 @@ describe('a call', () => {
       evidence: { unitPrice: 2, groupRatio: 5, configRevision: 'abc', state: 'completed', upstreamId: null },
     };
     expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
-    expect(told()).toEqual([[70], [60], [10]]);
+    expect(told()).toEqual([[70], [60], [10], [0]]);
   });
 
   test('of a key without a limit says so', async () => {
@@ -130,7 +135,7 @@ describe('a call', () => {
     const told = flow();
     const metering = await Metering.open(books, call);
     await metering.refund({ channel: 'main', status: 502, errorCode: 'bad_response' });
-    expect(told()).toEqual([[70], [0], [70]]);
+    expect(told()).toEqual([[70], [0], [70], [0]]);
   });
 
   test.each([
@@ -149,7 +154,7 @@ describe('a call', () => {
     const told = flow();
     answers.reserve = outcome;
     await expect(Metering.open(books, call)).rejects.toMatchObject(failure);
-    expect(told()).toEqual([[], [], []]);
+    expect(told()).toEqual([[], [], [], []]);
   });
 
   test('is expected to use what is likely, or else all that is held', async () => {
@@ -160,30 +165,72 @@ describe('a call', () => {
 
   test('that the ledger does not know any more, or cannot charge, is told of, and no quota as charged', async () => {
     const told = flow();
-    answers.settle = false;
+    answers.settle = undefined;
     await (await Metering.open(books, call)).charge(used(1), well);
     expect(lines).toHaveLength(1);
     answers.settle = new Error('broken');
     await expect((await Metering.open(books, call)).charge(used(1), well)).rejects.toThrow('broken');
     expect(lines).toHaveLength(2);
-    expect(told()).toEqual([[70, 70], [], []]);
+    expect(told()).toEqual([[70, 70], [], [], []]);
   });
 
   test.each([
-    ['all of it', used(7, 4, 3), used(7, 4, 3), 70],
-    ['nothing', used(0), used(0), 0],
-    ['more than was held', used(9, 8, 1), used(7, 7, 0), 90],
-    ['more, in part', used(9, 3, 6), used(7, 3, 4), 90],
-    ['more in all, but less of each', used(9, 3, 2), used(7, 3, 2), 90],
-    ['a figure that has no price', used(2 ** 60, 1, 1), used(7, 1, 1), Number.MAX_SAFE_INTEGER],
-    ['less than nothing', used(-1, 2, 1), used(7, 2, 1), Number.MAX_SAFE_INTEGER],
-    ['no number', used(Number.NaN, 2, 1), used(7, 2, 1), Number.MAX_SAFE_INTEGER],
-  ])('whose provider reports %s', async (_words, reported, shown, charged) => {
+    ['the upper bound', used(7, 4, 3)],
+    ['nothing', used(0)],
+    ['more than the upper bound', used(9, 8, 1)],
+    ['a share of a unit', used(7.5)],
+    ['four times the upper bound', used(28, 20, 8)],
+  ])('is charged what its provider reports: %s', async (_words, reported) => {
     const metering = await Metering.open(books, call);
     await metering.charge(reported, well);
     const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
-    expect(rest).toEqual({ requestId: 'r', charged });
-    expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(shown);
+    expect(rest).toEqual({ requestId: 'r', charged: reported.units * 10 });
+    expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(reported);
+    expect(lines).toEqual([]);
+  });
+
+  test.each([
+    ['more than four times the upper bound', used(28.001, 20, 8), used(7, 7, 0)],
+    ['more, in part', used(29, 3, 26), used(7, 3, 4)],
+    ['a figure that has no price', used(2 ** 60, 1, 1), used(7, 1, 1)],
+    ['less than nothing', used(-1, 2, 1), used(7, 2, 1)],
+    ['no number', used(Number.NaN, 2, 1), used(7, 2, 1)],
+  ])(
+    'is charged the upper bound, with a warning, when its provider reports %s',
+    async (_words, reported, logged) => {
+      const metering = await Metering.open(books, call);
+      await metering.charge(reported, well);
+      const [{ log, ...rest } = expect.fail('it was not settled')] = settled;
+      expect(rest).toEqual({ requestId: 'r', charged: 70 });
+      expect(used(log.units, log.promptTokens, log.completionTokens)).toEqual(logged);
+      expect(lines).toHaveLength(1);
+      const { units } = reported;
+      expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+        request_id: 'r',
+        channel: 'main',
+        reported: Number.isNaN(units) ? null : units,
+        bound: 7,
+      });
+    },
+  );
+
+  test('whose report is plausible but has no price is charged the upper bound', async () => {
+    books.prices.apply({
+      prices: { 'voxa-v2': 2 ** 48 },
+      groups: { trial: { models: ['*'], ratio: 4 } },
+      revision: 'def',
+    });
+    const metering = await Metering.open(books, call);
+    await metering.charge(used(9), well);
+    expect(settled).toMatchObject([{ charged: 7 * 2 ** 50, log: { units: 7 } }]);
+  });
+
+  test('that its key could not pay is counted as charged in part, and as a debt', async () => {
+    const counted = flow();
+    answers.settle = { charged: 50, debt: 40 };
+    const metering = await Metering.open(books, call);
+    await metering.charge(used(9), well);
+    expect(counted()).toEqual([[70], [50], [0], [40]]);
   });
 
   test('whose price cannot be told for another reason is not charged by guess', async () => {
@@ -206,7 +253,7 @@ describe('a call', () => {
 });
 
 describe('work that grows', () => {
-  test('is held for as it grows, and shown as far as it is held for', async () => {
+  test('is held for as it grows', async () => {
     const told = flow();
     const metering = await Metering.open(books, call);
     expect(await metering.cover(7, caller)).toBe(true);
@@ -220,10 +267,11 @@ describe('work that grows', () => {
       { ...whose, unlimited: false, from: 70, to: 90 },
       { ...whose, unlimited: true, from: 90, to: 100 },
     ]);
-    expect(told()).toEqual([[70, 20, 10], [], []]);
-    await metering.charge(used(11, 11), well);
-    expect(settled).toMatchObject([{ charged: 110, log: { units: 10, promptTokens: 10 } }]);
-    expect(told()).toEqual([[70, 20, 10], [100], [0]]);
+    expect(told()).toEqual([[70, 20, 10], [], [], []]);
+    answers.settle = { charged: 90, debt: 0 };
+    await metering.charge(used(9, 9), well);
+    expect(settled).toMatchObject([{ charged: 90, log: { units: 9, promptTokens: 9 } }]);
+    expect(told()).toEqual([[70, 20, 10], [90], [10], [0]]);
   });
 
   test('of units that cost nothing is shown all the same', async () => {
@@ -266,17 +314,8 @@ describe('a text that comes bit by bit', () => {
 
   test('is held for in steps, from its first bit on', async () => {
     const hold = begin();
-    expect([hold.covered, amounts()]).toEqual([0, [[], []]]);
-    for (const [units, covered] of [
-      [1, 500],
-      [500, 500],
-      [499, 500],
-      [501, 1_000],
-      [1_500, 1_500],
-    ] as const) {
-      expect(await hold.cover(units)).toBe(true);
-      expect(hold.covered).toBe(covered);
-    }
+    expect(amounts()).toEqual([[], []]);
+    for (const units of [1, 500, 499, 501, 1_500]) expect(await hold.cover(units)).toBe(true);
     expect(amounts()).toEqual([[5_000], [10_000, 15_000]]);
   });
 
@@ -284,7 +323,6 @@ describe('a text that comes bit by bit', () => {
     const hold = begin();
     const spy = vi.spyOn(books.ledger, 'reserve').mockResolvedValueOnce('insufficient_quota');
     expect(await hold.cover(3)).toBe(true);
-    expect(hold.covered).toBe(3);
     expect(spy.mock.calls.map(([{ amount }]) => amount)).toEqual([5_000, 30]);
     const more = vi.spyOn(books.ledger, 'extend').mockResolvedValueOnce('insufficient_quota');
     // As its key is by now.
@@ -295,7 +333,7 @@ describe('a text that comes bit by bit', () => {
       [40, 9],
     ]);
     answers.extend = 'insufficient_quota';
-    expect([await hold.cover(500), hold.covered]).toEqual([false, 4]);
+    expect(await hold.cover(500)).toBe(false);
     // A whole step is not asked for twice, and what is held already not at all.
     for (const units of [4, 2]) expect(await hold.cover(units)).toBe(true);
     expect(more).toHaveBeenCalledTimes(3);
@@ -304,7 +342,7 @@ describe('a text that comes bit by bit', () => {
   test('for which there is nothing at all is not held, and another failure is none of quota', async () => {
     answers.reserve = 'insufficient_quota';
     const hold = begin();
-    expect([await hold.cover(3), hold.covered]).toEqual([false, 0]);
+    expect(await hold.cover(3)).toBe(false);
     answers.reserve = 'key_revoked';
     await expect(hold.cover(3)).rejects.toMatchObject({ code: 'invalid_api_key' });
     // And the next one is tried for itself.
@@ -315,11 +353,19 @@ describe('a text that comes bit by bit', () => {
   test('is charged once, for what was used', async () => {
     const hold = begin();
     await hold.cover(3);
-    await hold.close(used(2), { ...well, errorCode: 'cut_off' });
-    await hold.close(used(3), well);
+    await hold.close(used(2), { ...well, errorCode: 'cut_off' }, 3);
+    await hold.close(used(3), well, 3);
     expect(await hold.cover(3)).toBe(false);
     expect(settled).toMatchObject([{ charged: 20, log: { errorCode: 'cut_off' } }]);
     expect([refunded, extended]).toEqual([[], []]);
+  });
+
+  test('is charged the upper bound of its text, not all that is held, on a report that is a fault', async () => {
+    const hold = begin();
+    await hold.cover(3);
+    await hold.close(used(13, 13), well, 3);
+    expect(amounts()).toEqual([[5_000], []]);
+    expect(settled).toMatchObject([{ charged: 30, log: { units: 3, promptTokens: 3 } }]);
   });
 
   test.each([
@@ -329,14 +375,14 @@ describe('a text that comes bit by bit', () => {
   ])('is given back where %j was used, with the error %s', async (usage, errorCode, told, state) => {
     const hold = begin();
     await hold.cover(3);
-    await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) });
+    await hold.close(usage, { ...well, ...(errorCode === undefined ? {} : { errorCode }) }, 3);
     expect([settled, refunded]).toMatchObject([[], [{ log: { errorCode: told, evidence: { state } } }]]);
   });
 
   test('of which nothing came leaves no trace', async () => {
     const hold = begin();
-    await hold.close(used(2), well);
-    await begin().close(undefined, well);
+    await hold.close(used(2), well, 3);
+    await begin().close(undefined, well, 3);
     // And none that comes late.
     expect(await hold.cover(3)).toBe(false);
     expect([reserved, settled, refunded]).toEqual([[], [], []]);
@@ -345,7 +391,7 @@ describe('a text that comes bit by bit', () => {
   test('is held for and ended in turn', async () => {
     const hold = begin();
     const covered = [hold.cover(3), hold.cover(600)];
-    const closed = hold.close(used(2), well);
+    const closed = hold.close(used(2), well, 3);
     const late = hold.cover(700);
     expect([...(await Promise.all(covered)), await late]).toEqual([true, true, false]);
     await closed;

@@ -26,7 +26,7 @@ let over: AbortController;
 let settlements: Settlements;
 
 const allCharged = (calls: readonly BookedCall[]): BookedCalls => ({
-  charged: calls.map(({ charged }) => charged),
+  settlements: calls.map(({ charged }) => ({ charged, debt: 0 })),
   gone: [],
 });
 
@@ -55,16 +55,17 @@ const turns = async () => {
 };
 
 test('each is told what it was charged, and whether its lease is gone', async () => {
-  answer = () => ({ charged: [4, null, 3], gone: ['lease 2'] });
+  const three = { charged: 3, debt: 0 };
+  answer = () => ({ settlements: [{ charged: 4, debt: 1 }, null, three], gone: ['lease 2'] });
   const booked = [
     settlements.book(call('a')),
     settlements.book(call('b', { lease: 'lease 2' })),
     settlements.book(call('c', { lease: null })),
   ];
   expect(await Promise.all(booked.map(({ written }) => written))).toEqual([
-    { charged: 4, leaseGone: false },
-    { charged: null, leaseGone: true },
-    { charged: 3, leaseGone: false },
+    { settlement: { charged: 4, debt: 1 }, leaseGone: false },
+    { settlement: null, leaseGone: true },
+    { settlement: three, leaseGone: false },
   ]);
   expect(booked.every(({ written, told }) => written === told)).toBe(true);
   expect(batches).toEqual([['a', 'b', 'c']]);
@@ -125,7 +126,7 @@ test('at most five hundred are written at a time', async () => {
   const calls = Array.from({ length: 501 }, (_, index) => settlements.book(call(`${index}`)));
   await settlements.idle();
   expect(batches.map(({ length }) => length)).toEqual([500, 1]);
-  expect(await calls.at(-1)?.written).toEqual({ charged: 5, leaseGone: false });
+  expect(await calls.at(-1)?.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
 });
 
 test('one that the store does not take takes no other along', async () => {
@@ -136,7 +137,7 @@ test('one that the store does not take takes no other along', async () => {
   const [good, bad] = [settlements.book(call('good')), settlements.book(call('bad'), true)];
   await expect(bad.told).rejects.toThrow('not this one');
   await expect(bad.written).rejects.toThrow('not this one');
-  expect(await good.written).toEqual({ charged: 5, leaseGone: false });
+  expect(await good.written).toEqual({ settlement: { charged: 5, debt: 0 }, leaseGone: false });
   expect(batches).toEqual([['good', 'bad'], ['good'], ['bad']]);
 });
 
@@ -145,15 +146,15 @@ test('while the store is away all wait, but who is hasty is told what it asked f
   let isAway = true;
   answer = (calls) => {
     if (isAway) throw away;
-    return { charged: calls.map(() => 2), gone: ['lease 1'] };
+    return { settlements: calls.map(() => ({ charged: 2, debt: 0 })), gone: ['lease 1'] };
   };
   const patient = settlements.book(call('patient'));
   const hasty = settlements.book(call('hasty', { charged: 0 }), true);
-  expect(await hasty.told).toEqual({ charged: 0, leaseGone: false });
+  expect(await hasty.told).toEqual({ settlement: { charged: 0, debt: 0 }, leaseGone: false });
   expect([await isSettled(patient.told), await isSettled(hasty.written)]).toEqual([false, false]);
   expect(settlements.refusal).toBe(away);
   isAway = false;
-  const late = { charged: 2, leaseGone: true };
+  const late = { settlement: { charged: 2, debt: 0 }, leaseGone: true };
   expect([await patient.written, await hasty.written]).toEqual([late, late]);
   expect(settlements.refusal).toBeUndefined();
 });

@@ -178,10 +178,27 @@ describe('the most that all comes to with one more text', () => {
     expect(spoken.maxUnits('Hello.', 0)).toBe(6);
     spoken.add('Hello.');
     expect(spoken.maxUnits('Bye.', 0)).toBe(10);
-    spoken.report(characters(60));
-    expect(spoken.maxUnits('Bye.', 60)).toBe(64);
+    spoken.report(characters(20));
+    expect(spoken.maxUnits('Bye.', 20)).toBe(24);
     spoken.add('Bye.');
-    expect(spoken.maxUnits('', 60)).toBe(60);
+    expect([spoken.maxUnits('', 20), spoken.bound]).toEqual([20, 10]);
+    // Four times the upper bound is plausible, and more is a fault of the provider.
+    expect([spoken.maxUnits('', 40), spoken.maxUnits('', 41)]).toEqual([40, 10]);
+  });
+
+  test('in characters: with wide characters as 2, whatever the provider is expected to count', () => {
+    const spoken = new SpokenText('characters');
+    expect(spoken.maxUnits('こんにちは', 0)).toBe(10);
+    spoken.add('こんにちは');
+    expect([spoken.maxUnits('。', 0), spoken.bound]).toEqual([12, 10]);
+    spoken.keep();
+    spoken.hear(1);
+    spoken.complete();
+    expect(spoken.unreported).toEqual(characters(5));
+    // What is cleared is not spoken.
+    spoken.add('さようなら');
+    spoken.clear();
+    expect(spoken.bound).toBe(10);
   });
 
   test('in tokens: what was reported, and the most of what was not', () => {

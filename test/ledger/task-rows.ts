@@ -70,7 +70,7 @@ export async function endTask(store: Store, id: string, charged: number | null, 
     now: at,
     dueNow: 1,
   });
-  return ended?.booked === true;
+  return ended?.booked !== undefined;
 }
 
 /** Undoes one that no provider took, by the claim that is the latest. */

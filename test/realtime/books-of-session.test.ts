@@ -31,13 +31,18 @@ describe('a model that reports the sum since the start', () => {
   const used = (characters: number) => books.note({ status: 'completed', usage: { characters } });
 
   test('holds in steps on top of what was reported', async () => {
-    expect([await books.cover('ten chars.'), paper.look()]).toEqual([true, ['r1 holds 500']]);
-    books.sent('ten chars.');
+    const text = 'x'.repeat(250);
+    expect([await books.cover(text), paper.look()]).toEqual([true, ['r1 holds 500']]);
+    books.sent(text);
     used(499);
     await books.cover('xx');
-    used(9_999);
+    used(1_000);
     await books.cover('xx');
     expect(paper.look()).toEqual(['holds 1000', 'holds 1500']);
+    // A figure above four times the upper bound is not charged.
+    used(9_999);
+    await books.cover('xx');
+    expect(paper.look()).toEqual([]);
   });
 
   test('counts wide characters twice', async () => {

@@ -347,7 +347,7 @@ describe('the books of a task', () => {
     vi.restoreAllMocks();
   });
 
-  test('no more is paid than is held, whatever is told', async () => {
+  test('a figure above four times the upper bound is charged as the upper bound', async () => {
     await open(
       sending((_id, tell) => tell({ usage: { characters: 999_999_999 } })),
       1500,
@@ -355,8 +355,8 @@ describe('the books of a task', () => {
     say(await start(), 'ten chars.');
     await ended();
     client.socket.terminate();
-    expect(await settled()).toMatchObject([{ reserved: 1500, charged: 1500 }]);
-    expect(await remainingQuota(target, token.id)).toBe(0);
+    expect(await settled()).toMatchObject([{ reserved: 1500, charged: 30 }]);
+    expect(await remainingQuota(target, token.id)).toBe(1470);
   });
 
   test('a broken rule in the middle is settled too', async () => {

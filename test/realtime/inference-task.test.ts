@@ -65,14 +65,18 @@ describe('a text', () => {
   });
 
   test('is held in steps, on top of what was reported', async () => {
-    expect([await task.cover('ten chars.'), paper.look()]).toEqual([true, ['r1.1 holds 500']]);
-    task.sent('ten chars.');
+    const text = 'x'.repeat(250);
+    expect([await task.cover(text), paper.look()]).toEqual([true, ['r1.1 holds 500']]);
+    task.sent(text);
     used(499);
     await task.cover('xx');
-    // A figure above what is held will not be paid.
-    used(9_999);
+    used(1_000);
     await task.cover('xx');
     expect(paper.look()).toEqual(['holds 1000', 'holds 1500']);
+    // A figure above four times the upper bound is not charged.
+    used(9_999);
+    await task.cover('xx');
+    expect(paper.look()).toEqual([]);
   });
 });
 

@@ -23,15 +23,16 @@ export class PaperBooks {
       settle: async ({ charged, log }: { charged: number; log: { operation: string } }) => {
         this.operations.push(log.operation);
         note(`paid ${charged}`);
-        return true;
+        return { charged, debt: 0 };
       },
       refund: async () => {
         note('given back');
         return true;
       },
     };
-    const prices = { quoted: () => (units: number) => units };
-    const gateway = { ledger, prices, timers: { monotonic: () => 0 } };
+    const prices = { terms: () => ({ unitPrice: 1, groupRatio: 1, configRevision: null }) };
+    const logger = { warn: () => note('warned') };
+    const gateway = { ledger, prices, logger, timers: { monotonic: () => 0 } };
     const caller = { tokenId: 1, userId: 1 };
     const connection = { gateway, key: { caller }, model: findModel(model), requestId: 'r1', startedAt: 0 };
     this.connection = connection as unknown as Connection;

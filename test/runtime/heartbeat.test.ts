@@ -135,8 +135,8 @@ describe.runIf(engines.includes('postgres'))('gateways that share a database', (
     await one.hold(token, 'r2');
     await other.live(3 * second);
     expect(await states()).toEqual(['refunded', 'open']);
-    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(true);
-    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBe(false);
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBeDefined();
+    expect(await one.ledger.settle({ requestId: 'r1', charged: 7, log: logEntry })).toBeUndefined();
     expect(await balanceOf(store, token)).toEqual({ remain_quota: startQuota - 10 - 7, used_quota: 7 });
     await expectBalanced(store, token);
   });

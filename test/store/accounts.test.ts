@@ -39,6 +39,7 @@ describe.each(engines)('accounts on %s', (engine) => {
       unlimitedQuota: false,
       remainQuota: 500,
       usedQuota: 0,
+      debt: 0,
       expiredTime: 1_900_000_000,
       modelLimits: ['alpha3-*', 'voxa-v2'],
       allowIps: null,

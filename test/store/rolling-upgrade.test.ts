@@ -195,7 +195,11 @@ describe.runIf(engines.includes('postgres'))(
         await store.run('addLogDays', { first: dayOf(start * 1000), last: dayOf(start * 1000) });
         expect(await bookBefore(old, 'old 1')).toBe(false);
         expect(await bookBefore(old, 'old 2')).toBe(true);
-        expect((await store.run('bookCalls', { calls: [book('new 1')] })).charged).toEqual([5]);
+        expect(
+          (await store.run('bookCalls', { calls: [book('new 1')] })).settlements.map(
+            (one) => one?.charged ?? null,
+          ),
+        ).toEqual([5]);
         expect(await bookBefore(old, 'old 3')).toBe(true);
         expect(await found(old)).toEqual(['old 3', 'new 1', 'old 2', 'old 1']);
         const page = await store.report('searchLog', { userId: 7, keyword: '', offset: 0, limit: 9 });
@@ -251,6 +255,7 @@ describe.runIf(engines.includes('postgres'))(
         await reserve('gone');
         expect(await store.run('settle', { requestId: 'gone', charged: 5, log: logEntry, now: at })).toEqual({
           charged: 5,
+          debt: 0,
         });
         expect(await settleBefore(old, 'gone', 4)).toBe(false);
         expect(await problems()).toEqual([]);

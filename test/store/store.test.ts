@@ -104,6 +104,7 @@ describe.each(engines)('store on %s', (engine) => {
     await expectBalanced(store, token);
     expect(await store.run('settle', { requestId: 'r1', charged: 3, log: logEntry, now: 5 })).toEqual({
       charged: 3,
+      debt: 0,
     });
     expect(await balanceOf(store, token)).toEqual({ remain_quota: 77, used_quota: 3 });
   });
@@ -201,7 +202,7 @@ describe.runIf(engines.includes('postgres'))('several gateways on PostgreSQL', (
       await vi.waitFor(async () => expect((await rival.query(waits)).rowCount).toBe(1), { interval: 10 });
       await rival.query(`update ${schema}.ledger set model = model`);
       await rival.query('rollback');
-      expect(await settled).toEqual({ charged: 4 });
+      expect(await settled).toEqual({ charged: 4, debt: 0 });
     });
     expect(await logRows(store)).toHaveLength(1);
     await expectBalanced(store, token);

@@ -72,7 +72,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
       store.run('settle', { requestId: 'r', charged: 4, log: { ...logEntry, units }, now: 5 });
     for (let round = 0; round < 9; round += 1)
       await expect(settle(Number.NaN)).rejects.toThrow('violates not-null constraint');
-    expect(await settle(1)).toEqual({ charged: 4 });
+    expect(await settle(1)).toEqual({ charged: 4, debt: 0 });
   });
 
   test.each(
@@ -87,7 +87,7 @@ describe.runIf(engines.includes('postgres'))('statements that PostgreSQL is not 
     await lease(false);
     store = await open();
     const cut = proxy.cut(words, when);
-    expect(await book('a')).toEqual({ charged: [2], gone: [] });
+    expect(await book('a')).toEqual({ settlements: [{ charged: 2, debt: 0 }], gone: [] });
     await cut;
     expect(await books()).toEqual(booked('a'));
     await book('b');

@@ -288,10 +288,20 @@ describe.each(engines)('the states of a task on %s', (engine) => {
     await rig.expectBooks({ charged: 30 });
   });
 
-  test('never more is charged than was held', async () => {
+  test('what the provider reports is charged, up to four times the reservation', async () => {
     await rig.submit();
-    await poll(done(12));
-    expect(rig.lines).toMatchObject([{ level: 50, held: 5, reported: 12 }]);
+    await poll(done(20));
+    expect(rig.lines).toEqual([]);
+    await rig.expectBooks({ charged: 200 });
+  });
+
+  test('a report above four times the reservation is charged as the reservation, with a warning', async () => {
+    const task = await rig.submit();
+    await poll(done(21));
+    const { request_id, channel } = await rig.stored(task);
+    expect(rig.lines).toMatchObject([
+      { level: 40, task: task.id, request_id, channel, reported: 21, bound: 5 },
+    ]);
     await rig.expectBooks({ charged: 50 });
   });
 

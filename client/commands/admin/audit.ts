@@ -15,8 +15,14 @@ export const auditCommand = command({
     // The client is asked for only where it is needed, since it needs a key.
     const { options, output, signal } = call;
     const audit = options.offline ? await readOffline(call) : await call.client.admin.audit({ signal });
-    const { keys, open, closed, granted, held, leased, spent, left, problems, more } = audit;
-    output.facts({ keys, granted, held, leased, spent, left, open, closed }, audit);
+    const { keys, open, closed, granted, held, leased, spent, left, debt, debtors, problems, more } = audit;
+    const facts = { keys, granted, held, leased, spent, left, debt, open, closed };
+    output.facts(facts, audit);
+    output.below(debtors, {
+      key: ({ id, deleted }) => (deleted ? `${id} (deleted)` : id),
+      name: ({ name }) => name,
+      debt: (key) => key.debt,
+    });
     output.below(problems, { subject: (found) => found.subject, problem: (found) => found.problem });
     if (more) output.tell('There are more.');
     if (problems.length > 0) throw new UnigateError('The books do not add up.');

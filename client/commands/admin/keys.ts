@@ -16,6 +16,7 @@ const columns: Columns<AdminToken> = {
   status: ({ status, user_disabled }) => (user_disabled ? 'user disabled' : statuses[status - 1]),
   left: ({ remain_quota, unlimited_quota }) => (unlimited_quota ? 'unlimited' : remain_quota),
   used: ({ used_quota }) => used_quota,
+  debt: ({ debt = 0 }) => debt,
   ends: ({ expired_time }) => time(expired_time),
 };
 
@@ -139,7 +140,8 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
     async run({ client, text, options: { amount, reason }, output, signal }) {
       const id = whole(text, 'ID');
       const grant = await client.admin.tokens.grant(id, { amount, reason }, { signal });
-      output.facts({ grant: grant.id, key: id, amount, left: grant.remain_quota }, grant);
+      const { remain_quota: left, debt_settled, debt } = grant;
+      output.facts({ grant: grant.id, key: id, amount, debt_settled, left, debt }, grant);
     },
   }),
   'keys revoke': command({

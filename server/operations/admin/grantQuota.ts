@@ -43,6 +43,8 @@ export const grantQuota: Handler<'grantQuota'> = async (request, reply) => {
           reason: grant.reason,
           created_at: unixTime(grant.createdAt),
           remain_quota: grant.left,
+          debt_settled: grant.debtSettled,
+          debt: grant.debt,
         },
       });
     }

@@ -24,6 +24,7 @@ function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
     prompt_tokens: unit === 'tokens' ? entry.prompt_tokens : Math.round(units),
     completion_tokens: entry.completion_tokens,
     quota: entry.quota,
+    debt: entry.debt,
     created_at: entry.created_at,
     token_name: entry.token_name,
     model_name: entry.model_name,

@@ -4,6 +4,7 @@ import { lockedRowsOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
 import { kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
+import type { Settlement } from './ledger.ts';
 import { type LogEntry, writeEntries } from './log-entries.ts';
 
 /** A call whose hold was in its gateway's memory, and is over. */
@@ -16,8 +17,10 @@ export interface BookedCall {
   /** The lease that it was held in; null: its key has no limit. */
   lease: string | null;
   held: number;
-  /** What it cost, at most what was held. */
+  /** Cost that its lease covers; all of it where its key has no limit. */
   charged: number;
+  /** Cost beyond that, to be taken from the key's balance. Default: 0. */
+  beyond?: number;
   /** What goes back to the key's balance of the rest of the hold: nothing, where the lease goes on. */
   returned: number;
   /** When it ended, in epoch milliseconds: each time that it is tried to be written down, the same. */
@@ -26,8 +29,8 @@ export interface BookedCall {
 }
 
 export interface BookedCalls {
-  /** For each call, what its key has left at the most where its lease is gone; null: it was written down before. */
-  charged: (number | null)[];
+  /** For each call; null: it was written down before. */
+  settlements: (Settlement | null)[];
   /** The leases that are not there any more, since their gateway was thought gone. */
   gone: string[];
 }
@@ -44,19 +47,11 @@ export interface BookedCalls {
  * found there before. A partition is dropped only when its day is older than books are kept.
  */
 export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> = async (trx, { calls }) => {
-  const charged = new Map<string, number>();
-  for (const call of calls) charged.set(call.requestId, call.charged);
   const fresh = await withoutWritten(trx, calls);
   const gone = await lowerLeases(trx, fresh);
-  const orphans = fresh.filter(({ lease }) => lease !== null && gone.has(lease));
-  const balances = await lockBalances(trx, orphans);
-  for (const call of orphans) {
-    const left = balances.get(call.tokenId) ?? 0;
-    const amount = Math.min(call.charged, left);
-    balances.set(call.tokenId, left - amount);
-    charged.set(call.requestId, amount);
-  }
-  const chargeOf = (call: BookedCall) => charged.get(call.requestId) ?? 0;
+  const settlements = await settleFromBalances(trx, fresh, gone);
+  const settlementOf = (call: BookedCall) =>
+    settlements.get(call.requestId) ?? { charged: costOf(call), debt: 0 };
   await writeEntries(
     trx,
     fresh.map((call) => ({
@@ -65,20 +60,23 @@ export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> =
       tokenId: call.tokenId,
       model: call.model,
       unit: call.unit,
-      quota: chargeOf(call),
+      quota: settlementOf(call).charged,
+      debt: settlementOf(call).debt,
       held: call.held,
       unlimited: call.lease === null ? 1 : 0,
       log: call.log,
       now: call.endedAt,
     })),
   );
-  await adjustTokens(trx, fresh, chargeOf, gone);
+  await adjustTokens(trx, fresh, settlementOf, gone);
   const written = new Set(fresh.map(({ requestId }) => requestId));
   return {
-    charged: calls.map((call) => (written.delete(call.requestId) ? chargeOf(call) : null)),
+    settlements: calls.map((call) => (written.delete(call.requestId) ? settlementOf(call) : null)),
     gone: [...gone],
   };
 };
+
+const costOf = ({ charged, beyond = 0 }: BookedCall) => charged + beyond;
 
 /** Each once, without those that are written down. A gateway books its own calls only, one batch after the other. */
 async function withoutWritten(trx: Kysely<Database>, calls: readonly BookedCall[]): Promise<BookedCall[]> {
@@ -112,48 +110,79 @@ async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]):
   return new Set(amounts.keys());
 }
 
-/** What the keys of some calls have left; it stays so. */
+/**
+ * Settles the calls whose cost their lease does not cover, and those whose lease is gone: the balance pays as much as
+ * it has, and the rest is a debt of the key.
+ */
+async function settleFromBalances(
+  trx: Kysely<Database>,
+  calls: readonly BookedCall[],
+  gone: ReadonlySet<string>,
+): Promise<Map<string, Settlement>> {
+  const settlements = new Map<string, Settlement>();
+  const amountOf = ({ lease, charged, beyond = 0 }: BookedCall) =>
+    lease === null ? 0 : beyond + (gone.has(lease) ? charged : 0);
+  if (calls.every((call) => amountOf(call) === 0)) return settlements;
+  const balances = await lockBalances(trx, calls);
+  for (const call of calls) {
+    const amount = amountOf(call);
+    if (amount === 0) continue;
+    const left = balances.get(call.tokenId) ?? 0;
+    const taken = Math.min(amount, left);
+    balances.set(call.tokenId, left - taken);
+    const debt = amount - taken;
+    settlements.set(call.requestId, { charged: costOf(call) - debt, debt });
+  }
+  return settlements;
+}
+
+/**
+ * Balances of the keys of the calls, at least 0, which stay the same until the end of the transaction. Locks all rows
+ * that the transaction changes later, in one order, so that two transactions do not deadlock.
+ */
 async function lockBalances(
   trx: Kysely<Database>,
   calls: readonly BookedCall[],
 ): Promise<Map<number, number>> {
-  const balances = new Map<number, number>();
-  for (const id of new Set(calls.map(({ tokenId }) => tokenId).sort((left, right) => left - right))) {
-    const row = await trx
-      .updateTable('tokens')
-      .set((eb) => ({ used_quota: eb.ref('used_quota') }))
-      .where('id', '=', id)
-      .returning('remain_quota')
-      .executeTakeFirst();
-    balances.set(id, Math.max(0, row?.remain_quota ?? 0));
-  }
-  return balances;
+  const ids = [...new Set(calls.map(({ tokenId }) => tokenId))].map((id) => ({ id }));
+  const { rows } = await sql<{ id: number; remain_quota: number }>`
+    update tokens set used_quota = tokens.used_quota
+    from ${lockedRowsOf(trx, 'tokens', { id: 'bigint' }, ids)} as s
+    where tokens.id = s.id returning tokens.id, tokens.remain_quota ${kept}`.execute(trx);
+  return new Map(rows.map(({ id, remain_quota: left }) => [id, Math.max(0, left)]));
 }
 
 /** Last, since these rows are the ones that other processes wait for. */
 async function adjustTokens(
   trx: Kysely<Database>,
   calls: readonly BookedCall[],
-  chargeOf: (call: BookedCall) => number,
+  settlementOf: (call: BookedCall) => Settlement,
   gone: ReadonlySet<string>,
 ): Promise<void> {
-  const sums = new Map<number, { id: number; used: number; remain: number; leased: number }>();
+  const sums = new Map<number, { id: number; used: number; remain: number; leased: number; debt: number }>();
   for (const call of calls) {
-    const sum = sums.get(call.tokenId) ?? { id: call.tokenId, used: 0, remain: 0, leased: 0 };
-    const charged = chargeOf(call);
+    const sum = sums.get(call.tokenId) ?? { id: call.tokenId, used: 0, remain: 0, leased: 0, debt: 0 };
+    const { charged, debt } = settlementOf(call);
     sum.used += charged;
+    sum.debt += debt;
     if (call.lease !== null && gone.has(call.lease)) sum.remain -= charged;
     else if (call.lease !== null) {
-      sum.leased -= charged + call.returned;
-      sum.remain += call.returned;
+      sum.leased -= call.charged + call.returned;
+      sum.remain += call.returned - (charged - call.charged);
     }
     sums.set(call.tokenId, sum);
   }
   const rows = [...sums.values()];
-  const columns = { id: 'bigint', used: 'bigint', remain: 'bigint', leased: 'bigint' } as const;
+  const columns = {
+    id: 'bigint',
+    used: 'bigint',
+    remain: 'bigint',
+    leased: 'bigint',
+    debt: 'bigint',
+  } as const;
   await sql`
     update tokens set used_quota = tokens.used_quota + s.used, remain_quota = tokens.remain_quota + s.remain,
-      leased_quota = tokens.leased_quota + s.leased
+      leased_quota = tokens.leased_quota + s.leased, debt = tokens.debt + s.debt
     from ${lockedRowsOf(trx, 'tokens', columns, rows)} as s where tokens.id = s.id ${unwaited} ${kept}`.execute(
     trx,
   );

@@ -112,8 +112,9 @@ const close = statement<{ requestId: string }, ClosedRow>()`
   where request_id = ${'requestId'} and (state = 'open' or (state = 'refunded' and gateway is not null))
   returning token_id, user_id, model, unit, reserved, unlimited, state`;
 
-const adjust = statement<{ tokenId: number; giveBack: number; charged: number }>()`
-  update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'}
+const adjust = statement<{ tokenId: number; giveBack: number; charged: number; debt: number }>()`
+  update tokens set remain_quota = remain_quota + ${'giveBack'}, used_quota = used_quota + ${'charged'},
+    debt = debt + ${'debt'}
   where id = ${'tokenId'}`;
 
 /** All that remains of a reservation. */
@@ -121,7 +122,7 @@ function writeLog(
   trx: Kysely<Database>,
   requestId: string,
   row: ClosedRow,
-  figures: { held: number; quota: number },
+  figures: { held: number; quota: number; debt: number },
   log: LogEntry,
   now: number,
 ): Promise<void> {
@@ -133,36 +134,40 @@ function writeLog(
 const balance = statement<{ tokenId: number }, { remain_quota: number }>()`
   update tokens set used_quota = used_quota where id = ${'tokenId'} returning remain_quota`;
 
-/** What is held by a reservation, or, where it was given back, what the balance still has of it. */
-async function heldBy(trx: Kysely<Database>, row: ClosedRow): Promise<number> {
-  if (row.state === 'open' || row.unlimited === 1) return row.reserved;
-  const { remain_quota: left = 0 } = (await balance(trx, { tokenId: row.token_id })).rows[0] ?? {};
-  return Math.min(row.reserved, Math.max(0, left));
-}
-
-/** What a settlement came to: `charged` is what was asked for, or what was held where that is less. */
-export type Settlement = { charged: number };
+/** How the cost of a call was met: `charged` was taken, and `debt` is owed by the key. */
+export type Settlement = { charged: number; debt: number };
 
 /**
- * Charges the actual amount, at most what is held, and leaves the log's entry in the place of the reservation. Undefined when that is
- * not there any more: nothing is written then. One that was given back because its gateway was thought gone holds what the
- * balance still has.
+ * Charges the cost and leaves the log's entry in the place of the reservation. A cost beyond the reservation comes out
+ * of the key's balance, and so does all of it where the reservation was given back because its gateway was thought
+ * gone. The rest is a debt of the key; a call of a key without a limit has none. Undefined when the reservation is not
+ * there any more: nothing is written then.
  */
 export const settle: Command<
   { requestId: string; charged: number; log: LogEntry; now: number },
   Settlement | undefined
-> = async (trx, { requestId, charged: asked, log: entry, now }) => {
+> = async (trx, { requestId, charged: cost, log: entry, now }) => {
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return undefined;
-  const held = await heldBy(trx, row);
-  const charged = Math.min(asked, held);
-  await writeLog(trx, requestId, row, { held, quota: charged }, entry, now);
+  const { token_id: tokenId, reserved } = row;
+  const isLimited = row.unlimited === 0;
+  const reservation = isLimited && row.state === 'open' ? reserved : 0;
+  const beyond = isLimited ? Math.max(0, cost - reservation) : 0;
+  const taken = beyond === 0 ? 0 : Math.min(beyond, await lockBalance(trx, tokenId));
+  const debt = beyond - taken;
+  const charged = cost - debt;
+  await writeLog(trx, requestId, row, { held: reserved, quota: charged, debt }, entry, now);
   // Last, since this row is the one that other processes wait for.
-  const taken = row.state === 'open' ? held : 0;
-  const giveBack = row.unlimited === 1 ? 0 : taken - charged;
-  await adjust(trx, { tokenId: row.token_id, giveBack, charged });
-  return { charged };
+  const giveBack = isLimited ? reservation - charged : 0;
+  await adjust(trx, { tokenId, giveBack, charged, debt });
+  return { charged, debt };
 };
+
+/** Balance of a key, at least 0, which stays the same until the end of the transaction. */
+async function lockBalance(trx: Kysely<Database>, tokenId: number): Promise<number> {
+  const { remain_quota: left = 0 } = (await balance(trx, { tokenId })).rows[0] ?? {};
+  return Math.max(0, left);
+}
 
 /**
  * Gives the reservation back, and logs it at quota 0 when there is a log entry. False when the reservation is not there any more; it
@@ -174,9 +179,10 @@ export const refund: Command<{ requestId: string; log?: LogEntry; now: number },
 ) => {
   const row = (await close(trx, { requestId })).rows[0];
   if (row === undefined) return false;
-  if (entry !== undefined) await writeLog(trx, requestId, row, { held: row.reserved, quota: 0 }, entry, now);
+  if (entry !== undefined)
+    await writeLog(trx, requestId, row, { held: row.reserved, quota: 0, debt: 0 }, entry, now);
   if (row.state === 'open' && row.unlimited === 0)
-    await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0 });
+    await adjust(trx, { tokenId: row.token_id, giveBack: row.reserved, charged: 0, debt: 0 });
   return true;
 };
 
@@ -198,7 +204,7 @@ export const refundOrphans: Command<{ now: number }, number> = async (trx, { now
   }
   // In one order, so that two that do this at once do not wait for each other in a circle.
   for (const [tokenId, giveBack] of [...owed].sort(([left], [right]) => left - right)) {
-    await adjust(trx, { tokenId, giveBack, charged: 0 });
+    await adjust(trx, { tokenId, giveBack, charged: 0, debt: 0 });
   }
   return rows.length;
 };

@@ -95,13 +95,12 @@ export const dropLogDay: Command<
   if (unswept.length > 0) return 'early';
   const { rows } = await sql<{ calls: number }>`select count(*) as calls from ${partition}`.execute(trx);
   await sql`
-    insert into swept_totals (token_id, charged, spent)
-    select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end) from ${partition}
-    where held is not null group by token_id having sum(quota) > 0 order by token_id
+    insert into swept_totals (token_id, charged, spent, debt)
+    select token_id, sum(quota), sum(case when unlimited = 1 then 0 else quota end), sum(debt) from ${partition}
+    where held is not null group by token_id having sum(quota) > 0 or sum(debt) > 0 order by token_id
     on conflict (token_id) do update
-    set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent`.execute(
-    trx,
-  );
+    set charged = swept_totals.charged + excluded.charged, spent = swept_totals.spent + excluded.spent,
+      debt = swept_totals.debt + excluded.debt`.execute(trx);
   // While writers may still be counting in the same rows, these are written last: they wait for each other in a circle otherwise.
   const { rows: newest } = await sql<{ bucket: number }>`
     select coalesce(max(id), 0) / ${sql.lit(bucketSize)} as bucket from request_log`.execute(trx);

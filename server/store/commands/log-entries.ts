@@ -40,7 +40,10 @@ export interface WholeEntry {
   tokenId: number;
   model: string;
   unit: string;
+  /** Quota that was charged. */
   quota: number;
+  /** Quota that it cost beyond that, a debt of the key. */
+  debt: number;
   /** What was held for it, and whether its key had no limit then. */
   held: number;
   unlimited: 0 | 1;
@@ -73,6 +76,7 @@ const columns = {
   task_id: 'text',
   upstream_id: 'text',
   state: 'text',
+  debt: 'bigint',
 } as const satisfies Record<string, ColumnType>;
 
 const columnList = sql.raw(Object.keys(columns).join(', '));
@@ -105,6 +109,7 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     task_id: log.evidence?.taskId ?? null,
     upstream_id: log.evidence?.upstreamId ?? null,
     state: log.evidence?.state ?? null,
+    debt: entry.debt,
   }));
   const [day, ofEntry] = isPostgres(trx) ? [sql`, day`, sql`, created_at / 86400`] : [sql``, sql``];
   await sql`

@@ -31,7 +31,11 @@ export const sweepBooks: Command<{ closedBefore: number; limit: number }, number
   if (gone.length === 0) return 0;
   await addSwept(
     trx,
-    gone.map(({ state, charged, ...row }) => ({ ...row, charged: state === 'settled' ? (charged ?? 0) : 0 })),
+    gone.map(({ state, charged, ...row }) => ({
+      ...row,
+      charged: state === 'settled' ? (charged ?? 0) : 0,
+      debt: 0,
+    })),
   );
   const ids = gone.map(({ request_id: id }) => id);
   // An entry is of the time at which its reservation was closed.
@@ -86,7 +90,7 @@ async function sweepEntries(
   // Several gateways sweep at once, each its own part.
   const locking = isPostgres(trx) ? sql`for update skip locked` : sql``;
   const { rows: found } = await sql<Swept & { id: number }>`
-    select id, token_id, quota as charged, unlimited from ${table}
+    select id, token_id, quota as charged, unlimited, debt from ${table}
     where id in (${sql.join(old.map(({ id }) => id))}) ${locking}`.execute(trx);
   if (found.length === 0) return 0;
   const entries = sql<SqlBool>`id in (${sql.join(found.map(({ id }) => id))})`;
@@ -100,27 +104,30 @@ interface Swept {
   token_id: number;
   charged: number;
   unlimited: number | null;
+  debt: number;
 }
 
 async function addSwept(trx: Kysely<Database>, gone: readonly Swept[]): Promise<void> {
-  const totals = new Map<number, { charged: number; spent: number }>();
-  for (const { token_id: id, charged, unlimited } of gone) {
-    if (charged === 0) continue;
-    const total = totals.get(id) ?? { charged: 0, spent: 0 };
+  const totals = new Map<number, { charged: number; spent: number; debt: number }>();
+  for (const { token_id: id, charged, unlimited, debt } of gone) {
+    if (charged === 0 && debt === 0) continue;
+    const total = totals.get(id) ?? { charged: 0, spent: 0, debt: 0 };
     totals.set(id, {
       charged: total.charged + charged,
       spent: total.spent + (unlimited === 1 ? 0 : charged),
+      debt: total.debt + debt,
     });
   }
   // In one order, so that two that do this at once do not wait for each other in a circle.
-  for (const [tokenId, { charged, spent }] of [...totals].sort(([left], [right]) => left - right)) {
+  for (const [tokenId, { charged, spent, debt }] of [...totals].sort(([left], [right]) => left - right)) {
     await trx
       .insertInto('swept_totals')
-      .values({ token_id: tokenId, charged, spent })
+      .values({ token_id: tokenId, charged, spent, debt })
       .onConflict((conflict) =>
         conflict.column('token_id').doUpdateSet(({ ref, eb }) => ({
           charged: eb(ref('swept_totals.charged'), '+', charged),
           spent: eb(ref('swept_totals.spent'), '+', spent),
+          debt: eb(ref('swept_totals.debt'), '+', debt),
         })),
       )
       .execute();

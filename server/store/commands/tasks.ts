@@ -5,7 +5,7 @@ import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
 import type { Command } from './command.ts';
 import { addDeliveries } from './deliveries.ts';
-import { refund, settle } from './ledger.ts';
+import { refund, type Settlement, settle } from './ledger.ts';
 
 export const open = ['queued', 'in_progress'] as const satisfies readonly TaskState[];
 
@@ -132,9 +132,12 @@ export interface TaskEnd {
 
 /**
  * Ends a task and closes its books, both or neither, once. Undefined when it is final already or the claim is not
- * the latest any more. `booked` is false when the reservation was not open, which nothing should bring about.
+ * the latest any more. `booked` is undefined when the reservation was not open, which nothing should bring about.
  */
-export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } | undefined> = async (
+export const finishTask: Command<
+  TaskEnd,
+  { task: TaskRecord; booked: Settlement | undefined } | undefined
+> = async (
   trx,
   {
     id,
@@ -195,10 +198,14 @@ export const finishTask: Command<TaskEnd, { task: TaskRecord; booked: boolean } 
     durationMs: Math.max(0, now - task.createdAt),
     evidence: { unitPrice, groupRatio, configRevision, state, taskId: id, upstreamId } as const,
   };
+  // Refunds charge nothing and leave no debt.
+  const refunded = { charged: 0, debt: 0 };
   const booked =
     charge === null
-      ? await refund(trx, { requestId, log, now })
-      : (await settle(trx, { requestId, charged: charge.quota, log, now })) !== undefined;
+      ? (await refund(trx, { requestId, log, now }))
+        ? refunded
+        : undefined
+      : await settle(trx, { requestId, charged: charge.quota, log, now });
   return { task, booked };
 };
 

@@ -8,6 +8,14 @@ export interface AuditProblem {
   problem: string;
 }
 
+/** A key with a debt. */
+export interface Debtor {
+  id: number;
+  name: string;
+  debt: number;
+  deleted: boolean;
+}
+
 export interface Audit {
   keys: number;
   /** Reservations that are open, and calls and tasks that are over and not swept yet. */
@@ -19,6 +27,10 @@ export interface Audit {
   leased: number;
   spent: number;
   left: number;
+  /** Cost of finished work that no quota covered: what keys owe, those that were deleted included. */
+  debt: number;
+  /** Keys with a debt, the largest debt first; at most 1,000 are listed. */
+  debtors: Debtor[];
   problems: AuditProblem[];
   /** Whether there are more problems of a kind than are told. */
   more: boolean;
@@ -28,13 +40,16 @@ export interface Audit {
 const most = 1_000;
 
 const keys = sql`
-  select t.id, t.name, t.remain_quota, t.used_quota, t.leased_quota,
-    coalesce(g.granted, 0) as granted, coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased,
+  select t.id, t.name, t.remain_quota, t.used_quota, t.leased_quota, t.debt, t.deleted_at,
+    coalesce(g.granted, 0) as granted, coalesce(g.settled, 0) as settled,
+    coalesce(b.debt, 0) + coalesce(s.debt, 0) as incurred, coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased,
     coalesce(q.leased + q.unposted, 0) as posted,
     coalesce(l.spent, 0) + coalesce(b.spent, 0) + coalesce(s.spent, 0) as spent,
     coalesce(l.charged, 0) + coalesce(b.charged, 0) + coalesce(s.charged, 0) as charged
   from tokens t
-  left join (select token_id, sum(amount) as granted from grants group by token_id) g on g.token_id = t.id
+  left join (
+    select token_id, sum(amount) as granted, sum(debt_settled) as settled from grants group by token_id
+  ) g on g.token_id = t.id
   left join (
     select token_id,
       sum(case when state = 'open' and unlimited = 0 then reserved else 0 end) as held,
@@ -46,7 +61,8 @@ const keys = sql`
     select token_id, sum(remaining) as leased, sum(unposted) as unposted from quota_leases group by token_id
   ) q on q.token_id = t.id
   left join (
-    select token_id, sum(case when unlimited = 0 then quota else 0 end) as spent, sum(quota) as charged
+    select token_id, sum(case when unlimited = 0 then quota else 0 end) as spent, sum(quota) as charged,
+      sum(debt) as debt
     from request_log where held is not null group by token_id
   ) b on b.token_id = t.id
   left join swept_totals s on s.token_id = t.id`;
@@ -67,6 +83,10 @@ interface KeyRow {
   posted: number;
   spent: number;
   charged: number;
+  debt: number;
+  /** What `debt` should be: debts of finished work less those that grants settled. */
+  incurred: number;
+  settled: number;
 }
 
 /** What is wrong with single rows: each query gives the request, or the key, and what is wrong with it. */
@@ -91,10 +111,11 @@ const checks = [
     where r.held is null and (l.request_id is null or (l.state <> 'settled' and r.quota <> 0))`,
   sql<AuditProblem>`
     select 'request ' || r.request_id as subject, 'an entry of the log that is booked by itself with held ' || r.held
-      || ', quota ' || r.quota || case when l.request_id is null then '' else ', and a reservation beside it' end as problem
+      || ', quota ' || r.quota || ', debt ' || r.debt || case when l.request_id is null then '' else ', and a reservation beside it' end as problem
     from request_log r left join ledger l on l.request_id = r.request_id
     where r.held is not null
-      and (l.request_id is not null or r.quota < 0 or r.quota > r.held or r.unlimited is null)`,
+      and (l.request_id is not null or r.quota < 0 or r.debt < 0 or r.unlimited is null
+        or (r.debt > 0 and r.unlimited = 1))`,
   sql<AuditProblem>`
     select 'request ' || r.request_id as subject, 'booked for key ' || r.token_id || ', which there is not' as problem
     from request_log r left join tokens t on t.id = r.token_id where r.held is not null and t.id is null`,
@@ -136,10 +157,12 @@ const checks = [
  * tasks agree. `db` is to see one state of everything.
  */
 export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
-  const { rows: totals } = await sql<Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'left'>>`
+  const { rows: totals } = await sql<
+    Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'left' | 'debt'>
+  >`
     select count(*) as keys, ${total('granted')} as granted, ${total('held')} as held,
       ${total('leased')} as leased, ${total('spent')} as spent,
-      ${total('remain_quota')} as "left"
+      ${total('remain_quota')} as "left", ${total('debt')} as debt
     from (${keys}) as k`.execute(db);
   const { rows: ledger } = await sql<Pick<Audit, 'open' | 'closed'>>`
     select coalesce(sum(case when closed_at is null then 1 else 0 end), 0) as open,
@@ -147,8 +170,8 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
         + (select count(*) from request_log where held is not null) as closed from ledger`.execute(db);
   const { rows: unbalanced } = await sql<KeyRow>`
     select * from (${keys}) as k
-    where remain_quota <> granted - held - leased - spent or used_quota <> charged or leased_quota <> posted
-      or remain_quota < 0
+    where remain_quota <> granted - settled - held - leased - spent or used_quota <> charged + settled
+      or leased_quota <> posted or debt <> incurred - settled or remain_quota < 0 or debt < 0
     order by id limit ${most}`.execute(db);
   const problems = unbalanced.flatMap(balanceProblems);
   let more = unbalanced.length === most;
@@ -160,23 +183,39 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
   }
   const [sums] = totals;
   const [counts] = ledger;
+  const { rows: debtors } = await sql<{ id: number; name: string; debt: number; deleted_at: number | null }>`
+    select id, name, debt, deleted_at from tokens where debt <> 0 order by debt desc, id limit ${most}`.execute(
+    db,
+  );
   if (sums === undefined || counts === undefined) throw new Error('the books gave no sums');
-  return { ...sums, ...counts, problems, more };
+  return {
+    ...sums,
+    ...counts,
+    debtors: debtors.map(({ deleted_at: deletedAt, ...key }) => ({ ...key, deleted: deletedAt !== null })),
+    problems,
+    more,
+  };
 }
 
 function balanceProblems(row: KeyRow): AuditProblem[] {
   const subject = `key ${row.id}`;
-  const left = row.granted - row.held - row.leased - row.spent;
+  const left = row.granted - row.settled - row.held - row.leased - row.spent;
+  const used = row.charged + row.settled;
+  const debt = row.incurred - row.settled;
   const leased = row.leased === 0 ? '' : `, leased ${row.leased}`;
-  const told = `granted ${row.granted}, held ${row.held}${leased}, spent ${row.spent}`;
+  const settled = row.settled === 0 ? '' : `, debts settled ${row.settled}`;
+  const told = `granted ${row.granted}${settled}, held ${row.held}${leased}, spent ${row.spent}`;
   const problems: AuditProblem[] = [];
   if (row.remain_quota !== left)
     problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${told})` });
-  if (row.used_quota !== row.charged)
-    problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${row.charged}` });
+  if (row.used_quota !== used)
+    problems.push({ subject, problem: `has used ${row.used_quota}, which should be ${used}` });
+  if (row.debt !== debt)
+    problems.push({ subject, problem: `has a debt of ${row.debt}, which should be ${debt}` });
   if (row.leased_quota !== row.posted)
     problems.push({ subject, problem: `has leased ${row.leased_quota}, and its leases have ${row.posted}` });
   if (row.remain_quota < 0)
     problems.push({ subject, problem: `has less than nothing left: ${row.remain_quota}` });
+  if (row.debt < 0) problems.push({ subject, problem: `has a debt below zero: ${row.debt}` });
   return problems;
 }

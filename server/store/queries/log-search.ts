@@ -1,4 +1,4 @@
-import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
 import { onDays, onDaysOrUndated } from '../log-days.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
@@ -22,11 +22,12 @@ const columns = [
   'prompt_tokens',
   'completion_tokens',
   'quota',
+  'debt',
   'created_at',
 ] as const;
 
 /** An entry of the log, as a search shows it. */
-export type FoundEntry = Pick<RequestLogTable, Exclude<(typeof columns)[number], 'id'>> & { id: number };
+export type FoundEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]>;
 
 export interface LogPage {
   entries: FoundEntry[];

@@ -25,6 +25,8 @@ export interface TokenRecord {
   /** With what gateways have in leases: only what is held for work in the ledger is not in it. */
   remainQuota: number;
   usedQuota: number;
+  /** Cost of finished work that no quota covered. */
+  debt: number;
   /** Unix seconds; -1: never. */
   expiredTime: number;
   /** Model patterns; null: every model of the group. */
@@ -96,7 +98,7 @@ const byHash = statement<{ hash: string }, TokenRow>()`
     coalesce(t.group_name, u.group_name) as "group",
     t.group_name as "ownGroup", u.role, u.disabled_at as "disabledAt", t.status, t.unlimited_quota as unlimited,
     ${leftIn('t')} as "remainQuota",
-    t.used_quota as "usedQuota", t.expired_time as "expiredTime",
+    t.used_quota as "usedQuota", t.debt, t.expired_time as "expiredTime",
     t.model_limits as limits, t.allow_ips as ips,
     t.allowance_id as "allowanceId", t.requests_per_minute as "requestsPerMinute", t.sockets,
     t.admin, t.create_keys as "createKeys", t.maker_id as "makerId", t.created_time as "createdTime"
@@ -258,6 +260,7 @@ function tokens(db: Kysely<Database>) {
       't.unlimited_quota as unlimited',
       leftOf('t').as('remainQuota'),
       't.used_quota as usedQuota',
+      't.debt',
       't.expired_time as expiredTime',
       't.model_limits as limits',
       't.allow_ips as ips',

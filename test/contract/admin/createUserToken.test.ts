@@ -31,6 +31,7 @@ describeOperation('createUserToken', {
         status: 1,
         remain_quota: 100_000,
         used_quota: 0,
+        debt: 0,
         expired_time: -1,
         created_time: expect.any(Number),
         unlimited_quota: false,

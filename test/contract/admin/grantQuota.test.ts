@@ -43,6 +43,8 @@ describeOperation('grantQuota', {
         reason: 'March',
         created_at: expect.any(Number),
         remain_quota: 50_000,
+        debt_settled: 0,
+        debt: 0,
       });
       expect(grantOf(await call({ ...at(token), example: 'taken' })).remain_quota).toBe(49_900);
       const body = { amount: -49_901, reason: 'all' };

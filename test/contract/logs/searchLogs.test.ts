@@ -40,6 +40,7 @@ describeOperation('searchLogs', {
         prompt_tokens: 9,
         completion_tokens: 0,
         quota: 9,
+        debt: 0,
         created_at: expect.any(Number),
         token_name: name,
         model_name: 'alpha3-tts-flash',
