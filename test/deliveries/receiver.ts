@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { Webhook } from 'standardwebhooks';
 
 export interface Received {
+  method: string;
   path: string;
   headers: IncomingMessage['headers'];
   /** The header `webhook-id`. */
@@ -60,11 +61,11 @@ export class Receiver {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString('utf8');
-    const { url = '', headers } = request;
+    const { method = '', url = '', headers } = request;
     const body = JSON.parse(text) as Received['body'];
     const id = String(headers['webhook-id']);
     const timestamp = String(headers['webhook-timestamp']);
-    const delivery = { path: url, headers, id, timestamp, text, body };
+    const delivery = { method, path: url, headers, id, timestamp, text, body };
     this.seen.push(delivery);
     if (typeof this.answer === 'number') response.writeHead(this.answer).end();
     else this.answer(delivery, response);

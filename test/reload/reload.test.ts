@@ -268,6 +268,13 @@ describe('the operation', () => {
     expect([status, body.data]).toEqual([200, { ...dry.body.data, applied: true, file: target.file }]);
     expect(body.data).toMatchObject({ needs_restart: ['sandbox'] });
     expect(target.gateway.channels.names).toEqual(['eu', 'us']);
+    // What is in force counts, not what the gateway was started with.
+    const after = await ask(target.key, '?dry_run=true');
+    expect(after.body.data).toMatchObject({
+      applied: false,
+      channels: { added: [], changed: [], removed: [], unchanged: ['eu', 'us'] },
+      needs_restart: ['sandbox'],
+    });
     const change = await lastChange();
     expect(change).toMatchObject({ action: 'reloadConfiguration', subject: 'configuration', user_id: 1 });
     expect(JSON.parse(change?.details ?? '')).toMatchObject({

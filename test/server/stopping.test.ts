@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as openConnection } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { ManualTimers } from '../support/manual-timers.ts';
 import { connect } from '../support/socket-client.ts';
@@ -88,5 +88,24 @@ test('a request that is on its way when a gateway stops is answered, and its con
   const answer = await text(socket);
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
   expect(answer).toMatch(/^connection: close\r$/im);
+  await closing;
+});
+
+test('a gateway that stops refuses handshakes on connections that are already open', async () => {
+  const stopping = await startTestGateway();
+  const { hostname, port } = new URL(stopping.url);
+  const socket = openConnection({ host: hostname, port: Number(port) });
+  await once(socket, 'connect');
+  // Only connections that have begun no request are closed at once.
+  socket.write(`GET /api-ws/v1/inference?model=voxa-v2 HTTP/1.1\r\nhost: ${hostname}\r\n`);
+  await fetch(`${stopping.url}/healthz`);
+  const closing = stopping.close();
+  await vi.waitFor(() => expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow('fetch failed'));
+  const upgrade = ['connection: upgrade', 'upgrade: websocket', 'sec-websocket-version: 13'];
+  const key = [`authorization: Bearer ${stopping.key}`, 'sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=='];
+  socket.write([...upgrade, ...key, '', ''].join('\r\n'));
+  const answer = await text(socket);
+  expect(answer).toMatch(/^HTTP\/1\.1 503 /);
+  expect(answer).toContain('"code":"draining"');
   await closing;
 });
