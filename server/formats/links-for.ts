@@ -1,6 +1,8 @@
 import type { OperationId } from '../../generated/operations.ts';
-import type { FileLinks, FileOwner } from '../files/file-links.ts';
+import type { FileLinks } from '../files/file-links.ts';
+import { wasSent } from '../files/sent-addresses.ts';
 import type { OperationRequest } from '../http/handler.ts';
+import type { TaskRecord } from '../store/queries/tasks.ts';
 
 /** How the client that asks is shown files. */
 export function linksFor(request: OperationRequest<OperationId>): FileLinks {
@@ -16,17 +18,27 @@ function addressFor({ gateway, headers }: OperationRequest<OperationId>): string
   return url !== null && url.href === `${url.origin}/` ? url.origin : undefined;
 }
 
-/** Those of the named addresses of files that are there, as a client is shown them. */
+/** A task, as far as links to its files need it. */
+type FileTask = Pick<TaskRecord, 'channel' | 'userId' | 'expiresAt' | 'facts'>;
+
+/** The address of a task's file as a client is shown it. */
+export function shownFile(url: string, task: FileTask, links: FileLinks): string {
+  if (!links.relays(task.channel)) return url;
+  const { channel, userId, expiresAt, facts } = task;
+  return links.shown(url, { channel, userId, expiresAt, publicOnly: wasSent(url, facts.sent_addresses) });
+}
+
+/** Those of the named addresses of a task's files that are there, as a client is shown them. */
 export function shownFiles<Name extends string>(
   from: { readonly [name in Name]?: string | undefined } | undefined,
   names: readonly Name[],
-  owner: FileOwner,
+  task: FileTask,
   links: FileLinks,
 ): { [name in Name]?: string } {
   const shown: { [name in Name]?: string } = {};
   for (const name of names) {
     const url = from?.[name];
-    if (url !== undefined) shown[name] = links.shown(url, owner);
+    if (url !== undefined) shown[name] = shownFile(url, task, links);
   }
   return shown;
 }

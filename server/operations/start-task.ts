@@ -3,6 +3,7 @@ import { type Routed, resolveReferences } from '../assets/references.ts';
 import type { Channel } from '../channels/channel.ts';
 import { checkCallbackUrl } from '../deliveries/callback-url.ts';
 import { Failure, keeperAway } from '../failure.ts';
+import { SentAddresses } from '../files/sent-addresses.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
 import { hostsIn } from '../providers/provider-words.ts';
@@ -77,6 +78,7 @@ export async function startTask(
         ...(referring(routed) && { public_ids: routed.publicIds }),
         ...(hosts.length > 0 && { sent_hosts: hosts }),
       },
+      sentAddresses: new SentAddresses(asked).hashes(),
       ...(typeof plan.facts.service_tier === 'string' && { serviceTier: plan.facts.service_tier }),
       requestId,
       caller,

@@ -1,27 +1,37 @@
 import type { OperationId } from '../../generated/operations.ts';
 import type { Channel } from '../channels/channel.ts';
 import { JsonLinks } from '../files/json-links.ts';
+import { SentAddresses } from '../files/sent-addresses.ts';
 import { linksFor } from '../formats/links-for.ts';
 import type { OperationRequest } from '../http/handler.ts';
 
-/** The fields in which providers name files that they made. What others name may be the client's own. */
+/** Fields in which providers name files that they made. An address in another field may be the client's own. */
 const made: ReadonlySet<string> = new Set(['audio', 'demo_audio', 'preview_audio', 'subtitle_file', 'url']);
 
+/** What is known of the addresses in an answer, beside the request. */
+export interface AnswerAddresses {
+  /** An address that the client sent earlier. */
+  own?: string | undefined;
+  /** Whether the call makes files. Left out: it does. */
+  makesFiles?: boolean;
+}
+
 /**
- * What puts links in the place of the addresses in a native answer to this client; undefined when they stay. What the
- * client sent itself comes back to it as it was.
+ * Replaces the addresses of files in a native answer by links to the gateway. Undefined when the channel does not relay
+ * files. An address that the client sent stays as it is, and only a file that the provider made may be loaded from a
+ * private network.
  */
 export function answerLinks(
   request: OperationRequest<OperationId>,
   channel: Channel,
-  own?: string,
+  { own, makesFiles = true }: AnswerAddresses = {},
 ): JsonLinks | undefined {
   if (!request.gateway.files.relays(channel.name)) return undefined;
   const links = linksFor(request);
-  const sent = addressesIn([request.body, own]);
+  const sent = new SentAddresses(request.body, own);
   const owner = { channel: channel.name, userId: request.caller.userId, expiresAt: null };
   return new JsonLinks((url, field) =>
-    sent.has(url) ? url : links.shown(url, { ...owner, publicOnly: !made.has(field) }),
+    sent.has(url) ? url : links.shown(url, { ...owner, publicOnly: !(makesFiles && made.has(field)) }),
   );
 }
 
@@ -30,18 +40,8 @@ export function linkedAnswer(
   answer: Buffer | string,
   request: OperationRequest<OperationId>,
   channel: Channel,
-  own?: string,
+  addresses?: AnswerAddresses,
 ): Buffer | string {
-  const links = answerLinks(request, channel, own);
+  const links = answerLinks(request, channel, addresses);
   return links === undefined ? answer : Buffer.concat([...links.take(Buffer.from(answer)), ...links.end()]);
-}
-
-function addressesIn(value: unknown): ReadonlySet<string> {
-  const found = new Set<string>();
-  const look = (inner: unknown): void => {
-    if (typeof inner === 'string' && /^https?:/i.test(inner)) found.add(inner);
-    else if (typeof inner === 'object' && inner !== null) for (const one of Object.values(inner)) look(one);
-  };
-  look(value);
-  return found;
 }

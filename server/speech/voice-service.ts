@@ -8,7 +8,7 @@ import { findModel } from '../models/catalogue.ts';
 import { countedActions, customizationPath } from '../providers/native/voices.ts';
 import { parseAnswer, readWhole } from '../providers/native/whole-answer.ts';
 import type { Rejection } from '../providers/rejection.ts';
-import { linkedAnswer } from './linked-answer.ts';
+import { type AnswerAddresses, linkedAnswer } from './linked-answer.ts';
 
 export type VoiceRequest = OperationRequest<'customizeVoice'>;
 
@@ -17,8 +17,8 @@ export interface VoiceCall {
   channels: readonly Channel[];
   /** The model that the voice speaks with. */
   target: string;
-  /** An address of the client's own that an answer may hold. */
-  own?: string | undefined;
+  /** What is known of the addresses in the answer. */
+  addresses?: AnswerAddresses;
   /** Notes the outcome durably, before it is charged and answered. Gives what is answered; undefined: the provider's answer unchanged. */
   keep(answer: unknown, channel: Channel): Promise<object | undefined>;
   /** What to answer instead of a refusal; undefined: the refusal. Nothing is charged. */
@@ -43,7 +43,7 @@ export function callVoiceService(
 async function send(
   request: VoiceRequest,
   reply: Reply<'customizeVoice'>,
-  { channels, target, own, keep, forgive }: VoiceCall,
+  { channels, target, addresses, keep, forgive }: VoiceCall,
 ): Promise<void> {
   const { body, gateway, caller, signal } = request;
   const metering = await Metering.open(gateway, {
@@ -88,7 +88,7 @@ async function send(
     const replacement = await keep(answer, channel);
     await settle(countedActions(answer));
     const told = replacement === undefined ? whole : JSON.stringify(replacement);
-    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, own));
+    reply.bytes(200, 'application/json', linkedAnswer(told, request, channel, addresses));
   } catch (error) {
     const failure = error instanceof Failure ? error : unanswered(error);
     await metering.refund({ channel: name, status: failure.status, errorCode: failure.code });

@@ -26,6 +26,11 @@ export interface TaskCreation {
   request: object;
   /** Small JSON object that drivers and renderers find in the task as long as it lives. */
   facts: Readonly<Record<string, unknown>>;
+  /**
+   * Addresses that the client sent, as `SentAddresses.hashes` gives them. They are kept among the facts as
+   * `sent_addresses`, and are no part of what tells one request from another.
+   */
+  sentAddresses?: readonly string[];
   /** For lists, which can be narrowed to one. */
   serviceTier?: string;
   /** Most units it is expected to use: so many are reserved. */
@@ -58,7 +63,7 @@ export async function newTask(
   order: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
-  const { caller, model, idempotencyKey = null } = order;
+  const { caller, model, idempotencyKey = null, sentAddresses = [] } = order;
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
   const { unitPrice, groupRatio, configRevision } = priceTerms(model.id, caller.group);
@@ -76,7 +81,8 @@ export async function newTask(
     model: model.id,
     unit: model.unit,
     channel: channel.name,
-    facts,
+    facts:
+      sentAddresses.length === 0 ? facts : JSON.stringify({ ...order.facts, sent_addresses: sentAddresses }),
     serviceTier: order.serviceTier ?? null,
     expectedUnits: order.expectedUnits,
     rate,

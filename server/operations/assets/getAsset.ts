@@ -14,12 +14,20 @@ export const getAsset: Handler<'getAsset'> = async (request, reply) => {
   const [asset] = await findAssets(gateway.store.read, { ids: [path.id], userId: caller.userId });
   if (asset === undefined)
     throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
-  const data = shown(await refreshed(gateway, asset), linksFor(request));
+  const { baseUrl } = gateway.channels.named(asset.channel)?.settings ?? {};
+  const data = shown(await refreshed(gateway, asset), baseUrl, linksFor(request));
   reply.json(200, { code: 0, message: 'success', data });
 };
 
-function shown(asset: AssetsTable, links: FileLinks): components['schemas']['Asset'] {
+/** `baseUrl`: the address of the asset's channel. */
+function shown(
+  asset: AssetsTable,
+  baseUrl: string | undefined,
+  links: FileLinks,
+): components['schemas']['Asset'] {
   const { url, error_code, error_message, channel, user_id: userId, url_expires: expiresAt } = asset;
+  // The provider may name the file that the client uploaded, which may be an address in the provider's network.
+  const publicOnly = !hasSameOrigin(url ?? '', baseUrl ?? '');
   return {
     Id: asset.id,
     AssetType: asset.asset_type,
@@ -29,9 +37,14 @@ function shown(asset: AssetsTable, links: FileLinks): components['schemas']['Ass
     ProjectName: asset.project_name,
     CreateTime: isoTime(asset.created_at),
     UpdateTime: isoTime(asset.updated_at),
-    ...(url !== null && { URL: links.shown(url, { channel, userId, expiresAt }) }),
+    ...(url !== null && { URL: links.shown(url, { channel, userId, expiresAt, publicOnly }) }),
     ...(error_code !== null && { Error: { Code: error_code, Message: error_message ?? '' } }),
   };
+}
+
+function hasSameOrigin(one: string, other: string): boolean {
+  const origin = URL.parse(one)?.origin;
+  return origin !== undefined && origin === URL.parse(other)?.origin;
 }
 
 /** ISO 8601 in UTC, to the second. */

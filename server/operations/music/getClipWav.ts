@@ -1,4 +1,4 @@
-import { linksFor } from '../../formats/links-for.ts';
+import { linksFor, shownFile } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
 import { askForWav } from '../../providers/sigma/clips.ts';
 import { askAboutSong, notReady } from '../own-song.ts';
@@ -7,5 +7,5 @@ import { askAboutSong, notReady } from '../own-song.ts';
 export const getClipWav: Handler<'getClipWav'> = async (request, reply) => {
   const { told: url, task } = await askAboutSong(request, askForWav);
   if (url === undefined) throw notReady();
-  reply.json(200, { wav_file_url: linksFor(request).shown(url, task) });
+  reply.json(200, { wav_file_url: shownFile(url, task, linksFor(request)) });
 };

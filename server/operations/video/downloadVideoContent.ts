@@ -1,4 +1,5 @@
 import { Failure } from '../../failure.ts';
+import { wasSent } from '../../files/sent-addresses.ts';
 import { videoResult } from '../../formats/generic.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { TaskRecord } from '../../store/queries/tasks.ts';
@@ -34,6 +35,7 @@ export const downloadVideoContent: Handler<'downloadVideoContent'> = async (requ
     url,
     channel: task.channel,
     user: caller.userId,
+    publicOnly: wasSent(url, task.facts.sent_addresses),
     typeFor: (reported) => shownType(variant, reported, url),
   });
 };

@@ -117,7 +117,11 @@ async function change(request: VoiceRequest, reply: Reply<'customizeVoice'>, voi
     .serving('native', service, caller.group)
     .filter(({ name }) => name === voice.channel);
   const { recording } = factsIn(voice);
-  const call = { channels, target: voice.target_model, own: recording };
+  const call = {
+    channels,
+    target: voice.target_model,
+    addresses: { own: recording, makesFiles: false },
+  };
   const forget = () => persist(gateway.store, 'forgetVoice', { voiceId, userId: caller.userId });
   switch (input.action) {
     case 'delete':
