@@ -265,8 +265,8 @@ export const aboutThings: Partial<Record<OperationId, (world: World) => Ask[]>> 
   ],
   deleteToken: ({ things }) => [
     {
-      name: '403 a limited key for one that it did not make',
-      status: 403,
+      name: '404 a limited key for one that it did not create',
+      status: 404,
       as: 'penniless',
       variation: async () => ({ path: { id: await things.token() } }),
       expected: { names: 'id' },

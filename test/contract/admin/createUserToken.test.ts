@@ -41,6 +41,7 @@ describeOperation('createUserToken', {
         group: 'default',
         admin: false,
         create_keys: true,
+        created_by: null,
         requests_per_minute: null,
         sockets: null,
         own_group: '',
