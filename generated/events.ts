@@ -1440,40 +1440,11 @@ export interface components {
          */
         StopReason: "end_turn" | "max_tokens" | "stop_sequence" | "tool_use" | "pause_turn" | "refusal" | "model_context_window_exceeded" | null;
         /**
-         * TokenCounters
-         * @description What a call used, under both common pairs of names.
+         * StartedMessage
+         * @description The message at its beginning. Its usage holds only the counters that clients update from `message_delta`.
          */
-        TokenCounters: {
-            /** @description The same as `input_tokens`. */
-            prompt_tokens: number;
-            /** @description The same as `output_tokens`. */
-            completion_tokens: number;
-            /** @description Input and output together. */
-            total_tokens: number;
-            /** @description Tokens read. */
-            input_tokens: number;
-            /** @description Tokens written. */
-            output_tokens: number;
-        };
-        /**
-         * MessageUsage
-         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
-         */
-        MessageUsage: {
-            /** @description Tokens written to the cache. */
-            cache_creation_input_tokens?: number | null;
-            /** @description Tokens read from the cache. */
-            cache_read_input_tokens?: number | null;
-        } & components["schemas"]["TokenCounters"];
-        /**
-         * Message
-         * @description The message that continues the conversation.
-         */
-        Message: {
-            /**
-             * @description Id of the message.
-             * @example msg_5c6d7e8f9a0b
-             */
+        StartedMessage: {
+            /** @description Id of the message. */
             id: string;
             /**
              * @description Always `message`.
@@ -1485,14 +1456,24 @@ export interface components {
              * @constant
              */
             role: "assistant";
-            /** @description The parts of the message. */
+            /** @description The parts of the message; none yet. */
             content: components["schemas"]["OutputContentBlock"][];
             /** @description The model asked for. */
             model: string;
             stop_reason: components["schemas"]["StopReason"];
-            /** @description The text of `stop_sequences` that ended it; null otherwise. */
+            /** @description Null. */
             stop_sequence: string | null;
-            usage: components["schemas"]["MessageUsage"];
+            /** @description Tokens up to here. */
+            usage: {
+                /** @description Tokens read. */
+                input_tokens: number;
+                /** @description Tokens written up to here. */
+                output_tokens: number;
+                /** @description Tokens written to the cache. */
+                cache_creation_input_tokens?: number | null;
+                /** @description Tokens read from the cache. */
+                cache_read_input_tokens?: number | null;
+            };
         };
         /**
          * MessageStartEvent
@@ -1504,7 +1485,7 @@ export interface components {
              * @constant
              */
             type: "message_start";
-            message: components["schemas"]["Message"];
+            message: components["schemas"]["StartedMessage"];
         };
         /**
          * ContentBlockStartEvent
@@ -1616,6 +1597,32 @@ export interface components {
             /** @description Number of the part, from 0. */
             index: number;
         };
+        /**
+         * TokenCounters
+         * @description What a call used, under both common pairs of names.
+         */
+        TokenCounters: {
+            /** @description The same as `input_tokens`. */
+            prompt_tokens: number;
+            /** @description The same as `output_tokens`. */
+            completion_tokens: number;
+            /** @description Input and output together. */
+            total_tokens: number;
+            /** @description Tokens read. */
+            input_tokens: number;
+            /** @description Tokens written. */
+            output_tokens: number;
+        };
+        /**
+         * MessageUsage
+         * @description Tokens of a message, and those read from or written to the provider's prompt cache, which `input_tokens` does not count.
+         */
+        MessageUsage: {
+            /** @description Tokens written to the cache. */
+            cache_creation_input_tokens?: number | null;
+            /** @description Tokens read from the cache. */
+            cache_read_input_tokens?: number | null;
+        } & components["schemas"]["TokenCounters"];
         /**
          * MessageDeltaEvent
          * @description Why the message ended, and the usage up to here.
@@ -2311,9 +2318,7 @@ export type RedactedThinkingBlock = components['schemas']['RedactedThinkingBlock
 export type ProviderBlock = components['schemas']['ProviderBlock'];
 export type OutputContentBlock = components['schemas']['OutputContentBlock'];
 export type StopReason = components['schemas']['StopReason'];
-export type TokenCounters = components['schemas']['TokenCounters'];
-export type MessageUsage = components['schemas']['MessageUsage'];
-export type Message = components['schemas']['Message'];
+export type StartedMessage = components['schemas']['StartedMessage'];
 export type MessageStartEvent = components['schemas']['MessageStartEvent'];
 export type ContentBlockStartEvent = components['schemas']['ContentBlockStartEvent'];
 export type TextDelta = components['schemas']['TextDelta'];
@@ -2324,6 +2329,8 @@ export type CitationsDelta = components['schemas']['CitationsDelta'];
 export type ContentBlockDelta = components['schemas']['ContentBlockDelta'];
 export type ContentBlockDeltaEvent = components['schemas']['ContentBlockDeltaEvent'];
 export type ContentBlockStopEvent = components['schemas']['ContentBlockStopEvent'];
+export type TokenCounters = components['schemas']['TokenCounters'];
+export type MessageUsage = components['schemas']['MessageUsage'];
 export type MessageDeltaEvent = components['schemas']['MessageDeltaEvent'];
 export type MessageStopEvent = components['schemas']['MessageStopEvent'];
 export type PingEvent = components['schemas']['PingEvent'];

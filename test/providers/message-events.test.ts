@@ -30,7 +30,7 @@ const shown = (body: string, output: number) =>
     message: {
       ...message,
       model: 'iota-chat-1',
-      usage: counters(8, 0),
+      usage: { input_tokens: 8, output_tokens: 0 },
       type: 'message',
       stop_reason: null,
       stop_sequence: null,

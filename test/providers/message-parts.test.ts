@@ -43,6 +43,12 @@ describe('the tokens of a message', () => {
     const tally = new TokenTally(7);
     expect(tally.public(undefined)).toMatchObject({ input_tokens: 7, output_tokens: 0 });
     expect(tally.public(null)).toMatchObject({ total_tokens: 7 });
+    const own = { cache_read_input_tokens: 3, completion_tokens: 2, prompt_tokens: 1, total_tokens: 3 };
+    expect(Object.keys(tally.publicAtStart(own)).toSorted()).toEqual([
+      'cache_read_input_tokens',
+      'input_tokens',
+      'output_tokens',
+    ]);
     tally.wrote('x'.repeat(8));
     expect(tally.public('none')).toEqual({
       prompt_tokens: 7,

@@ -56,7 +56,8 @@ describe('a stream', () => {
       completion_tokens: output,
       total_tokens: input + output,
     });
-    const begun = { ...message(), model, stop_reason: null, stop_sequence: null, usage: counters(8, 1) };
+    const started = { input_tokens: 8, output_tokens: 1 };
+    const begun = { ...message(), model, stop_reason: null, stop_sequence: null, usage: started };
     const ended = {
       type: 'message_delta',
       delta: { stop_reason: 'end_turn', stop_sequence: null },

@@ -100,7 +100,8 @@ class EventTranslator {
     if (this.#begun) throw unusable();
     this.#begun = true;
     const { model, tally } = this.#message;
-    const message = finished(readMessage(field(data, 'message')), model, tally);
+    const begun = readMessage(field(data, 'message'));
+    const message = { ...finished(begun, model, tally), usage: tally.publicAtStart(begun.usage) };
     return written('message_start', { ...data, message });
   }
 

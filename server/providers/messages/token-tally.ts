@@ -46,10 +46,19 @@ export class TokenTally {
   }
 
   /** The public usage: all that the provider reports, and the five counters. */
-  public(report: unknown): object {
+  public(report: unknown): ReturnType<typeof countersOf> & object {
     const output = this.#output ?? this.#likelyOutput;
     const own = typeof report === 'object' && report !== null ? report : {};
     return { ...own, ...countersOf(this.#input ?? this.#likelyInput, output) };
+  }
+
+  /**
+   * The public usage at the beginning of a stream: without the counters that public clients do not update later. They come
+   * with the final event.
+   */
+  publicAtStart(report: unknown): object {
+    const { prompt_tokens, completion_tokens, total_tokens, ...rest } = this.public(report);
+    return rest;
   }
 
   get #likelyOutput(): number {

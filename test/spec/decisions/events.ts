@@ -41,6 +41,8 @@ export const events: Limits = {
   'BetaSpeechChunk.output.data.status': { const: 1 },
   'BetaSpeechEnd.output.data.status': { const: 2 },
   'MessageStartEvent.type': { const: 'message_start' },
+  'StartedMessage.role': { const: 'assistant' },
+  'StartedMessage.type': { const: 'message' },
   'ContentBlockStartEvent.type': { const: 'content_block_start' },
   'TextDelta.type': { const: 'text_delta' },
   'InputJsonDelta.type': { const: 'input_json_delta' },
