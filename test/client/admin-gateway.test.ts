@@ -71,7 +71,9 @@ describe('keys', () => {
     const granted = ['keys', 'grant', id, '--amount', '5000', '--reason', 'March'];
     expect(await dataOf('GrantReply', ...granted)).toMatchObject({ amount: 5_000, remain_quota: 5_000 });
     expect(await printed('keys', 'list', '--name', 'phone')).toMatch(
-      new RegExp(`^id +user .*\\n${id} +\\S+ \\(1\\) +phone +\\S+ +- +default +enabled +5000 +0 +0 +never\\n$`),
+      new RegExp(
+        `^id +user .*\\n${id} +\\S+ \\(1\\) +phone +\\S+ +- +default +enabled +5000 +0 +0 +never\\n$`,
+      ),
     );
     await new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list();
     expect(await printed('keys', 'update', id, '--disable', '--requests', '9')).toMatch(/ disabled /);

@@ -97,15 +97,6 @@ describe.each(engines)('delivery slots on %s', (engine) => {
     ];
     expect(next.flatMap(({ deliveries }) => deliveries)).toMatchObject([{ userId: neighbor }]);
   });
-
-  test('deliveries that an older gateway added get their user at the next housekeeping', async () => {
-    const { userId } = rig.token;
-    const task = await rig.submit({ format: 'official', callbackUrl: 'http://127.0.0.1:9/' });
-    await runStatement(rig.testStore, 'update deliveries set user_id = 0');
-    expect((await claim({ limits: { total: 0, perUser: 1, perHost: 1 } })).deliveries).toEqual([]);
-    await rig.store.run('repairDueDeliveries', { now, after: now + 1 });
-    expect((await claim()).deliveries).toMatchObject([{ userId, taskId: task.id }]);
-  });
 });
 
 describe.each(engines)('a user whose receivers never answer, on %s', (engine) => {
