@@ -1,5 +1,5 @@
 import { readAllowIps } from '../accounts/addresses.ts';
-import { allowancesOf, limitsOf } from '../accounts/allowances.ts';
+import { limitsOf } from '../accounts/allowances.ts';
 import type { Caller } from '../accounts/caller.ts';
 import { Failure, invalid } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
@@ -32,9 +32,6 @@ type Limits = Required<
 
 /** The most models that a key may be limited to. */
 const maxModels = 500;
-
-/** So many allowances may lie one within another. */
-const maxNested = 8;
 
 /** The key that another one is made with. */
 interface Maker {
@@ -96,11 +93,6 @@ function figureOf(
   if ((wanted === 0 ? Number.POSITIVE_INFINITY : wanted) > most)
     throw beyond(field, `must be from 1 to ${most}, which is what the key that makes it has.`);
   if (wanted === 0) return asMaker;
-  if (allowancesOf(caller).length >= maxNested)
-    throw beyond(
-      field,
-      `at most ${maxNested} keys, each made with the one before, have figures of their own.`,
-    );
   return wanted;
 }
 

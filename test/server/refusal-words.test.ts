@@ -258,5 +258,6 @@ test('every pattern of a request has words, so that no refusal shows an expressi
     'WebhookTimestamp',
     'progress',
     'progress',
+    'revision',
   ]);
 });

@@ -170,7 +170,15 @@ describe('an export', () => {
     await fill(1_700);
     const { store } = target.gateway;
     const key = generateKey();
-    const token = { userId: 1, name: 'short-lived', keyHash: hashKey(key), keyHint: '', now: 1 };
+    const token = {
+      userId: 1,
+      name: 'short-lived',
+      keyHash: hashKey(key),
+      keyHint: '',
+      unlimitedQuota: true,
+      adminScope: true,
+      now: 1,
+    };
     const { id } = await store.run('createToken', token);
     instead = (name, args) =>
       name === 'exportPage' && pages() === 2

@@ -193,7 +193,10 @@ describe.each(engines)('on %s', (engine) => {
       const { status, text } = await refused(target.key);
       expect(status).toBe(told);
       expect(text).not.toContain('secret');
-      expect(JSON.parse(text)).toMatchObject({ error: { request_id: expect.stringMatching(/^req_/) } });
+      const body = JSON.parse(text) as { error?: object };
+      // A failure of the provider keeps the form of native errors.
+      const isNative = given >= 500;
+      expect(isNative ? body : body.error).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
     });
 
     test('broken JSON is a 502', async () => {

@@ -80,7 +80,11 @@ function askedIn(body: RequestBody<'createToken'>) {
   return { name, group, ...limits, requests_per_minute, sockets, admin, create_keys };
 }
 const tooDeep = () =>
-  new Failure(403, 'access_denied', `At most ${maxLevels} keys can be created one with another.`);
+  new Failure(
+    403,
+    'access_denied',
+    `A chain of keys, each created with the one before, has at most ${maxLevels} levels.`,
+  );
 
 const tooManyKeys = (limit: number) =>
   new Failure(403, 'access_denied', `At most ${limit} keys can exist that were created with this key.`);
