@@ -400,6 +400,31 @@ describe.each(engines)('calls held in memory on %s', (engine) => {
       expect(await there.calls.reserve(hold(token, 1))).toBe('insufficient_quota');
     });
 
+    test('was paused while another spent the balance, each of its calls is a debt of the key', async () => {
+      const token = await makeToken(store, { remainQuota: 1_000 });
+      await warm(there, token, 10);
+      const own = Array.from({ length: 24 }, () => hold(token, 10));
+      for (const request of own) expect(await there.calls.reserve(request)).toBe('reserved');
+      await there.takeForGone();
+      // All that is left is spent meanwhile.
+      const { remain_quota: left } = await balanceOf(store, token);
+      expect(await spend(here, token, left)).toBe('reserved');
+      there.standing.era += 1;
+      const settled = await Promise.all(
+        own.map(({ requestId }) => there.calls.settle({ requestId, charged: 7, log: logEntry })),
+      );
+      expect(settled).toEqual(own.map(() => ({ charged: 0, debt: 7 })));
+      // A settlement that is repeated counts once.
+      for (const { requestId } of own)
+        expect(await there.calls.settle({ requestId, charged: 7, log: logEntry })).toBeUndefined();
+      const debts = (await logRows(store)).slice(-24).map(({ quota, debt, status }) => [quota, debt, status]);
+      expect(debts).toEqual(own.map(() => [0, 7, 200]));
+      expect(await findToken(store.read, token.id)).toMatchObject({ remainQuota: 0, debt: 24 * 7 });
+      const { problems, debt, debtors } = await store.report('auditBooks', null);
+      expect([problems, debt, debtors.map(({ id }) => id)]).toEqual([[], 24 * 7, [token.id]]);
+      expect(await here.calls.reserve(hold(token, 1))).toBe('insufficient_quota');
+    });
+
     test('was only thought gone, a hold of it that grows is taken anew', async () => {
       const token = await makeToken(store, { remainQuota: 1_000 });
       await warm(there, token, 10);

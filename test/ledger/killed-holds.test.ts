@@ -58,11 +58,16 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
   test('are killed while they spend, and what was told is paid, once', { timeout: 120_000 }, async () => {
     const before = await testStore.open();
     const token = await makeToken(before, { remainQuota: 1_000_000_000 });
+    const poor = await makeToken(before, { remainQuota: 500 });
     if (engine === 'sqlite') await before.close();
     const name = testStore.options.schema ?? '';
     const url = `${databaseUrl}?application_name=${name}`;
     const options = { ...testStore.options, ...(engine === 'postgres' ? { databaseUrl: url } : {}) };
-    const start = (id: string) => new Child({ options, id, token: { id: token.id, userId: token.userId } });
+    const keys = {
+      token: { id: token.id, userId: token.userId },
+      poor: { id: poor.id, userId: poor.userId },
+    };
+    const start = (id: string) => new Child({ options, id, ...keys });
     const children: Child[] = [];
     const rounds = engine === 'postgres' ? 2 : 3;
     // On PostgreSQL two go on beside the one that is killed.
@@ -95,7 +100,13 @@ describe.each(engines)('gateways that lease quota on %s', (engine) => {
 
     const entries = new Map((await logRows(store)).map((row) => [row.request_id, row]));
     for (const { paid } of [...children, ...steady])
-      for (const [requestId, charged] of paid) expect(entries.get(requestId)?.quota, requestId).toBe(charged);
+      for (const [requestId, cost] of paid) {
+        const { quota = 0, debt = 0 } = entries.get(requestId) ?? {};
+        expect(quota + debt, requestId).toBe(cost);
+      }
+    const owed = [...entries.values()].filter(({ debt }) => debt > 0);
+    expect(owed.length).toBeGreaterThan(5);
+    expect(new Set(owed.map(({ token_id: id }) => id))).toEqual(new Set([poor.id]));
     const held = [...entries.values()].filter((row) => row.held !== null);
     expect(held.length).toBeGreaterThan(300);
     expect(await store.report('auditBooks', null)).toMatchObject({ problems: [], held: 0, leased: 0 });

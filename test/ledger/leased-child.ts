@@ -13,10 +13,12 @@ export interface LeasedChild {
   options: Parameters<typeof openStore>[0];
   id: string;
   token: { id: number; userId: number };
+  /** A key whose calls cost more than it has, and that gets grants. */
+  poor: { id: number; userId: number };
 }
 
 // Does business until it is killed or told to end, and says on stdout what it was told is done: one line an acknowledgement.
-const { options, id, token } = JSON.parse(process.argv[2] ?? '') as LeasedChild;
+const { options, id, token, poor } = JSON.parse(process.argv[2] ?? '') as LeasedChild;
 const store = await openStore(options);
 const parts = { store, logger: createLogger('silent'), timers: systemTimers, clock: Date.now };
 const heartbeat = new Heartbeat({ ...parts, id, intervalMs: 100 });
@@ -58,10 +60,28 @@ async function customer(): Promise<void> {
   }
 }
 
+/** Calls that cost up to three times what was reserved, and grants when there is no quota left. */
+async function overspend(): Promise<void> {
+  const change = { userId: 1, tokenId: 1, action: 'grantQuota', now: 1 };
+  while (!ending) {
+    requests += 1;
+    const requestId = `${id} ${requests}`;
+    const held = { requestId, token: poor, model: 'm', unit: 'characters' as const, amount: 10 };
+    if ((await calls.reserve(held)) !== 'reserved') {
+      const grant = { tokenId: poor.id, amount: 23, reason: 'more', idempotencyKey: requestId, change };
+      await store.run('grantQuota', grant);
+      continue;
+    }
+    const cost = 10 + (requests % 20);
+    await calls.settle({ requestId, charged: cost, log: logEntry });
+    process.stdout.write(`${JSON.stringify([requestId, cost])}\n`);
+  }
+}
+
 process.once('SIGTERM', () => {
   ending = true;
 });
-await Promise.all(Array.from({ length: 12 }, customer));
+await Promise.all([...Array.from({ length: 12 }, customer), overspend(), overspend(), overspend()]);
 await calls.stop();
 await heartbeat.stop();
 await store.close();

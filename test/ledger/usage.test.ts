@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { countCharacters, price } from '../../server/models/usage.ts';
+import {
+  countCharacters,
+  isPlausible,
+  maxBillingCharacters,
+  maxSpeechUnits,
+  price,
+} from '../../server/models/usage.ts';
 
 describe('countCharacters', () => {
   test.each([
@@ -42,6 +48,47 @@ describe('countCharacters', () => {
 
   test('tags are text unless it is SSML', () => {
     expect(countCharacters('<b>hi</b>')).toBe(9);
+  });
+});
+
+describe('maxBillingCharacters', () => {
+  test.each([
+    ['', 0],
+    ['Hello, world', 12],
+    ['こんにちは', 10],
+    ['東京タワー', 10],
+    ['한국어', 6],
+    ['ᄀ', 2], // a Hangul letter
+    ['你好，世界。', 12],
+    ['「」・〜　！？', 14], // wide and fullwidth punctuation
+    ['ﾀﾜ', 4], // halfwidth kana, which some providers count twice
+    ['𠀀😀𝒜', 6], // two code units each
+    ['⌚⭐', 4], // wide emoji of the BMP
+    ['é“”…–€', 6], // ambiguous width
+    ['e\u0301', 2],
+    ['ไทย עברית Ελλ', 13],
+  ])('%j is at most %i', (text, expected) => {
+    expect(maxBillingCharacters(text)).toBe(expected);
+  });
+
+  test('is never below what the gateway counts itself, nor below the code units beyond the BMP', () => {
+    for (let code = 0; code <= 0x10_ffff; code += 1) {
+      if (code >= 0xd8_00 && code < 0xe0_00) continue;
+      const character = String.fromCodePoint(code);
+      const least = Math.max(character.length, countCharacters(character, { eastAsian: true }));
+      if (maxBillingCharacters(character) < least) expect.fail(`U+${code.toString(16)}`);
+    }
+  });
+
+  test('tags of SSML count nothing', () => {
+    expect(maxBillingCharacters('<speak>こん<break time="1s"/></speak>', { ssml: true })).toBe(4);
+    expect(maxSpeechUnits('characters', '<b>あ</b>', { ssml: true })).toBe(2);
+    expect(maxSpeechUnits('characters', '<b>あ</b>')).toBe(9);
+  });
+
+  test('a report is plausible up to four times the upper bound', () => {
+    expect([0, 10, 40].map((units) => isPlausible(units, 10))).toEqual([true, true, true]);
+    expect([41, 40.001, -1, Number.NaN, Infinity].map((units) => isPlausible(units, 10))).not.toContain(true);
   });
 });
 

@@ -146,7 +146,7 @@ describe('the end of a task', () => {
       20,
       20,
     ],
-    ['no more than was held', {}, [...pair, song('c'), song('d')], 20, 20],
+    ['every song, also beyond the reservation', {}, [...pair, song('c'), song('d')], 20, 40],
   ])('charges %s', async (_, change, songs, reserved, charged) => {
     const { key, id } = await keyed();
     await rig.songs(songs, change, key);

@@ -22,7 +22,8 @@ export async function untilAtRest(place: Place, ms: number): Promise<Audit> {
 interface Entry {
   tokenId: number;
   status: number;
-  quota: number;
+  /** Quota that was charged, and the debt. */
+  cost: number;
   times: number;
 }
 
@@ -38,8 +39,8 @@ export function bookFaults(place: Place, { told }: Evidence): Promise<string[]> 
         if (logged) faults.push(`${what}: lost, the log has no entry`);
       } else if (entry.tokenId !== tokenId)
         faults.push(`${what}: booked for key ${entry.tokenId}, not ${tokenId}`);
-      else if (costs !== undefined && entry.quota !== costs)
-        faults.push(`${what}: the log says ${entry.quota}, and it costs ${costs}`);
+      else if (costs !== undefined && entry.cost !== costs)
+        faults.push(`${what}: the log says ${entry.cost}, and it costs ${costs}`);
     }
     for (const [requestId, { times }] of entries)
       if (times > 1) faults.push(`request ${requestId}: ${times} entries in the log`);
@@ -52,23 +53,38 @@ export function bookFaults(place: Place, { told }: Evidence): Promise<string[]> 
 async function readEntries(db: Kysely<Database>): Promise<Map<string, Entry>> {
   const { rows } = await sql<Entry & { requestId: string }>`
     select request_id as "requestId", min(token_id) as "tokenId", min(status) as status,
-      sum(quota) as quota, count(*) as times
+      sum(quota + debt) as cost, count(*) as times
     from request_log group by request_id`.execute(db);
   return new Map(rows.map(({ requestId, ...entry }) => [requestId, entry]));
 }
 
-/** Granted is left, leased and spent, and spent is what the log says. */
+type KeySums = Record<
+  'id' | 'granted' | 'settled' | 'remain' | 'leased' | 'used' | 'logged' | 'debt' | 'owed',
+  number
+>;
+
+/**
+ * Checks each limited key: its grants are left, leased or used, the log and settled debts explain what was used, and the
+ * log explains its debt.
+ */
 async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
-  const { rows } = await sql<Record<'id' | 'granted' | 'remain' | 'leased' | 'used' | 'logged', number>>`
-    select t.id, t.remain_quota as remain, t.leased_quota as leased, t.used_quota as used,
+  const { rows } = await sql<KeySums>`
+    select t.id, t.remain_quota as remain, t.leased_quota as leased, t.used_quota as used, t.debt,
       coalesce((select sum(amount) from grants g where g.token_id = t.id), 0) as granted,
-      coalesce((select sum(quota) from request_log r where r.token_id = t.id), 0) as logged
+      coalesce((select sum(debt_settled) from grants g where g.token_id = t.id), 0) as settled,
+      coalesce((select sum(quota) from request_log r where r.token_id = t.id), 0) as logged,
+      coalesce((select sum(debt) from request_log r where r.token_id = t.id), 0) as owed
     from tokens t where t.unlimited_quota = 0 order by t.id`.execute(db);
-  return rows.flatMap(({ id, granted, remain, leased, used, logged }) => [
+  return rows.flatMap(({ id, granted, settled, remain, leased, used, logged, debt, owed }) => [
     ...(granted === remain + leased + used
       ? []
       : [`key ${id}: granted ${granted}, but left ${remain}, leased ${leased}, spent ${used}`]),
-    ...(logged === used ? [] : [`key ${id}: spent ${used}, but the log says ${logged}`]),
+    ...(logged + settled === used
+      ? []
+      : [`key ${id}: spent ${used}, but the log says ${logged}, and grants settled debts of ${settled}`]),
+    ...(debt === owed - settled
+      ? []
+      : [`key ${id}: a debt of ${debt}, but the log says ${owed}, and grants settled ${settled}`]),
   ]);
 }
 
