@@ -1214,7 +1214,7 @@ export interface paths {
         };
         /**
          * Search the request log.
-         * @description The requests of the caller's user are found, with whichever of its keys they were made, newest first. Entries are kept as long as the operator says, 90 days if nothing else.
+         * @description Finds the requests of the caller's user, newest first. A key with limits finds those of itself and of the keys that were created with it, directly or through others; other keys find those of all keys. Entries are kept as long as the operator says, 90 days if nothing else.
          */
         get: operations["searchLogs"];
         put?: never;
@@ -8521,7 +8521,7 @@ export interface components {
          *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
          *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
          *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-         *     try takes another name.
+         *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
          */
         IdempotencyKey: string;
         /** @description Id of the delivery, the same in every try. */
@@ -8884,7 +8884,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -8994,7 +8994,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9166,7 +9166,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9312,7 +9312,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9420,7 +9420,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9539,7 +9539,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9586,7 +9586,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9633,7 +9633,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9680,7 +9680,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9726,7 +9726,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -9772,7 +9772,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10295,7 +10295,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10342,7 +10342,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10449,7 +10449,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
@@ -10531,7 +10531,7 @@ export interface operations {
                  *     one made and charges nothing more; another body under it answers 400 with code `idempotency_key_reused`. A repeat
                  *     waits while the first is on its way to the provider. One that never got there, because the service was interrupted,
                  *     is made anew; one that may have got there is given as failed with `submission_interrupted`, without a charge: another
-                 *     try takes another name.
+                 *     try takes another name. Names of a key with limits are its own: no other key's task is given for them.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };

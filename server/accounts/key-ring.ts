@@ -10,6 +10,7 @@ import {
   findAllowances,
   findTokenByHash,
   hasAdminAccess,
+  hasLimits,
   type TokenRecord,
 } from '../store/queries/tokens.ts';
 import type { Store } from '../store/store.ts';
@@ -139,6 +140,7 @@ export class KeyRing {
       userId: token.userId,
       allowances: await findAllowances(store.read, token),
       ancestorIds: token.lineage.ancestorIds,
+      hasLimits: hasLimits(token),
       tokenName: token.name,
       unlimited: token.unlimitedQuota,
       isAdmin: hasAdminAccess(token),

@@ -2,7 +2,7 @@ import type { Logger } from '../runtime/logger.ts';
 import { type Alarm, yieldToEventLoop } from '../runtime/timers.ts';
 import { hashKey } from '../store/keys.ts';
 import { type Belief, beliefIn, isBelieved } from '../store/news.ts';
-import { findTokensByHash, hasAdminAccess, type TokenRecord } from '../store/queries/tokens.ts';
+import { findTokensByHash, hasAdminAccess, hasLimits, type TokenRecord } from '../store/queries/tokens.ts';
 import { type KeyRing, type KeyRingParts, usable } from './key-ring.ts';
 
 /** Milliseconds between two looks at the keys in use: a revoked one is noticed within a second, however busy. */
@@ -161,5 +161,12 @@ export class KeyWatch {
 function fingerprint(token: TokenRecord | undefined, now: number): string {
   if (token === undefined || !usable(token, now)) return gone;
   const { group, unlimitedQuota, modelLimits, allowIps } = token;
-  return JSON.stringify([hasAdminAccess(token), group, unlimitedQuota, modelLimits, allowIps]);
+  return JSON.stringify([
+    hasAdminAccess(token),
+    hasLimits(token),
+    group,
+    unlimitedQuota,
+    modelLimits,
+    allowIps,
+  ]);
 }

@@ -1,4 +1,4 @@
-import type { Caller } from '../accounts/caller.ts';
+import { type Caller, viewerOf } from '../accounts/caller.ts';
 import { Failure, invalid } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
@@ -81,19 +81,16 @@ export async function resolveClips(
   return { body: own, source: { channel, field: first.field, id: first.id, publicIds } };
 }
 
-async function lookUp(
-  gateway: Gateway,
-  { userId }: Caller,
-  references: readonly Reference[],
-): Promise<Found> {
+async function lookUp(gateway: Gateway, caller: Caller, references: readonly Reference[]): Promise<Found> {
   const { read } = gateway.store;
+  const viewer = viewerOf(caller);
   const ids = references.map(({ id }) => id);
-  const named = await findClips(read, { ids, userId });
+  const named = await findClips(read, { ids, ...viewer });
   // What is no song may be a task.
   const taskIds = new Set([...ids, ...named.map(({ taskId }) => taskId)]);
-  const tasks = await gateway.tasks.readAll({ ids: [...taskIds], userId, format: 'music' });
+  const tasks = await gateway.tasks.readAll({ ids: [...taskIds], ...viewer, format: 'music' });
   const firsts = tasks.flatMap((one) => songsOf(one)[0]?.id ?? []);
-  const clips = [...named, ...(await findClips(read, { ids: firsts, userId }))];
+  const clips = [...named, ...(await findClips(read, { ids: firsts, ...viewer }))];
   return {
     clips: new Map(clips.map((clip) => [clip.id, clip])),
     tasks: new Map(tasks.map((one) => [one.id, one])),

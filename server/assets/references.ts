@@ -1,11 +1,11 @@
-import type { Caller } from '../accounts/caller.ts';
+import { type Caller, viewerOf } from '../accounts/caller.ts';
 import type { Channel } from '../channels/channel.ts';
 import { type Failure, invalid, keeperAway } from '../failure.ts';
 import type { Gateway } from '../gateway.ts';
 import { quoted } from '../models/catalogue.ts';
 import type { PublicIds } from '../providers/public-ids.ts';
 import { findAssets } from '../store/queries/assets.ts';
-import { findTaskById, type TaskRecord } from '../store/queries/tasks.ts';
+import { findSeenTasks, type TaskRecord } from '../store/queries/tasks.ts';
 import type { AssetsTable, AssetType } from '../store/schema.ts';
 import { refreshed } from './refresh-asset.ts';
 
@@ -89,11 +89,7 @@ interface Found {
   tasks: ReadonlyMap<string, TaskRecord>;
 }
 
-async function lookUp(
-  gateway: Gateway,
-  { userId }: Caller,
-  references: readonly Reference[],
-): Promise<Found> {
+async function lookUp(gateway: Gateway, caller: Caller, references: readonly Reference[]): Promise<Found> {
   const idsOf = (wanted: Reference['kind']) => [
     ...new Set(references.filter(({ kind }) => kind === wanted).map(({ id }) => id)),
   ];
@@ -103,14 +99,14 @@ async function lookUp(
   }
   const { read } = gateway.store;
   const assets = await Promise.all(
-    (await findAssets(read, { ids: assetIds, userId })).map(async (asset) =>
+    (await findAssets(read, { ids: assetIds, ...viewerOf(caller) })).map(async (asset) =>
       asset.status === 'Processing' ? refreshed(gateway, asset) : asset,
     ),
   );
-  const tasks = await Promise.all(taskIds.map((id) => findTaskById(read, id)));
+  const tasks = await findSeenTasks(read, { ids: taskIds, ...viewerOf(caller) });
   return {
     assets: new Map(assets.map((asset) => [asset.id, asset])),
-    tasks: new Map(tasks.flatMap((task) => (task?.userId === userId ? [[task.id, task]] : []))),
+    tasks: new Map(tasks.map((task) => [task.id, task])),
   };
 }
 

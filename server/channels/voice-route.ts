@@ -1,9 +1,8 @@
 import { type CatalogueModel, models } from '../../generated/catalogue.ts';
-import type { Caller } from '../accounts/caller.ts';
+import { type Caller, viewerOf } from '../accounts/caller.ts';
 import { type Failure, invalid, keeperAway, notServed } from '../failure.ts';
 import { quoted, systemVoices } from '../models/catalogue.ts';
-import { findVoices } from '../store/queries/voices.ts';
-import type { VoicesTable } from '../store/schema.ts';
+import { type FoundVoice, findVoices } from '../store/queries/voices.ts';
 import type { Store } from '../store/store.ts';
 import type { Channel } from './channel.ts';
 import type { Channels } from './channels.ts';
@@ -49,7 +48,7 @@ export async function channelsForVoices(
       (own === 'catalogue' ? system : own).includes(voice),
     );
   const unlisted = voices.filter((one) => listing(one).length === 0);
-  const records = unlisted.length === 0 ? none : await recordsOf(store, unlisted);
+  const records = unlisted.length === 0 ? none : await recordsOf(store, unlisted, caller);
   let left = serving;
   for (const one of voices) {
     const listed = listing(one);
@@ -64,10 +63,10 @@ export async function channelsForVoices(
   return left;
 
   /** Undefined: it says nothing of a channel. */
-  function homeOf(one: NamedVoice, record: VoicesTable | undefined): Channel[] | undefined {
+  function homeOf(one: NamedVoice, record: FoundVoice | undefined): Channel[] | undefined {
     const { field, voice, named } = one;
     if (!named) {
-      if (mayStand(one, record, caller, channels, model)) return undefined;
+      if (mayStand(one, record, channels, model)) return undefined;
       throw unknownVoice(one, model, system);
     }
     if (record === undefined) {
@@ -76,7 +75,7 @@ export async function channelsForVoices(
         : serving.filter(({ settings }) => settings.voices === undefined);
       if (open.length > 0) return open;
     }
-    if (record?.user_id !== caller.userId) throw unknownVoice(one, model, system);
+    if (record?.isSeen !== true) throw unknownVoice(one, model, system);
     if (record.target_model !== model.id) {
       throw invalid(
         field,
@@ -99,12 +98,10 @@ export async function refuseOthersVoices(
   caller: Caller,
   voices: readonly NamedVoice[],
 ): Promise<void> {
-  const records = await recordsOf(store, voices);
+  const records = await recordsOf(store, voices, caller);
   for (const one of voices) {
     const record = records.get(idIn(one));
-    const own = one.named
-      ? record?.user_id === caller.userId
-      : mayStand(one, record, caller, channels, undefined);
+    const own = one.named ? record?.isSeen === true : mayStand(one, record, channels, undefined);
     if (!own) throw invalid(one.field, `there is no voice ${quoted(one.voice)}.`);
   }
 }
@@ -115,14 +112,13 @@ export async function refuseOthersVoices(
  */
 function mayStand(
   { voice }: NamedVoice,
-  record: VoicesTable | undefined,
-  caller: Caller,
+  record: FoundVoice | undefined,
   channels: Channels,
   model: CatalogueModel | undefined,
 ): boolean {
   if (record === undefined) return !isCustom(voice, channels);
   const chosen = record.service === 'voice_clone' && model?.family !== 'beta';
-  return chosen || record.user_id === caller.userId;
+  return chosen || record.isSeen;
 }
 
 /** The same words whether or not somebody else has such a voice. */
@@ -135,10 +131,14 @@ function unknownVoice(
   return invalid(field, `${quoted(voice)} is not a voice of ${model.id}${hint}.`);
 }
 
-const none: ReadonlyMap<string, VoicesTable> = new Map();
+const none: ReadonlyMap<string, FoundVoice> = new Map();
 
-async function recordsOf(store: Store, voices: readonly NamedVoice[]): Promise<Map<string, VoicesTable>> {
-  const found = await findVoices(store.read, [...new Set(voices.map(idIn))]);
+async function recordsOf(
+  store: Store,
+  voices: readonly NamedVoice[],
+  caller: Caller,
+): Promise<Map<string, FoundVoice>> {
+  const found = await findVoices(store.read, [...new Set(voices.map(idIn))], viewerOf(caller));
   return new Map(found.map((record) => [record.voice_id, record]));
 }
 

@@ -1,3 +1,4 @@
+import { viewerOf } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
@@ -53,7 +54,7 @@ export async function readImageJob(
   id: string,
   field: 'id' | 'taskId',
 ): Promise<TaskRecord> {
-  const task = await gateway.tasks.read({ id, userId: caller.userId, format: 'image' });
+  const task = await gateway.tasks.read({ id, ...viewerOf(caller), format: 'image' });
   if (task !== undefined) return task;
   throw new Failure(404, 'resource_not_found', `${field}: there is no image job ${quoted(id)} here.`);
 }

@@ -1,3 +1,4 @@
+import { viewerOf } from '../accounts/caller.ts';
 import { Failure, keeperAway } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
@@ -19,8 +20,8 @@ export async function askAboutSong<T>(
 ): Promise<{ told: T; task: TaskRecord }> {
   const { userId } = caller;
   const id = path.clip_id;
-  const [clip] = await findClips(gateway.store.read, { ids: [id], userId });
-  const task = clip && (await gateway.tasks.read({ id: clip.taskId, userId, format: 'music' }));
+  const [clip] = await findClips(gateway.store.read, { ids: [id], ...viewerOf(caller) });
+  const task = clip && (await gateway.tasks.read({ id: clip.taskId, ...viewerOf(caller), format: 'music' }));
   const song = task && songsOf(task).find((one) => one.id === id);
   if (clip === undefined || task === undefined || song === undefined || song.status === 'error')
     throw unknownSong(id);

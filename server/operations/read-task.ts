@@ -1,3 +1,4 @@
+import { viewerOf } from '../accounts/caller.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest } from '../http/handler.ts';
 import { quoted } from '../models/catalogue.ts';
@@ -23,7 +24,7 @@ export async function readTask(
   ...formats: ('generic' | 'videos' | 'official' | 'music')[]
 ): Promise<TaskRecord> {
   for (const format of formats) {
-    const task = await gateway.tasks.read({ id: path.task_id, userId: caller.userId, format });
+    const task = await gateway.tasks.read({ id: path.task_id, ...viewerOf(caller), format });
     if (task !== undefined) return task;
   }
   throw unknownTask(path.task_id);

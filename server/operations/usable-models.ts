@@ -1,4 +1,5 @@
 import { type CatalogueModel, families, type Protocol, type Unit } from '../../generated/catalogue.ts';
+import { viewerOf } from '../accounts/caller.ts';
 import type { OperationRequest, ResponseBody } from '../http/handler.ts';
 import { knownModel, systemVoices } from '../models/catalogue.ts';
 import { usableVoices } from '../store/queries/voices.ts';
@@ -43,7 +44,7 @@ export async function usableModels(
   const speaks = known.some(({ voices }) => voices !== undefined);
   const target = only === undefined ? {} : { targetModel: only };
   const own = speaks
-    ? await usableVoices(store.read, { userId: caller.userId, ...target, limit: maxVoices })
+    ? await usableVoices(store.read, { ...viewerOf(caller), ...target, limit: maxVoices })
     : [];
   const voicesFor = (id: string) =>
     own

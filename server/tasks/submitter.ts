@@ -18,6 +18,7 @@ import {
   newTask,
   type RepeatedOrder,
   type SubmittedTask,
+  storedIdempotencyKey,
   type TaskCreation,
 } from './task-creation.ts';
 import { abandon } from './task-step.ts';
@@ -79,8 +80,9 @@ export class Submitter {
 
   /** The task of an earlier order of the same; undefined when there is none, or it came to nothing. */
   async repeated(order: RepeatedOrder): Promise<TaskRecord | undefined> {
-    const { caller, format, idempotencyKey } = order;
+    const { caller, format } = order;
     const fingerprint = await fingerprintOfAsked(order);
+    const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey);
     const name = { userId: caller.userId, format, idempotencyKey, fingerprint };
     const task = await findRepeatedTask(this.#env.store.read, name);
     return task && this.#outcomeOf(task);

@@ -63,7 +63,8 @@ export async function newTask(
   order: TaskCreation,
   channel: Channel,
 ): Promise<NewTask> {
-  const { caller, model, idempotencyKey = null, sentAddresses = [] } = order;
+  const { caller, model, sentAddresses = [] } = order;
+  const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey ?? null);
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
   const { unitPrice, groupRatio, configRevision } = priceTerms(model.id, caller.group);
@@ -102,6 +103,14 @@ export async function newTask(
     leaseUntil: dueNow + timing.submitLimitMs + timing.leaseMarginMs,
     now: clock(),
   };
+}
+
+/**
+ * Makes the idempotency keys of a key with limits its own, so that no repeat returns a task that it does not see. No
+ * header can contain the separator.
+ */
+export function storedIdempotencyKey<Key extends string | null>(caller: Caller, key: Key): Key | string {
+  return key !== null && caller.hasLimits === true ? `${caller.tokenId}\u001f${key}` : key;
 }
 
 /** Tells one request from another. */

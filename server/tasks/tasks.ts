@@ -217,7 +217,7 @@ export class Tasks {
 
   /** Forgets the owner's task, which must be final. The books and the request log stay. */
   remove(name: TaskName): Promise<RemoveResult> {
-    return this.#env.store.run('removeTask', { id: name.id, userId: name.userId, format: name.format });
+    return this.#env.store.run('removeTask', name);
   }
 
   /** The owner's tasks after a cursor, which is a task's id. Undefined when there is no task of that id. */

@@ -4,7 +4,7 @@ import { engines } from '../store/engines.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway.ts';
 import { channelTo, type RecordingUpstream } from '../support/upstream.ts';
 import { strangersKey } from '../video/asset-provider.ts';
-import { makeKey } from './books.ts';
+import { limit, makeKey } from './books.ts';
 import { ready, startEverythingUpstream } from './everything-upstream.ts';
 
 const native = '/api/v1/services/aigc/video-generation';
@@ -145,7 +145,17 @@ test('every operation that takes the id of a task or an asset is tried', () => {
   expect(taking.length).toBeGreaterThan(8);
 });
 
-describe.each(engines)("on %s, another user's", (engine) => {
+/** Callers that must not see anything of the owner: a key of another user, and one of the same user, with limits. */
+const strangers = {
+  "another user's": strangersKey,
+  'another key of the same user, with limits:': async (target: TestGateway) =>
+    (await makeKey(target, { quota: 1_000_000_000 })).key,
+};
+const cases = engines.flatMap((engine) =>
+  Object.entries(strangers).map(([who, makeStranger]) => ({ engine, who, makeStranger })),
+);
+
+describe.each(cases)('on $engine, $who', ({ engine, makeStranger }) => {
   let upstream: RecordingUpstream;
   let target: TestGateway;
   let stranger: string;
@@ -216,7 +226,7 @@ describe.each(engines)("on %s, another user's", (engine) => {
     const all = { models: ['*'], ratio: 1 };
     const settings = { sandbox: false, channels, groups: { default: all, both: all } };
     target = await startTestGateway(settings, engine, () => Date.now() + skew);
-    stranger = await strangersKey(target);
+    stranger = await makeStranger(target);
     for (const state of states) {
       const prompt = state === 'final' ? ready : 'waits';
       for (const [kind, create] of Object.entries(tasks)) {
@@ -328,7 +338,11 @@ describe.each(engines)("on %s, another user's", (engine) => {
     const user = await target.gateway.store.run('createUser', { name: 'new', group: 'both', now: 1 });
     const strangers = await makeKey(target, { ...both, userId: user.id });
     expect(await channelOf(strangers.key)).toMatchObject({ channel: 'better' });
-    expect(await channelOf((await makeKey(target, both)).key)).toMatchObject({ channel: 'official' });
+    const own = await makeKey(target, both);
+    await limit(target, own, false);
+    expect(await channelOf(own.key)).toMatchObject({ channel: 'official' });
+    // For a key with limits, the assets of the user's other keys do not exist.
+    expect(await channelOf((await makeKey(target, both)).key)).toMatchObject({ channel: 'better' });
   });
 
   test('things stay with their owner', async () => {

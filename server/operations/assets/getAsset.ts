@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import { viewerOf } from '../../accounts/caller.ts';
 import { refreshed } from '../../assets/refresh-asset.ts';
 import { Failure } from '../../failure.ts';
 import type { FileLinks } from '../../files/file-links.ts';
@@ -11,7 +12,7 @@ import type { AssetsTable } from '../../store/schema.ts';
 /** One of the caller's own assets; what others have is not there. */
 export const getAsset: Handler<'getAsset'> = async (request, reply) => {
   const { path, gateway, caller } = request;
-  const [asset] = await findAssets(gateway.store.read, { ids: [path.id], userId: caller.userId });
+  const [asset] = await findAssets(gateway.store.read, { ids: [path.id], ...viewerOf(caller) });
   if (asset === undefined)
     throw new Failure(404, 'resource_not_found', `id: there is no asset ${quoted(path.id)}.`);
   const { baseUrl } = gateway.channels.named(asset.channel)?.settings ?? {};

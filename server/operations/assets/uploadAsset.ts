@@ -1,4 +1,5 @@
 import { models } from '../../../generated/catalogue.ts';
+import { viewerOf } from '../../accounts/caller.ts';
 import { overseasModel } from '../../assets/references.ts';
 import { stampedId } from '../../assets/stamped-id.ts';
 import type { Channel } from '../../channels/channel.ts';
@@ -88,7 +89,7 @@ async function withGroup(
   groupId: string,
   usable: readonly Channel[],
 ): Promise<{ channels: Channel[]; groupId: string }> {
-  const group = await findVerifiedGroup(gateway.store.read, { groupId, userId: caller.userId });
+  const group = await findVerifiedGroup(gateway.store.read, { ...viewerOf(caller), groupId });
   if (group === undefined)
     throw invalid('group_id', `there is no group ${quoted(groupId)} of a verified person.`);
   const home = gateway.channels.named(group.channel)?.settings;
@@ -133,7 +134,7 @@ async function channelsFor(
       served.set(channel, (served.get(channel) ?? 0) + 1);
     }
   }
-  const latest = await latestAssetChannel(store.read, { userId: caller.userId, model });
+  const latest = await latestAssetChannel(store.read, { ...viewerOf(caller), model });
   const rank = (channel: Channel) =>
     channel.name === latest && channel.health.healthy ? Number.POSITIVE_INFINITY : (served.get(channel) ?? 0);
   return channels.order([...served.keys()]).toSorted((left, right) => rank(right) - rank(left));

@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { renderImageJob } from '../../formats/image-job.ts';
 import { linksFor } from '../../formats/links-for.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -7,7 +8,7 @@ export const listImageJobs: Handler<'listImageJobs'> = async (request, reply) =>
   const { gateway, caller, body } = request;
   const links = linksFor(request);
   const ids = [...new Set(body.ids)];
-  const tasks = await gateway.tasks.readAll({ ids, userId: caller.userId, format: 'image' });
+  const tasks = await gateway.tasks.readAll({ ids, ...viewerOf(caller), format: 'image' });
   const jobs = new Map(tasks.map((task) => [task.id, renderImageJob(task, links)]));
   reply.json(
     200,

@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import type { Handler, ResponseBody } from '../../http/handler.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { readPage } from '../read-page.ts';
@@ -5,11 +6,11 @@ import { runReport } from '../run-report.ts';
 
 type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 
-/** The entries of the request log that are about the caller's user, the newest first. */
+/** Searches the entries of the request log that the caller sees, newest first. */
 export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   const { caller, query } = request;
   const { entries, total } = await runReport(request, 'searchLog', {
-    userId: caller.userId,
+    ...viewerOf(caller),
     keyword: query.keyword ?? '',
     ...readPage(query),
   });

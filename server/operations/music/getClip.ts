@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { linksFor } from '../../formats/links-for.ts';
 import { shownSongs } from '../../formats/music.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -7,11 +8,11 @@ import { unknownSong } from '../own-song.ts';
 /** The caller's songs of one id or several, in the order of the ids. */
 export const getClip: Handler<'getClip'> = async (request, reply) => {
   const { gateway, caller, path } = request;
-  const { userId } = caller;
+  const viewer = viewerOf(caller);
   const asked = [...new Set(path.clip_id.split(','))];
-  const clips = await findClips(gateway.store.read, { ids: asked, userId });
+  const clips = await findClips(gateway.store.read, { ids: asked, ...viewer });
   const ids = [...new Set(clips.map(({ taskId }) => taskId))];
-  const tasks = await gateway.tasks.readAll({ ids, userId, format: 'music' });
+  const tasks = await gateway.tasks.readAll({ ids, ...viewer, format: 'music' });
   const songs = tasks.flatMap((task) => shownSongs(task, linksFor(request)));
   const byId = new Map(songs.map((song) => [song.id, song]));
   const found = asked.flatMap((id) => byId.get(id) ?? []);

@@ -1,15 +1,18 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import type { Handler } from '../../http/handler.ts';
 import { listTokens as findTokens } from '../../store/queries/tokens.ts';
 import { readPage } from '../read-page.ts';
 import { viewToken } from '../token-view.ts';
 
-/** The keys of the caller's user, the newest first, their secrets masked. */
+/** Lists the keys that the caller sees, newest first, with masked secrets. */
 export const listTokens: Handler<'listTokens'> = async ({ gateway, caller, query }, reply) => {
-  const { tokens, total } = await findTokens(gateway.store.read, {
-    userId: caller.userId,
-    ...readPage(query),
-  });
+  const viewer = viewerOf(caller);
+  const { tokens, total } = await findTokens(gateway.store.read, { ...viewer, ...readPage(query) });
   const now = gateway.clock();
-  const items = tokens.map((token) => viewToken(token, now));
+  const items = tokens.map((token) => {
+    const view = viewToken(token, now);
+    // The caller does not see the key that created it.
+    return token.id === viewer.family ? { ...view, created_by: null } : view;
+  });
   reply.json(200, { success: true, message: '', data: { items, total } });
 };

@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { quoted } from '../../models/catalogue.ts';
@@ -9,7 +10,7 @@ import { shownSession } from '../session-view.ts';
 export const getVerificationSession: Handler<'getVerificationSession'> = async (request, reply) => {
   const { path, query, gateway, caller } = request;
   const { session_id: sessionId } = path;
-  const session = await findVerificationSession(gateway.store.read, { sessionId, userId: caller.userId });
+  const session = await findVerificationSession(gateway.store.read, { sessionId, ...viewerOf(caller) });
   if (session === undefined) {
     const message = `session_id: there is no verification session ${quoted(sessionId)}.`;
     throw new Failure(404, 'resource_not_found', message);

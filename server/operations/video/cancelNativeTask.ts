@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { unknownTask } from '../read-task.ts';
@@ -6,7 +7,7 @@ import { unknownTask } from '../read-task.ts';
 export const cancelNativeTask: Handler<'cancelNativeTask'> = async (request, reply) => {
   const { gateway, caller, path, requestId } = request;
   const id = path.task_id;
-  const result = await gateway.tasks.cancel({ id, userId: caller.userId, format: 'native' });
+  const result = await gateway.tasks.cancel({ id, ...viewerOf(caller), format: 'native' });
   if (result === undefined) throw unknownTask(id);
   if (!result.canceled)
     throw new Failure(400, 'UnsupportedOperation', 'task_id: only a task that is PENDING can be canceled.');

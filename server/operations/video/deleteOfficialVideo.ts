@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { Failure, invalid } from '../../failure.ts';
 import { officialStatus } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -7,7 +8,7 @@ import { readTask, unknownTask } from '../read-task.ts';
 export const deleteOfficialVideo: Handler<'deleteOfficialVideo'> = async (request, reply) => {
   const { gateway, caller } = request;
   let task = await readTask(request, 'official');
-  const name = { id: task.id, userId: caller.userId, format: 'official' as const };
+  const name = { id: task.id, ...viewerOf(caller), format: 'official' as const };
   if (task.state === 'queued') {
     const stopped = await gateway.tasks.cancel(name);
     if (stopped === undefined) throw unknownTask(task.id);

@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import { unknownTask } from '../read-task.ts';
@@ -5,7 +6,7 @@ import { unknownTask } from '../read-task.ts';
 /** Forgets a task of `createVideo` that has ended; what it cost stays in the books. */
 export const deleteVideo: Handler<'deleteVideo'> = async ({ gateway, caller, path }, reply) => {
   const id = path.task_id;
-  const outcome = await gateway.tasks.remove({ id, userId: caller.userId, format: 'videos' });
+  const outcome = await gateway.tasks.remove({ id, ...viewerOf(caller), format: 'videos' });
   if (outcome === 'not_found') throw unknownTask(id);
   if (outcome === 'not_final')
     throw new Failure(400, 'task_not_completed', 'task_id: the task has not ended; delete it afterwards.');

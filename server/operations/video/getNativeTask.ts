@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { linksFor } from '../../formats/links-for.ts';
 import { renderNativeTask } from '../../formats/native.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -9,7 +10,7 @@ const knownMs = 24 * 60 * 60 * 1000;
 export const getNativeTask: Handler<'getNativeTask'> = async (request, reply) => {
   const { gateway, caller, path, requestId } = request;
   const id = path.task_id;
-  const task = await gateway.tasks.read({ id, userId: caller.userId, format: 'native' });
+  const task = await gateway.tasks.read({ id, ...viewerOf(caller), format: 'native' });
   const known = task !== undefined && (task.completedAt ?? gateway.clock()) + knownMs >= gateway.clock();
   reply.json(
     200,

@@ -1,4 +1,5 @@
 import type { components } from '../../../generated/http.ts';
+import { viewerOf } from '../../accounts/caller.ts';
 import { linksFor } from '../../formats/links-for.ts';
 import { renderOfficialTask } from '../../formats/official.ts';
 import type { Handler } from '../../http/handler.ts';
@@ -21,7 +22,7 @@ export const listOfficialVideos: Handler<'listOfficialVideos'> = async (request,
   const status = query['filter.status'];
   const tier = query['filter.service_tier'];
   const { tasks, total } = await gateway.tasks.page({
-    userId: caller.userId,
+    ...viewerOf(caller),
     format: 'official',
     createdFrom: gateway.clock() - shownFor,
     ...(ids !== undefined && { ids: [ids].flat() }),

@@ -1,3 +1,4 @@
+import { viewerOf } from '../../accounts/caller.ts';
 import { invalid } from '../../failure.ts';
 import { renderVideoTask } from '../../formats/generic.ts';
 import { linksFor } from '../../formats/links-for.ts';
@@ -11,7 +12,7 @@ export const listVideos: Handler<'listVideos'> = async (request, reply) => {
   const { gateway, caller, query } = request;
   const { after, order, limit = defaultLimit } = query;
   const page = await gateway.tasks.list({
-    userId: caller.userId,
+    ...viewerOf(caller),
     format: 'videos',
     limit,
     ...(after === undefined ? {} : { after }),

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { viewerOf } from '../../accounts/caller.ts';
 import type { Channel } from '../../channels/channel.ts';
 import { refuseOthersVoices } from '../../channels/voice-route.ts';
 import { Failure } from '../../failure.ts';
@@ -15,7 +16,7 @@ import {
 } from '../../providers/native/voices.ts';
 import { callVoiceService, type VoiceRequest } from '../../speech/voice-service.ts';
 import { recordStatus, withCurrentStatus } from '../../speech/voice-status.ts';
-import { findVoice, listVoices } from '../../store/queries/voices.ts';
+import { findVoices, listVoices } from '../../store/queries/voices.ts';
 import type { VoicesTable } from '../../store/schema.ts';
 import { persist } from '../../store/store.ts';
 
@@ -91,7 +92,7 @@ async function list(request: VoiceRequest, reply: Reply<'customizeVoice'>): Prom
   const { body, gateway, caller } = request;
   const { model: service } = body;
   const { page_index: page = 0, page_size: size = 10, prefix: name } = body.input as ListInput;
-  const filter = { userId: caller.userId, service, name, offset: page * size, limit: size };
+  const filter = { ...viewerOf(caller), service, name, offset: page * size, limit: size };
   const { voices, total } = await listVoices(gateway.store.read, filter);
   const voiceList = (await withCurrentStatus(gateway, voices)).map((voice) => listItem(service, voice));
   const output =
@@ -164,8 +165,8 @@ async function ownVoice(
   service: VoiceService,
   voiceId: string,
 ): Promise<VoicesTable> {
-  const voice = await findVoice(gateway.store.read, voiceId);
-  if (voice !== undefined && voice.user_id === caller.userId && voice.service === service) return voice;
+  const [voice] = await findVoices(gateway.store.read, [voiceId], viewerOf(caller));
+  if (voice?.isSeen === true && voice.service === service) return voice;
   throw new Failure(404, 'voice_not_found', `input: there is no voice ${quoted(voiceId)}.`);
 }
 

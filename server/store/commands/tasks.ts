@@ -1,5 +1,6 @@
 import { fault } from '../fault-points.ts';
 import { type TaskName, type TaskRecord, taskColumns, taskRecord } from '../queries/tasks.ts';
+import { isSeen } from '../queries/visibility.ts';
 import type { TaskState } from '../schema.ts';
 import { type NewChange, recordChange } from './changes.ts';
 import { addClips, type NewClip } from './clips.ts';
@@ -212,21 +213,23 @@ export const finishTask: Command<
 export type RemoveResult = 'removed' | 'not_final' | 'not_found';
 
 /** Forgets a final task. The books and the log stay. */
-export const removeTask: Command<TaskName, RemoveResult> = async (trx, { id, userId, format }) => {
+export const removeTask: Command<TaskName, RemoveResult> = async (trx, name) => {
   const { numDeletedRows } = await trx
     .deleteFrom('tasks')
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .where('format', '=', format)
+    .where('id', '=', name.id)
+    .where('user_id', '=', name.userId)
+    .where('format', '=', name.format)
+    .where(isSeen(name, 'tasks.token_id'))
     .where('state', 'not in', open)
     .executeTakeFirst();
   if (numDeletedRows > 0n) return 'removed';
   const row = await trx
     .selectFrom('tasks')
     .select('id')
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .where('format', '=', format)
+    .where('id', '=', name.id)
+    .where('user_id', '=', name.userId)
+    .where('format', '=', name.format)
+    .where(isSeen(name, 'tasks.token_id'))
     .executeTakeFirst();
   return row === undefined ? 'not_found' : 'not_final';
 };

@@ -1,24 +1,32 @@
 import type { Kysely } from 'kysely';
 import type { AssetsTable, Database } from '../schema.ts';
+import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
-/** A user's own assets among these ids, in no order. */
+/** The assets among these ids that the viewer sees, in no order. */
 export async function findAssets(
   db: Kysely<Database>,
-  { ids, userId }: { ids: readonly string[]; userId: number },
+  { ids, ...viewer }: { ids: readonly string[] } & Viewer,
 ): Promise<AssetsTable[]> {
   if (ids.length === 0) return [];
-  return db.selectFrom('assets').selectAll().where('id', 'in', ids).where('user_id', '=', userId).execute();
+  return db
+    .selectFrom('assets')
+    .selectAll()
+    .where('id', 'in', ids)
+    .where('user_id', '=', viewer.userId)
+    .where(isSeen(viewer, 'assets.token_id'))
+    .execute();
 }
 
-/** The channel of a user's latest asset for that model; undefined before the first. */
+/** The channel of the latest asset for that model that the viewer sees; undefined before the first. */
 export async function latestAssetChannel(
   db: Kysely<Database>,
-  { userId, model }: { userId: number; model: string | null },
+  { model, ...viewer }: { model: string | null } & Viewer,
 ): Promise<string | undefined> {
   const row = await db
     .selectFrom('assets')
     .select('channel')
-    .where('user_id', '=', userId)
+    .where('user_id', '=', viewer.userId)
+    .where(areSeen(viewer, 'assets.token_id'))
     .where('model', model === null ? 'is' : '=', model)
     .orderBy('created_at', 'desc')
     .limit(1)

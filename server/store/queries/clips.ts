@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { Database } from '../schema.ts';
+import { isSeen, type Viewer } from './visibility.ts';
 
 /** A song or a stem. */
 export interface ClipRecord {
@@ -14,23 +15,25 @@ export interface ClipRecord {
 }
 
 const columns = [
-  'id',
-  'task_id as taskId',
-  'channel',
-  'upstream_id as upstreamId',
-  'upstream_task_id as upstreamTaskId',
+  'clips.id',
+  'clips.task_id as taskId',
+  'clips.channel',
+  'clips.upstream_id as upstreamId',
+  'clips.upstream_task_id as upstreamTaskId',
 ] as const;
 
-/** A user's own clips among these ids, in no order. */
+/** The clips among these ids whose tasks the viewer sees, in no order. */
 export async function findClips(
   db: Kysely<Database>,
-  { ids, userId }: { ids: readonly string[]; userId: number },
+  { ids, ...viewer }: { ids: readonly string[] } & Viewer,
 ): Promise<ClipRecord[]> {
   if (ids.length === 0) return [];
   return db
     .selectFrom('clips')
+    .innerJoin('tasks', 'tasks.id', 'clips.task_id')
     .select(columns)
-    .where('id', 'in', ids)
-    .where('user_id', '=', userId)
+    .where('clips.id', 'in', ids)
+    .where('clips.user_id', '=', viewer.userId)
+    .where(isSeen(viewer, 'tasks.token_id'))
     .execute();
 }

@@ -2,9 +2,10 @@ import { type Expression, type Kysely, type RawBuilder, type Selectable, type Sq
 import { onDays, onDaysOrUndated } from '../log-days.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
+import { familyOf } from './lineage.ts';
+import type { Viewer } from './visibility.ts';
 
-export interface LogSearch {
-  userId: number;
+export interface LogSearch extends Viewer {
   /** Text to look for; empty: everything is found. */
   keyword: string;
   offset: number;
@@ -43,14 +44,33 @@ export const bucketSize = 2 ** 14;
  * upper and lower case alike, and at the beginning of a request id when it is 16 characters long. What is searched are
  * the few names, here in the program, so that every engine finds the same; counts tell where the page begins.
  */
-export async function searchLog(db: Kysely<Database>, search: LogSearch): Promise<LogPage> {
-  const keyword = search.keyword.toLowerCase();
+export async function searchLog(db: Kysely<Database>, asked: LogSearch): Promise<LogPage> {
+  const keyword = asked.keyword.toLowerCase();
+  const keys = asked.family === undefined ? undefined : await keysIn(db, asked.family);
+  const search = { ...asked, keys };
   if (keyword === '') return pageOf(db, search, undefined);
-  const names = await namesLike(db, search.userId, keyword);
-  const ids = await idsLike(db, search.userId, keyword);
+  const names = await namesLike(db, search, keyword);
+  const ids = await idsLike(db, search, keyword);
   if (ids.length === 0) return pageOf(db, search, names);
   if (names !== undefined && isEmpty(names)) return pageOfIds(db, search, ids);
   return names === undefined ? pageOf(db, search, undefined) : pageOfBoth(db, search, names, ids);
+}
+
+/** A search among the entries of some keys; undefined: of all keys of the user. */
+type KeySearch = LogSearch & { keys: readonly number[] | undefined };
+
+async function keysIn(db: Kysely<Database>, family: number): Promise<number[]> {
+  const rows = await db.selectFrom('tokens').select('id').where('id', 'in', familyOf(family)).execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Condition that an entry, or a count of entries, is of one of the keys. */
+function isOfKeys(
+  db: Kysely<Database>,
+  table: string,
+  { keys }: Pick<KeySearch, 'keys'>,
+): RawBuilder<SqlBool> {
+  return keys === undefined ? sql<SqlBool>`1 = 1` : oneOf(db, sql.ref(`${table}.token_id`), keys);
 }
 
 /** The keys and the models whose names have the keyword: an entry with one of either is found. */
@@ -62,13 +82,18 @@ interface Names {
 const isEmpty = ({ tokens, models }: Names) => tokens.length + models.length === 0;
 
 /** Undefined when all entries of the user are found by them. */
-async function namesLike(db: Kysely<Database>, userId: number, keyword: string): Promise<Names | undefined> {
+async function namesLike(
+  db: Kysely<Database>,
+  search: KeySearch,
+  keyword: string,
+): Promise<Names | undefined> {
   const pairs = await db
     .selectFrom('log_counts as c')
     .leftJoin('tokens as t', 't.id', 'c.token_id')
     .select(['c.token_id', 't.name', 'c.model_name'])
     .distinct()
-    .where('c.user_id', '=', userId)
+    .where('c.user_id', '=', search.userId)
+    .where(isOfKeys(db, 'c', search))
     .execute();
   const isLike = (text: string | null) => text?.toLowerCase().includes(keyword) === true;
   const found = pairs.filter(({ name, model_name: model }) => isLike(name) || isLike(model));
@@ -89,30 +114,30 @@ interface Found {
 }
 
 /** The entries whose request id begins with the keyword, the newest first. */
-async function idsLike(db: Kysely<Database>, userId: number, keyword: string): Promise<Found[]> {
+async function idsLike(db: Kysely<Database>, { userId, keys }: KeySearch, keyword: string): Promise<Found[]> {
   if (!beginningOfId.test(keyword)) return [];
   const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
   const id = sql.ref('request_id');
   const rows = await db
     .selectFrom('request_log')
-    .select(['id', 'user_id', (isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day')])
+    .select(['id', 'user_id', 'token_id', (isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day')])
     // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
     .where(sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`)
     .execute();
-  return rows.filter((row) => row.user_id === userId).sort((left, right) => right.id - left.id);
+  const isSeen = (row: { user_id: number; token_id: number }) =>
+    row.user_id === userId && keys?.includes(row.token_id) !== false;
+  return rows.filter(isSeen).sort((left, right) => right.id - left.id);
 }
 
 /** A page of what the names find; of everything without. */
-async function pageOf(
-  db: Kysely<Database>,
-  { userId, offset, limit }: LogSearch,
-  names: Names | undefined,
-): Promise<LogPage> {
+async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | undefined): Promise<LogPage> {
+  const { userId, keys, offset, limit } = search;
   if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
   const buckets = await db
     .selectFrom('log_counts as c')
     .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...daysOfBucket(db)])
     .where('user_id', '=', userId)
+    .where(isOfKeys(db, 'c', search))
     .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
     .groupBy('bucket')
     .orderBy('bucket', 'desc')
@@ -126,7 +151,7 @@ async function pageOf(
     buckets.filter(({ bucket }) => bucket >= last && bucket <= first),
   );
   const page =
-    names === undefined
+    names === undefined && keys === undefined
       ? entries(db)
           .where('user_id', '=', userId)
           .where('id', '>=', last * bucketSize)
@@ -136,7 +161,7 @@ async function pageOf(
           .limit(limit)
           .offset(skip)
       : entries(db)
-          .where('id', 'in', idsInBuckets(db, { userId, names, first, last, skip, limit, days }))
+          .where('id', 'in', idsInBuckets(db, { userId, keys, names, first, last, skip, limit, days }))
           .where(days)
           .orderBy('id', 'desc');
   return told(await page.execute(), offset, total);
@@ -190,6 +215,7 @@ function idsInBuckets(
   db: Kysely<Database>,
   {
     userId,
+    keys,
     names,
     first,
     last,
@@ -198,7 +224,8 @@ function idsInBuckets(
     days,
   }: {
     userId: number;
-    names: Names;
+    keys: readonly number[] | undefined;
+    names: Names | undefined;
     first: number;
     last: number;
     skip: number;
@@ -214,7 +241,8 @@ function idsInBuckets(
     .where('c.user_id', '=', userId)
     .where('c.bucket', '>=', last)
     .where('c.bucket', '<=', first)
-    .where(hasName(db, 'c', names))
+    .where(isOfKeys(db, 'c', { keys }))
+    .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
     .whereRef('l.token_id', '=', 'c.token_id')
     .whereRef('l.model_name', '=', 'c.model_name')
     .where(sql<SqlBool>`l.id >= c.bucket * ${sql.lit(bucketSize)}`)
@@ -244,7 +272,7 @@ async function pageOfIds(
 /** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
 async function pageOfBoth(
   db: Kysely<Database>,
-  { userId, offset, limit }: LogSearch,
+  { userId, keys, offset, limit }: KeySearch,
   names: Names,
   begun: readonly Found[],
 ): Promise<LogPage> {
@@ -252,6 +280,7 @@ async function pageOfBoth(
   const found = db
     .selectFrom('request_log as c')
     .where('user_id', '=', userId)
+    .where(isOfKeys(db, 'c', { keys }))
     .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`);
   const { total } = await found.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
   if (offset >= total) return { entries: [], total };

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { Database, TaskFormat, TaskState } from '../schema.ts';
+import { areSeen, isSeen, type Viewer } from './visibility.ts';
 
 /** A task. Times are epoch milliseconds. */
 export interface TaskRecord {
@@ -104,10 +105,9 @@ export function taskRecord({ facts, result, errorCode, errorMessage, ...row }: T
   };
 }
 
-/** Names a task as a client may: another user's, or one made in another format, is not there. */
-export interface TaskName {
+/** Names a task as a client may: one that the viewer does not see, or of another format, does not exist. */
+export interface TaskName extends Viewer {
   id: string;
-  userId: number;
   format: TaskFormat;
 }
 
@@ -118,6 +118,7 @@ export async function findTask(db: Kysely<Database>, name: TaskName): Promise<Ta
     .where('id', '=', name.id)
     .where('user_id', '=', name.userId)
     .where('format', '=', name.format)
+    .where(isSeen(name, 'tasks.token_id'))
     .executeTakeFirst();
   return row === undefined ? undefined : taskRecord(row);
 }
@@ -125,7 +126,7 @@ export async function findTask(db: Kysely<Database>, name: TaskName): Promise<Ta
 /** The user's task of an idempotency key, if it was made of that very request. */
 export async function findRepeatedTask(
   db: Kysely<Database>,
-  name: Omit<TaskName, 'id'> & { idempotencyKey: string; fingerprint: string },
+  name: Pick<TaskName, 'userId' | 'format'> & { idempotencyKey: string; fingerprint: string },
 ): Promise<TaskRecord | undefined> {
   const row = await db
     .selectFrom('tasks')
@@ -141,9 +142,11 @@ export async function findRepeatedTask(
 /** The user's tasks of that format among these ids, in no order. */
 export async function findTasks(
   db: Kysely<Database>,
-  { ids, userId, format }: { ids: readonly string[] } & Omit<TaskName, 'id'>,
+  { ids, format, ...viewer }: { ids: readonly string[] } & Omit<TaskName, 'id'>,
 ): Promise<TaskRecord[]> {
-  const rows = await matching(db, { userId, format, ids }).select(taskColumns).execute();
+  const rows = await matching(db, { ...viewer, format, ids })
+    .select(taskColumns)
+    .execute();
   return rows.map(taskRecord);
 }
 
@@ -153,9 +156,24 @@ export async function findTaskById(db: Kysely<Database>, id: string): Promise<Ta
   return row === undefined ? undefined : taskRecord(row);
 }
 
-/** Which of a user's tasks of one format to list. */
-export interface TaskFilter {
-  userId: number;
+/** The tasks among these ids that the viewer sees, whatever their format, in no order. */
+export async function findSeenTasks(
+  db: Kysely<Database>,
+  { ids, ...viewer }: { ids: readonly string[] } & Viewer,
+): Promise<TaskRecord[]> {
+  if (ids.length === 0) return [];
+  const rows = await db
+    .selectFrom('tasks')
+    .select(taskColumns)
+    .where('id', 'in', ids)
+    .where('user_id', '=', viewer.userId)
+    .where(isSeen(viewer, 'tasks.token_id'))
+    .execute();
+  return rows.map(taskRecord);
+}
+
+/** Which of the tasks of one format that a viewer sees to list. */
+export interface TaskFilter extends Viewer {
   format: TaskFormat;
   ids?: readonly string[];
   models?: readonly string[];
@@ -182,7 +200,7 @@ export async function listTasks(
 ): Promise<{ tasks: TaskRecord[]; hasMore: boolean } | undefined> {
   let query = matching(db, filter);
   if (after !== undefined) {
-    const last = await findTask(db, { id: after, userId: filter.userId, format: filter.format });
+    const last = await findTask(db, { ...viewerIn(filter), id: after, format: filter.format });
     if (last === undefined) return undefined;
     const { createdAt, id } = last;
     query = query.where((eb) =>
@@ -211,8 +229,9 @@ export async function pageTasks(
   { offset, limit, ...filter }: TaskFilter & { offset: number; limit: number },
   within = maxListed,
 ): Promise<{ tasks: TaskRecord[]; total: number }> {
-  const { userId, format, createdFrom } = filter;
-  const oldest = await matching(db, { userId, format, ...(createdFrom !== undefined && { createdFrom }) })
+  const { format, createdFrom } = filter;
+  const viewer = viewerIn(filter);
+  const oldest = await matching(db, { ...viewer, format, ...(createdFrom !== undefined && { createdFrom }) })
     .select(['created_at', 'id'])
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
@@ -238,10 +257,13 @@ export async function pageTasks(
   return { tasks: rows.map(taskRecord), total };
 }
 
+const viewerIn = ({ userId, family }: Viewer): Viewer => ({ userId, family });
+
 function matching(db: Kysely<Database>, filter: TaskFilter) {
   const { userId, format, ids, models, states, errorCodes, exceptErrorCodes, serviceTier, createdFrom } =
     filter;
   let query = db.selectFrom('tasks').where('user_id', '=', userId).where('format', '=', format);
+  if (filter.family !== undefined) query = query.where(areSeen(filter, 'tasks.token_id'));
   for (const [column, values] of [
     ['id', ids],
     ['model', models],

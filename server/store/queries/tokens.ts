@@ -2,8 +2,9 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Database, Role, TokenStatus } from '../schema.ts';
 import { statement } from '../statement.ts';
 import { leftIn, leftOf } from './leases.ts';
-import { descendantsOfEnded, findLineages, type Lineage, noLineage } from './lineage.ts';
+import { descendantsOfEnded, familyOf, findLineages, type Lineage, noLineage } from './lineage.ts';
 import { having } from './names.ts';
+import type { Viewer } from './visibility.ts';
 
 /** A key's record with everything that decides whether it may be used. */
 export interface TokenRecord {
@@ -159,20 +160,23 @@ const allowances = statement<{ id: number }, Allowance & { depth: number }>()`
   )
   select id as "tokenId", requests_per_minute as "requestsPerMinute", sockets, depth from line order by depth`;
 
-/** A page of a user's keys, the newest first, and how many there are. */
+/** A page of the keys that a viewer sees, the newest first, and how many there are. */
 export async function listTokens(
   db: Kysely<Database>,
-  { userId, limit, offset }: { userId: number; limit: number; offset: number },
+  { userId, family, limit, offset }: Viewer & { limit: number; offset: number },
 ): Promise<{ tokens: TokenRecord[]; total: number }> {
+  const seen = family === undefined ? sql<SqlBool>`1 = 1` : sql<SqlBool>`t.id in ${familyOf(family)}`;
   const { total } = await db
-    .selectFrom('tokens')
+    .selectFrom('tokens as t')
     .select(sql<number>`count(*)`.as('total'))
-    .where('user_id', '=', userId)
-    .where('deleted_at', 'is', null)
+    .where('t.user_id', '=', userId)
+    .where('t.deleted_at', 'is', null)
+    .where(seen)
     .executeTakeFirstOrThrow();
   if (offset >= total) return { tokens: [], total };
   const rows = await tokens(db)
     .where('t.user_id', '=', userId)
+    .where(seen)
     .orderBy('t.id', 'desc')
     .limit(limit)
     .offset(offset)

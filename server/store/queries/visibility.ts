@@ -1,0 +1,34 @@
+import { type RawBuilder, type SqlBool, sql } from 'kysely';
+import { familyOf } from './lineage.ts';
+
+/** Decides what a caller sees. Everything else does not exist for it. */
+export interface Viewer {
+  userId: number;
+  /** A key with limits, which sees only itself, its descendants and what those created; left out: all of the user. */
+  family?: number | undefined;
+}
+
+type KeyColumn =
+  | 'tasks.token_id'
+  | 'assets.token_id'
+  | 'voices.token_id'
+  | 'verification_sessions.token_id'
+  | 'request_log.token_id';
+
+/** Condition that a viewer sees one row, given the key that created it. It costs a few look-ups for each row. */
+export function isSeen({ family }: Viewer, column: KeyColumn): RawBuilder<SqlBool> {
+  if (family === undefined) return sql<SqlBool>`1 = 1`;
+  return sql<SqlBool>`exists (
+    with recursive line (id, maker_id) as (
+      select k.id, k.maker_id from tokens k where k.id = ${sql.ref(column)}
+      union
+      select k.id, k.maker_id from tokens k join line on k.id = line.maker_id
+    )
+    select 1 from line where line.id = ${family})`;
+}
+
+/** The same condition for lists: it collects the whole family once, however many rows there are. */
+export function areSeen({ family }: Viewer, column: KeyColumn): RawBuilder<SqlBool> {
+  if (family === undefined) return sql<SqlBool>`1 = 1`;
+  return sql<SqlBool>`${sql.ref(column)} in ${familyOf(family)}`;
+}

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findAssets } from '../../server/store/queries/assets.ts';
+import { engines } from '../store/engines.ts';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+
+interface Key {
+  id: number;
+  key: string;
+}
+interface List<Item> {
+  data: { items: Item[]; total: number };
+}
+const names = ['owner', 'parent', 'child', 'descendant', 'sibling'] as const;
+type Name = (typeof names)[number];
+
+/** What each key of one user sees of the keys and of what they created. */
+const seen: Readonly<Record<Name, readonly Name[]>> = {
+  owner: names,
+  parent: ['parent', 'child', 'descendant'],
+  child: ['child', 'descendant'],
+  descendant: ['descendant'],
+  sibling: ['sibling'],
+};
+
+describe.each(engines)('on %s, a key', (engine) => {
+  let target: TestGateway;
+  const keys = new Map<Name, Key>();
+  const tasks = new Map<Name, string>();
+
+  const send = async <Body>(method: string, path: string, name: Name, body?: object) => {
+    const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const answer = await fetch(target.url + path, init);
+    return { status: answer.status, body: (await answer.json()) as Body };
+  };
+  const keyOf = (name: Name): Key => {
+    const key = keys.get(name);
+    if (key === undefined) throw new Error(`there is no key ${name}`);
+    return key;
+  };
+  const create = async (maker: Name, name: Name, remain_quota: number) => {
+    const made = await send<{ data: Key }>('POST', '/api/token/', maker, { name, remain_quota });
+    expect(made.status, JSON.stringify(made.body)).toBe(200);
+    keys.set(name, made.body.data);
+  };
+  const nameOf = (id: number) => names.find((name) => keyOf(name).id === id);
+
+  beforeAll(async () => {
+    target = await startTestGateway({}, engine);
+    keys.set('owner', { id: 1, key: target.key });
+    await create('owner', 'parent', 10_000_000);
+    await create('parent', 'child', 5_000_000);
+    await create('child', 'descendant', 2_000_000);
+    await create('owner', 'sibling', 1_000_000);
+    for (const name of names) {
+      const video = { model: 'gamma3.0-video', prompt: `of ${name}` };
+      const made = await send<{ id: string }>('POST', '/v1/videos', name, video);
+      expect(made.status, JSON.stringify(made.body)).toBe(200);
+      tasks.set(name, made.body.id);
+      const speech = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Hi.' };
+      const headers = { authorization: `Bearer ${keyOf(name).key}`, 'content-type': 'application/json' };
+      const spoken = await fetch(`${target.url}/v1/audio/speech`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(speech),
+      });
+      await spoken.arrayBuffer();
+      expect(spoken.status).toBe(200);
+    }
+  }, 60_000);
+  afterAll(() => target.close());
+
+  test.each(names)('%s: sees itself, its descendants and their tasks, and nothing else', async (name) => {
+    const list = await send<{ data: { id: string }[] }>('GET', '/v1/videos', name);
+    expect(list.body.data.map(({ id }) => names.find((one) => tasks.get(one) === id)).toSorted()).toEqual(
+      [...seen[name]].toSorted(),
+    );
+    for (const other of names) {
+      const { status } = await send('GET', `/v1/videos/${tasks.get(other)}`, name);
+      expect(status, other).toBe(seen[name].includes(other) ? 200 : 404);
+    }
+    const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
+    expect(data.items.map(({ id }) => nameOf(id)).toSorted()).toEqual([...seen[name]].toSorted());
+    expect(data.total).toBe(seen[name].length);
+    // No id of a key that it does not see.
+    const creators = data.items.flatMap(({ created_by }) => created_by ?? []);
+    expect(creators.filter((id) => !seen[name].some((one) => keyOf(one).id === id))).toEqual([]);
+    expect(data.items.find(({ id }) => id === keyOf('descendant').id)?.created_by ?? null).toBe(
+      seen[name].includes('child') ? keyOf('child').id : null,
+    );
+  });
+
+  test.each(names)('%s: searches the log of itself and its descendants', async (name) => {
+    const search = async (query: string, size = 1_000) => {
+      const { body } = await send<List<{ token_name: string; request_id: string }>>(
+        'GET',
+        `/api/log/search?page_size=${size}&${query}`,
+        name,
+      );
+      return body.data;
+    };
+    const named = (one: Name): string => (one === 'owner' ? 'bootstrap' : one);
+    const expected = seen[name].map(named).toSorted();
+    await vi.waitFor(async () => {
+      for (const query of ['', 'keyword=tts-flash']) {
+        const { items, total } = await search(query);
+        expect([...new Set(items.map((item) => item.token_name))].toSorted()).toEqual(expected);
+        expect(total).toBe(items.length);
+      }
+    });
+    const all = await target.gateway.store.read
+      .selectFrom('request_log')
+      .select(['request_id', 'token_id'])
+      .execute();
+    for (const row of all) {
+      const isSeen = seen[name].some((one) => keyOf(one).id === row.token_id);
+      expect((await search(`keyword=${row.request_id}`)).total, row.request_id).toBe(isSeen ? 1 : 0);
+    }
+    for (const one of names)
+      expect((await search(`keyword=${named(one)}`)).total > 0, one).toBe(seen[name].includes(one));
+    const page = await search('p=2', 1);
+    expect(page.items.every((item) => expected.includes(item.token_name))).toBe(true);
+  });
+
+  test('does not delete a key or a task that it does not see', async () => {
+    for (const [name, hidden] of [
+      ['child', 'parent'],
+      ['sibling', 'parent'],
+      ['parent', 'sibling'],
+    ] as const) {
+      const nobody = await send<object>('DELETE', '/api/token/999999', name);
+      expect(nobody.status).toBe(404);
+      expect(await send('DELETE', `/api/token/${keyOf(hidden).id}`, name)).toEqual(nobody);
+      expect((await send('DELETE', `/v1/videos/${tasks.get(hidden)}`, name)).status).toBe(404);
+    }
+  });
+
+  test('does not see what a version without this record created, unless it has no limits', async () => {
+    const { store } = target.gateway;
+    await store.run('saveAsset', {
+      id: 'asset-20260101000000-abcde',
+      userId: 1,
+      channel: 'c',
+      upstreamId: 'u',
+      model: null,
+      assetType: 'Image',
+      name: '',
+      groupId: 'g',
+      now: 1,
+    });
+    const ids = ['asset-20260101000000-abcde'];
+    expect(await findAssets(store.read, { ids, userId: 1 })).toHaveLength(1);
+    expect(await findAssets(store.read, { ids, userId: 1, family: keyOf('parent').id })).toEqual([]);
+  });
+
+  test('gets no task of another key for a repeated idempotency key', async () => {
+    const order = async (name: Name) => {
+      const answer = await fetch(`${target.url}/v1/videos`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${keyOf(name).key}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'the same',
+        },
+        body: JSON.stringify({ model: 'gamma3.0-video', prompt: 'the same' }),
+      });
+      return ((await answer.json()) as { id: string }).id;
+    };
+    const first = new Map<Name, string>();
+    for (const name of names) first.set(name, await order(name));
+    expect(new Set(first.values()).size).toBe(names.length);
+    for (const name of names) expect(await order(name)).toBe(first.get(name));
+  });
+});
