@@ -6286,7 +6286,7 @@ export interface components {
          */
         CreateTokenRequest: {
             /**
-             * @description A name for people, 1 to 50 characters.
+             * @description A name for people, 1 to 50 characters, none of which is a control character or changes the direction of text.
              * @example front end
              */
             name: string;
@@ -6666,7 +6666,7 @@ export interface components {
         };
         /**
          * UserName
-         * @description A name for people, 1 to 64 characters. Several users may have one.
+         * @description A name for people, 1 to 64 characters, none of which is a control character or changes the direction of text. Several users may have one.
          * @example front end team
          */
         UserName: string;
@@ -6720,7 +6720,7 @@ export interface components {
         };
         /**
          * KeyName
-         * @description A name for people, 1 to 50 characters.
+         * @description A name for people, 1 to 50 characters, none of which is a control character or changes the direction of text.
          * @example front end
          */
         KeyName: string;

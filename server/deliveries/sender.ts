@@ -92,11 +92,20 @@ export class Sender {
   }
 }
 
+/** Longest chain of causes that is searched for a code. */
+const maxCauses = 5;
+
 /** Names an error without its message, which may hold the address. */
 function codeOf(error: unknown): string {
-  if (error instanceof PrivateAddressError) return 'private address';
-  if (error instanceof Error && 'code' in error) return String(error.code);
-  return error instanceof Error ? error.name : 'unknown';
+  let current = error;
+  for (let depth = 0; depth < maxCauses && current instanceof Error; depth += 1) {
+    if (current instanceof PrivateAddressError) return 'private address';
+    const code = 'code' in current ? current.code : undefined;
+    if (typeof code === 'string' && code !== '') return code;
+    // Several addresses of one host may have failed, each in its own way.
+    current = current instanceof AggregateError ? current.errors[0] : current.cause;
+  }
+  return error instanceof Error && error.name !== '' ? error.name : 'unknown';
 }
 
 /** The task as it was when it had just reached the state that a delivery reports. */

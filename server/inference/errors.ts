@@ -87,7 +87,7 @@ const maxMessageLength = 500;
 export function readTaskFailed(frame: JsonObject, channel: Channel): TaskFailure {
   const { error_code: reported, error_message: said } = inner(frame, 'header');
   const words = new ProviderWords(channel);
-  const code = typeof reported === 'string' ? words.text(reported, maxMessageLength) : '';
+  const code = typeof reported === 'string' ? words.code(reported) : '';
   if (code === '' || aboutOurAccount(code)) return providerFailed('The provider failed to handle the task.');
   if (isThrottling(code)) return { ...throttled, code };
   const blamed = blamesClient(code);

@@ -10,6 +10,11 @@ const maxLength = 64 * 1024;
 /** Shorter keys would be found in ordinary words. */
 const minKeyLength = 6;
 
+/** Characters of a code that are kept. */
+const maxCodeLength = 200;
+/** Control characters other than tab and line breaks, and those that change the direction of text. */
+const unprintable = /[\p{Cc}--[\t\n\r]]|\p{Bidi_Control}/gv;
+
 /** Endings of host names that no field, file or model has. */
 const endings =
   'com|net|org|io|cn|ai|cloud|dev|app|eu|de|fr|uk|us|jp|kr|ru|sg|hk|tw|co|gov|edu|' +
@@ -64,6 +69,13 @@ export class ProviderWords {
     return this.#masked(words, false).slice(0, max);
   }
 
+  /** A provider's code, masked and without any control character, so that it can stand in one line of a log. */
+  code(code: string, max = maxCodeLength): string {
+    return this.text(code)
+      .replaceAll(/\p{Cc}/gu, '')
+      .slice(0, max);
+  }
+
   /** A JSON text, or several in lines, with its strings masked. All else stays as it is, byte for byte. */
   json(bytes: Buffer): Buffer {
     return maskStrings(bytes, (words) => this.#masked(words, false).slice(0, words.length));
@@ -78,7 +90,7 @@ export class ProviderWords {
   }
 
   #masked(words: string, keepPublic: boolean): string {
-    let text = words.slice(0, maxLength);
+    let text = words.slice(0, maxLength).replaceAll(unprintable, '');
     if (this.#key !== '') text = text.replaceAll(this.#key, hidden);
     for (const host of this.#hosts) text = text.replaceAll(ownName(host), hidden);
     return text.replaceAll(ownings, (found, ...rest) => this.#judged(found, kindOf(rest.at(-1)), keepPublic));

@@ -28,7 +28,7 @@ export function publicIdsIn(facts: Readonly<Record<string, unknown>>): PublicIds
 }
 
 /** Characters of a provider's words that are kept. */
-const maxLength = { code: 200, message: 2_000 };
+const maxMessageLength = 2_000;
 
 /**
  * The provider's code and words about a failed task, as far as clients may read them, without its own ids of the task
@@ -43,7 +43,7 @@ export function reportedError(
   if (aboutOurAccount(textField(error, 'code') ?? '')) return failed;
   const words = new ProviderWords(channel, facts.sent_hosts);
   const publicIds = { ...publicIdsIn(facts), [upstreamId]: id };
-  const reported = (name: 'code' | 'message') =>
-    withPublicIds(words.text(textField(error, name) ?? failed[name], maxLength[name]), publicIds);
-  return { code: reported('code'), message: reported('message') };
+  const code = words.code(textField(error, 'code') ?? '') || failed.code;
+  const message = words.text(textField(error, 'message') ?? failed.message, maxMessageLength);
+  return { code: withPublicIds(code, publicIds), message: withPublicIds(message, publicIds) };
 }

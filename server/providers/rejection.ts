@@ -82,7 +82,7 @@ export function providerFailure(status: number, retryAfter = 1): Failure {
 
 /** What a failure means for the client that is reported with HTTP 200: in an event, or in a frame. */
 export function reportedFailure(code: unknown, message: unknown, words: ProviderWords): Failure {
-  const name = typeof code === 'string' ? words.text(code, maxCodeLength) : '';
+  const name = typeof code === 'string' ? words.code(code) : '';
   if (isThrottling(name)) return throttled();
   if (aboutOurAccount(name) || !blamesClient(name)) return providerFailure(502);
   const said = typeof message === 'string' && message !== '' ? words.text(message) : refused;

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Failure } from '../failure.ts';
 import { isText, mediaType } from './headers.ts';
 import { FileHosts, type FileRequest } from './provider-file.ts';
@@ -38,7 +39,7 @@ export async function openResultFile(
 ): Promise<ResultFile> {
   const asked = range === undefined ? wanted : { ...wanted, headers: { range } };
   const { status, headers, body } = await hosts.open(url, asked);
-  const part = status === 206 ? partOf(headers['content-range'], range) : undefined;
+  const part = status === 206 ? partOf(headers, range) : undefined;
   const packed = !['', 'identity'].includes(headers['content-encoding'] ?? '');
   // A page or an error is no file, whatever its status.
   const other = isText(headers) && !(text && plainTypes.has(mediaType(headers)));
@@ -58,12 +59,22 @@ export async function openResultFile(
 
 const plainTypes: ReadonlySet<string> = new Set(['application/json', 'text/plain', 'text/vtt']);
 
-/** The part, if it is the one that was asked for. */
-function partOf(contentRange = '', range = ''): ResultFile['part'] {
-  const [, start, of] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(contentRange) ?? [];
-  const asked = /^bytes=(\d*)-/.exec(range)?.[1];
-  if (start === undefined || of === undefined || asked === undefined) return undefined;
-  return asked === '' || Number(asked) === Number(start)
-    ? { range: contentRange, of: of === '*' ? undefined : of }
-    : undefined;
+/**
+ * The part, if it lies within the one that was asked for and has the length that the provider declares. Anything else
+ * would put wrong bytes into the client's file.
+ */
+function partOf(headers: IncomingHttpHeaders, range = ''): ResultFile['part'] {
+  const { 'content-range': told = '', 'content-length': length } = headers;
+  const [, first, last, of] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15}|\*)$/.exec(told) ?? [];
+  const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range) ?? [];
+  if (first === undefined || last === undefined || from === undefined || to === undefined) return undefined;
+  const [start, end, size] = [Number(first), Number(last), of === '*' ? undefined : Number(of)];
+  if (end < start || (size !== undefined && end >= size)) return undefined;
+  if (length !== undefined && Number(length) !== end - start + 1) return undefined;
+  const isAsked =
+    from === ''
+      ? // The last `to` bytes of the file.
+        end - start < Number(to) && (size === undefined || end === size - 1)
+      : start === Number(from) && (to === '' || end <= Number(to));
+  return isAsked ? { range: told, of: size === undefined ? undefined : of } : undefined;
 }

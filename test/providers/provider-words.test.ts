@@ -15,6 +15,24 @@ const sent = {
 };
 const words = new ProviderWords(channel, sent);
 
+describe('characters that are carried out instead of shown', () => {
+  const hostile = 'Bad\u0000Pro\u001b[31mmpt\u0085\u202e\n\tEnd';
+  test('are left out of words, but for tab and line breaks', () => {
+    expect(words.text(hostile)).toBe('BadPro[31mmpt\n\tEnd');
+    expect(words.json(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+      JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
+    );
+    expect(words.nativeJson(Buffer.from(JSON.stringify({ code: hostile }))).toString()).toBe(
+      JSON.stringify({ code: 'BadPro[31mmpt\n\tEnd' }),
+    );
+  });
+
+  test('are left out of codes altogether', () => {
+    expect(words.code(hostile)).toBe('BadPro[31mmptEnd');
+    expect(words.code('x'.repeat(300))).toHaveLength(200);
+  });
+});
+
 describe('what a provider calls its own is hidden', () => {
   test.each([
     ['the key', 'Key Zx8-upstream/key is wrong', 'Key *** is wrong'],

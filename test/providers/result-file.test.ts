@@ -54,6 +54,17 @@ describe('a part', () => {
     expect(asked()).toEqual([range]);
   });
 
+  test.each(['2', '4', 'x'])('with a declared length of %s is not one of three bytes', async (length) => {
+    const headers = { ...mp4, 'content-range': 'bytes 2-4/5', 'content-length': length };
+    answers = [{ status: 206, headers, body: 'vie' }];
+    await expect(open({ range: 'bytes=2-' })).rejects.toMatchObject({ status: 502 });
+  });
+
+  test('shorter than what was asked for is passed on', async () => {
+    answers = [{ status: 206, headers: { ...mp4, 'content-range': 'bytes 2-3/5' }, body: 'vi' }];
+    expect(await open({ range: 'bytes=2-4' })).toMatchObject({ body: 'vi' });
+  });
+
   test('may come as the whole file', async () => {
     answers = [{ status: 200, headers: mp4, body: 'movie' }];
     expect(await open({ range: 'bytes=2-' })).toMatchObject({ body: 'movie', part: undefined });
@@ -66,6 +77,13 @@ describe('a part', () => {
     ['bytes=2-', 'x bytes 2-4/5'],
     ['bytes=2-', 'bytes 2-4/5 x'],
     ['bytes=2-', ''],
+    ['bytes=2-', 'bytes 2-1/5'],
+    ['bytes=2-', 'bytes 2-5/5'],
+    ['bytes=2-', 'bytes 2-9007199254740993/*'],
+    ['bytes=2-3', 'bytes 2-4/5'],
+    ['bytes=-3', 'bytes 0-4/5'],
+    ['bytes=-3', 'bytes 1-3/5'],
+    ['bytes=-3', 'bytes 1-4/*'],
     ['lines=2-', 'bytes 2-4/5'],
     [undefined, 'bytes 0-4/5'],
   ])('of %s is not the one of %j', async (range, told) => {

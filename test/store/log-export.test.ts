@@ -19,8 +19,12 @@ const names = [
   'a,b;c\td',
   'two\r\nlines',
   '日本語',
+  'bell\u0007, next line\u0085',
+  'right to left \u202eexe.gnp\u2066',
   '',
 ];
+/** Characters that a terminal or an editor carries out instead of showing them. */
+const control = /\p{Cc}|\p{Bidi_Control}/gu;
 const models = ['alpha3-tts-flash', 'voxa-v2'];
 
 /** Several windows of numbers, some of them empty, and more than a page in one of them. */
@@ -136,11 +140,23 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     const { text } = await exported('csv', {});
     const rows = parsed(text);
     expect(rows.map((fields) => fields.map(({ value }) => value))).toEqual(
-      entries.map((entry) => Object.values(entry).map((value) => (value === null ? '' : String(value)))),
+      entries.map((entry) =>
+        Object.values(entry).map((value) =>
+          value === null ? '' : String(value).replaceAll(control, '\uFFFD'),
+        ),
+      ),
     );
+    expect(text.replaceAll('\r\n', '')).not.toMatch(control);
     const texts = rows.flat().filter(({ quoted }) => quoted);
     for (const { raw } of texts) expect(raw).not.toMatch(/^\s*[=+\-@＝＋－＠]|^[\t\r\n]/);
     expect(csvHeader).toBe(`${Object.keys(entries[0] ?? {}).join()}\r\n`);
+  });
+
+  test('has control characters as escapes in lines of JSON', async () => {
+    const { text } = await exported('jsonl', {});
+    expect(text.replaceAll('\n', '')).not.toMatch(control);
+    expect(text).toContain('\\u202eexe.gnp\\u2066');
+    expect(inLines(text)).toEqual(entries);
   });
 
   test('ends with the entry that was the last when it began', async () => {

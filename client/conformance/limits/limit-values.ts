@@ -36,6 +36,7 @@ const oddTexts = [
   'ftp:a',
   address,
   dataUrl,
+  'a\u0085b',
 ];
 
 /** Pairs for one limit, the likeliest first. */

@@ -77,7 +77,7 @@ export async function askForAsset(
       const error = objectField(data, 'Error');
       const words = new ProviderWords(upstream.channel);
       const reported = (name: string) => words.text(storable(textField(error, name)), maxMessageLength);
-      const code = reported('Code') || failed.code;
+      const code = words.code(reported('Code')) || failed.code;
       const message = reported('Message') || failed.message;
       return { status: 'Failed', code, message, ageMs: ageOf(data) };
     }
@@ -108,7 +108,7 @@ function assetData(answer: unknown, words: ProviderWords): Readonly<Record<strin
     const message = words.text(textField(answer, 'message') ?? 'The provider refused the request.');
     throw new DriverError(
       'rejected',
-      new ProviderFailure(400, words.text(String(code), maxMessageLength), message),
+      new ProviderFailure(400, words.code(String(code), maxMessageLength), message),
     );
   }
   const data = objectField(answer, 'data');

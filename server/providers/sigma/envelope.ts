@@ -6,7 +6,6 @@ import { aboutOurAccount, isThrottling, providerFailure, throttled } from '../re
 
 /** How providers write that all is well. */
 const successes: ReadonlySet<unknown> = new Set(['success', 200, '200', 0, '0']);
-const maxCodeLength = 200;
 
 /** The code of a failure that came with HTTP 200; undefined when there is none. */
 export function failureCode(answer: unknown): string | undefined {
@@ -32,5 +31,5 @@ export function refuseFailure(answer: unknown, words: ProviderWords): void {
   if (aboutOurAccount(code) || status === 401 || status === 403) throw refusedBy(401, providerFailure(502));
   if (status !== undefined && status >= 500) throw refusedBy(status, providerFailure(status));
   const said = words.text(message ?? 'The provider refused the request.');
-  throw new DriverError('rejected', new ProviderFailure(400, words.text(code, maxCodeLength), said));
+  throw new DriverError('rejected', new ProviderFailure(400, words.code(code), said));
 }

@@ -130,14 +130,25 @@ const csvLine = (entry: Entry) => `${columns.map((name) => csvField(entry[name])
 /** What a spreadsheet would calculate, and what begins as what keeps it from that. */
 const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
 
+/** Characters that a terminal or an editor carries out instead of showing them. */
+const control = /\p{Cc}|\p{Bidi_Control}/gu;
+
 /**
  * A field of RFC 4180. Every text is in quotes, so that no other separator divides it, and has an apostrophe before it
- * where a spreadsheet would take it for a formula.
+ * where a spreadsheet would take it for a formula. U+FFFD stands in the place of control characters.
  */
 function csvField(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
-  return `"${formula.test(value) ? "'" : ''}${value.replaceAll('"', '""')}"`;
+  const shown = value.replaceAll(control, '\uFFFD');
+  return `"${formula.test(value) ? "'" : ''}${shown.replaceAll('"', '""')}"`;
 }
 
-const jsonLine = (entry: Entry) =>
-  `${JSON.stringify(Object.fromEntries(columns.map((name) => [name, entry[name]])))}\n`;
+/** One line of JSON, with every control character as an escape. */
+function jsonLine(entry: Entry): string {
+  const line = JSON.stringify(Object.fromEntries(columns.map((name) => [name, entry[name]])));
+  return `${line.replaceAll(control, unicodeEscape)}\n`;
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

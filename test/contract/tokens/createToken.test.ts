@@ -13,6 +13,9 @@ describeOperation('createToken', {
   invalid: {
     'without a name': { change: { name: undefined }, names: 'name' },
     'a name of 51 characters': { change: { name: 'n'.repeat(51) }, names: 'name', limit: 50 },
+    'a name with a line break': { change: { name: 'front\nend' }, names: 'name' },
+    'a name with a control character': { change: { name: 'front\u0085end' }, names: 'name' },
+    'a name that changes the direction of text': { change: { name: 'a\u202egnp.exe' }, names: 'name' },
     'a quota below 0': { change: { remain_quota: -1 }, names: 'remain_quota', limit: 0 },
     'a quota that is a string': { change: { remain_quota: '100' }, names: 'remain_quota' },
     'an expiry of -2': { change: { expired_time: -2 }, names: 'expired_time', limit: -1 },

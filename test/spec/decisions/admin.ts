@@ -3,12 +3,20 @@ import type { Limits } from '../../support/limits.ts';
 /** What the operator does: users, keys and their quota. */
 export const admin: Limits = {
   UserRole: { enum: ['user', 'admin'] },
-  UserName: { maxLength: 64, minLength: 1 },
+  UserName: {
+    maxLength: 64,
+    minLength: 1,
+    pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]*$',
+  },
   GroupName: { maxLength: 64, minLength: 1 },
   'CreateUserRequest.group': { default: 'default' },
   'CreateUserRequest.role': { default: 'user' },
   UpdateUserRequest: { minProperties: 1 },
-  KeyName: { maxLength: 50, minLength: 1 },
+  KeyName: {
+    maxLength: 50,
+    minLength: 1,
+    pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]*$',
+  },
   KeyExpiry: { maximum: 9007199254740991, minimum: -1 },
   'KeyExpiry/if': { minimum: 0 },
   'KeyExpiry/then': { minimum: 1 },

@@ -2,7 +2,11 @@ import type { Limits } from '../../support/limits.ts';
 
 /** Keys and verification sessions. */
 export const management: Limits = {
-  'CreateTokenRequest.name': { maxLength: 50, minLength: 1 },
+  'CreateTokenRequest.name': {
+    maxLength: 50,
+    minLength: 1,
+    pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]*$',
+  },
   'CreateTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
   'CreateTokenRequest.expired_time': { maximum: 9007199254740991, minimum: -1 },
   'CreateTokenRequest.unlimited_quota': { default: false },
