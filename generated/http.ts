@@ -1494,7 +1494,7 @@ export interface paths {
         };
         /**
          * List what admins have changed.
-         * @description Every change that was made with an operation of this area is here, with who made it and when: it is written together with the change, or neither is. Newest first. Nothing ever leaves this list.
+         * @description Every change that was made with an operation of this area is here, with who made it and when: it is written together with the change, or neither is. A change of prices or group ratios is here whatever set it off: a request, SIGHUP, or the start of a gateway with another configuration file. Its `details` have the former and the new value of each changed price and ratio. It is listed once, however many gateways load the same file. Newest first. Nothing ever leaves this list.
          */
         get: operations["listChanges"];
         put?: never;
@@ -6999,7 +6999,7 @@ export interface components {
         };
         /**
          * Change
-         * @description Something that an admin has changed or set off.
+         * @description A change that an admin requested, or that a gateway found in its configuration.
          */
         Change: {
             /**
@@ -7010,18 +7010,23 @@ export interface components {
             id: number;
             /**
              * Format: int64
-             * @description Number of the user who made it.
+             * @description Number of the user who requested it. Null: nobody did, the configuration file changed.
              */
-            user_id: number;
-            /** @description That user's name as it is now. */
+            user_id: number | null;
+            /** @description That user's name as it is now. Empty without a user. */
             user_name: string;
             /**
              * Format: int64
-             * @description Number of the key that it was made with.
+             * @description Number of the key of the request. Null without a request.
              */
-            token_id: number;
+            token_id: number | null;
             /**
-             * @description The operation that made it.
+             * @description What set it off: a request (`api`), the start of a gateway (`start`), or SIGHUP (`signal`).
+             * @enum {string}
+             */
+            cause: "api" | "start" | "signal";
+            /**
+             * @description The operation that made it. `changePrices`: a start or a reload loaded other prices or group ratios than the last one.
              * @example grantQuota
              */
             action: string;
@@ -8585,7 +8590,7 @@ export interface components {
          *     before and grants nothing more; anything else under it answers 400. Each admin has names of its own, for ever.
          */
         GrantIdempotencyKey: string;
-        /** @description The operation that made the change; every one when left out. */
+        /** @description The operation that made the change, or `changePrices`; every one when left out. */
         ChangeAction: string;
         /** @description What was changed, as it is told in the list; everything when left out. */
         ChangeSubject: string;
@@ -11433,7 +11438,7 @@ export interface operations {
     listChanges: {
         parameters: {
             query?: {
-                /** @description The operation that made the change; every one when left out. */
+                /** @description The operation that made the change, or `changePrices`; every one when left out. */
                 action?: components["parameters"]["ChangeAction"];
                 /** @description What was changed, as it is told in the list; everything when left out. */
                 subject?: components["parameters"]["ChangeSubject"];

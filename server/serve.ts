@@ -40,12 +40,14 @@ import type { Logger } from './runtime/logger.ts';
 import { systemTimers, type Timers } from './runtime/timers.ts';
 import { addressTest } from './settings/address-ranges.ts';
 import { effectivePrices } from './settings/effective-prices.ts';
+import { loadedPrices } from './settings/loaded-prices.ts';
 import { sandboxChannels } from './settings/sandbox-channels.ts';
 import type { Settings } from './settings/settings.ts';
 import { acceptSockets, type OpenSockets } from './sockets/accept.ts';
 import { opensSocket } from './sockets/handshake.ts';
 import { openStore } from './store/open-store.ts';
 import type { ReportLane } from './store/reports.ts';
+import type { ChangeCause } from './store/schema.ts';
 import { Tasks } from './tasks/tasks.ts';
 import type { TaskTiming } from './tasks/timing.ts';
 import type { Metric } from './telemetry/exposition.ts';
@@ -142,6 +144,9 @@ export async function serve(
     const ledger = new CallHolds({ ...books, logger, timers, clock });
     opened.unshift(() => ledger.stop());
     ledger.start();
+    const recordPrices = (loaded: Settings, cause: ChangeCause) =>
+      store.run('recordPrices', { ...loadedPrices(loaded), cause, now: clock() });
+    await recordPrices(settings, 'start');
     const newKey = place === undefined ? await ensureKey(settings, store, logger, clock()) : undefined;
     const sandbox = place === undefined ? await startEmbeddedSandbox(settings, logger) : undefined;
     if (sandbox !== undefined) opened.unshift(() => sandbox.close());
@@ -196,7 +201,13 @@ export async function serve(
     let isTrusted = addressTest(settings.trustedProxies);
     const access = new ModelAccess(offered);
     const retention = new Retention({ store, logger, clock, timers, keepMs: settings.keepBooksMs });
-    const liveSettings = new LiveSettings({ started: settings, read, apply, logger });
+    const liveSettings = new LiveSettings({
+      started: settings,
+      read,
+      apply,
+      note: (_changes, next) => recordPrices(next, 'signal'),
+      logger,
+    });
     const limits = () => liveSettings.current.limits;
     const shared =
       store.engine === 'sqlite'

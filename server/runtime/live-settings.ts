@@ -10,6 +10,8 @@ export interface LiveSettingsParts {
   read: () => Settings;
   /** Has new ones take effect. It must not fail. */
   apply: (settings: Settings) => void;
+  /** Records a reload that SIGHUP set off. */
+  note: NoteReload;
   logger: Logger;
 }
 
@@ -18,8 +20,8 @@ export function logWarnings(logger: Logger, warnings: Settings['warnings']): voi
   for (const warning of warnings) logger.warn(warning);
 }
 
-/** Called when new settings are found good and before they take effect; they do not when it fails. */
-export type NoteReload = (changes: SettingsChanges) => Promise<void>;
+/** Records a reload of valid settings before they take effect. They do not take effect when it fails. */
+export type NoteReload = (changes: SettingsChanges, next: Settings) => Promise<void>;
 
 /** The settings in force, and how changed ones come into force while the gateway runs. */
 export class LiveSettings {
@@ -41,7 +43,7 @@ export class LiveSettings {
    *
    * @throws SettingsError when something is wrong with them, and what `note` throws; nothing has changed then
    */
-  reload(note: NoteReload = async () => {}): Promise<SettingsChanges> {
+  reload(note: NoteReload = this.#parts.note): Promise<SettingsChanges> {
     const turn = this.#turn.then(() => this.#reload(note));
     this.#turn = turn.catch(() => {});
     return turn;
@@ -56,7 +58,15 @@ export class LiveSettings {
     const { started, apply, logger } = this.#parts;
     const read = this.#read();
     const changes = changesBetween(this.#current, read, started);
-    await note(changes);
+    try {
+      await note(changes, read);
+    } catch (error) {
+      logger.error(
+        { err: error },
+        'the configuration was not applied, because the reload could not be recorded',
+      );
+      throw error;
+    }
     this.#current = inForce(this.#current, read);
     apply(this.#current);
     const { needsRestart, warnings, ...applied } = changes;

@@ -26,6 +26,7 @@ export interface Database {
   assets: AssetsTable;
   verification_sessions: VerificationSessionsTable;
   changes: ChangesTable;
+  loaded_prices: LoadedPricesTable;
   channel_states: ChannelStatesTable;
 }
 
@@ -150,18 +151,34 @@ export interface GrantsTable {
 }
 
 /** What an admin has changed or set off, written together with the change. */
+/** What set off a change: a request of an admin, the start of a gateway, or SIGHUP. */
+export type ChangeCause = 'api' | 'start' | 'signal';
+
 export interface ChangesTable {
   id: Generated<number>;
-  /** Who, and with which key. */
+  /** The admin and the key of the request. 0: no admin requested the change. */
   user_id: number;
   token_id: number;
-  /** The operation. */
+  cause: Generated<ChangeCause>;
+  /** The operation, or `changePrices`. */
   action: string;
   /** What was changed: its kind and its number, id or name, as `token 7`. */
   subject: string;
   /** JSON object of what became of it; no secrets. */
   details: string;
   created_at: number;
+}
+
+/** The prices that a gateway loaded last: one row, or none before the first start. */
+export interface LoadedPricesTable {
+  id: number;
+  /** Of the configuration. */
+  revision: string;
+  /** JSON object: quota per unit by model id or pattern. */
+  prices: string;
+  /** JSON object: price multipliers by group. */
+  ratios: string;
+  loaded_at: number;
 }
 
 export type ReservationKind = 'request' | 'task';

@@ -219,6 +219,9 @@ test('a reload', async () => {
 });
 
 test('changes', async () => {
+  expect(await printed('changes', '--action', 'reloadConfiguration')).toMatch(
+    /^time +by +cause +key +action +subject +details\n.+ root +api +\d+ +reloadConfiguration /,
+  );
   await dataOf('ChangeListReply', 'changes', '--since', '1h', '--until', '2099-01-01');
 });
 

@@ -15,6 +15,8 @@ export interface ConfiguredGateway extends TestGateway {
   folder: string;
   /** Lines of the log so far. */
   log: string[];
+  /** Stops the gateway and starts it again on the same data. */
+  restart(): Promise<void>;
   /** Writes another configuration; JSON is YAML. */
   write(configuration: object | string): Promise<void>;
 }
@@ -40,15 +42,24 @@ export async function startConfigured(
     return settings;
   };
   const logger = createLogger('debug', secrets, { write: (line) => void log.push(line) });
-  const running = await serve(read(), logger, timers.monotonic, timers, read);
+  const start = () => serve(read(), logger, timers.monotonic, timers, read);
+  let running = await start();
   return {
-    url: running.url,
+    get url() {
+      return running.url;
+    },
     key,
-    gateway: running.gateway,
+    get gateway() {
+      return running.gateway;
+    },
     file,
     folder,
     log,
     write,
+    async restart() {
+      await running.close(1_000);
+      running = await start();
+    },
     async close() {
       await running.close(1_000);
       await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemTimers } from '../../server/runtime/timers.ts';
 import { inferenceScript } from '../realtime/inference-script.ts';
 import { realtimeScript } from '../realtime/realtime-script.ts';
@@ -167,4 +167,70 @@ test('a start reports models without a price', async () => {
   expect(logged.map(({ msg }) => msg)).toContainEqual(
     expect.stringMatching(/gateway\.yaml:\d+: channels\.0\.models\.0: not served, .*: voxa-v2\.$/),
   );
+});
+
+describe('a change of prices is recorded', () => {
+  const recorded = async () =>
+    (
+      await target.gateway.store.read
+        .selectFrom('changes')
+        .select(['action', 'cause', 'user_id', 'token_id', 'details'])
+        .where('action', '=', 'changePrices')
+        .orderBy('id')
+        .execute()
+    ).map(({ details, ...change }) => ({ ...change, details: JSON.parse(details) as unknown }));
+  const details = { prices: { '*': { from: 10, to: 20 } }, ratios: {} };
+
+  test('once by a reload that SIGHUP sets off, as nobody', async () => {
+    await reload({ '*': 20 });
+    await reload({ '*': 20 });
+    expect(await recorded()).toMatchObject([{ cause: 'signal', user_id: 0, token_id: 0, details }]);
+  });
+
+  test('by a reload that an admin requests, beside the reload, and not by its dry run', async () => {
+    await target.write(settings({ '*': 20 }));
+    await post(target.url, target.key, '/api/admin/reload?dry_run=true', '');
+    expect(await recorded()).toEqual([]);
+    expect((await post(target.url, target.key, '/api/admin/reload', '')).status).toBe(200);
+    expect(await recorded()).toMatchObject([{ cause: 'api', user_id: 1, token_id: 1, details }]);
+    const headers = { authorization: `Bearer ${target.key}` };
+    const reply = await fetch(`${target.url}/api/admin/changes`, { headers });
+    const { data } = (await reply.json()) as { data: { items: object[] } };
+    expect(data.items).toMatchObject([
+      { action: 'changePrices', subject: 'prices', cause: 'api', user_id: 1, user_name: 'root', details },
+      { action: 'reloadConfiguration', cause: 'api', user_id: 1 },
+    ]);
+  });
+
+  test('by the next start with another file', async () => {
+    const { groups } = target.gateway.settings;
+    expect(groups).toEqual({ default: { models: ['*'], ratio: 1 } });
+    await target.write({ ...settings({ '*': 20 }), groups: { default: { models: ['*'], ratio: 3 } } });
+    await target.restart();
+    await target.restart();
+    expect(await recorded()).toMatchObject([
+      {
+        cause: 'start',
+        user_id: 0,
+        details: { ...details, ratios: { default: { from: 1, to: 3 } } },
+      },
+    ]);
+    const headers = { authorization: `Bearer ${target.key}` };
+    const reply = await fetch(`${target.url}/api/admin/changes?action=changePrices`, { headers });
+    const { data } = (await reply.json()) as { data: { items: object[] } };
+    expect(data.items).toMatchObject([{ cause: 'start', user_id: null, user_name: '', token_id: null }]);
+  });
+
+  test('or the reload does not take effect', async () => {
+    const { run } = target.gateway.store;
+    target.gateway.store.run = () => Promise.reject(new Error('the store is away'));
+    try {
+      await expect(reload({ '*': 20 })).rejects.toThrow('the store is away');
+    } finally {
+      target.gateway.store.run = run;
+    }
+    expect(target.gateway.settings.prices).toEqual({ '*': 10 });
+    expect(target.gateway.prices.terms('voxa-v2', 'default').unitPrice).toBe(10);
+    expect(target.log.at(-1)).toContain('the reload could not be recorded');
+  });
 });

@@ -40,6 +40,7 @@ describe.each(engines)('changes on %s', (engine) => {
         user_id: userId,
         user_name: 'someone',
         token_id: tokenId,
+        cause: 'api',
         action: 'reload',
         subject: 'channel 4',
         details: JSON.stringify({ index: 4, 'ä"': [null, { deep: true }] }),

@@ -5,7 +5,8 @@ import { type Columns, time } from './output.ts';
 
 const columns: Columns<Change> = {
   time: ({ created_at }) => time(created_at),
-  by: ({ user_name }) => user_name,
+  by: ({ user_id, user_name }) => (user_id === null ? 'configuration file' : user_name),
+  cause: ({ cause }) => cause,
   key: ({ token_id }) => token_id,
   action: ({ action }) => action,
   subject: ({ subject }) => subject,

@@ -2,6 +2,7 @@ import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
 import type { ChangedNames, SettingsChanges } from '../../settings/changes.ts';
 import { SettingsError } from '../../settings/configuration.ts';
+import { loadedPrices } from '../../settings/loaded-prices.ts';
 import { changeBy } from '../admin-change.ts';
 
 /** Has this gateway, with all its workers, read its configuration again: what differs, and takes effect, before anything is told. */
@@ -11,10 +12,14 @@ export const reloadConfiguration: Handler<'reloadConfiguration'> = async (reques
   const dryRun = query.dry_run === true;
   const reading = dryRun
     ? liveSettings.compare()
-    : liveSettings.reload(async (changes) => {
-        const details = changedOnly(changes);
-        const change = { ...changeBy(request, 'reloadConfiguration'), subject: 'configuration', details };
-        await store.run('noteChange', change);
+    : liveSettings.reload(async (changes, next) => {
+        const change = changeBy(request, 'reloadConfiguration');
+        await store.run('recordPrices', {
+          ...loadedPrices(next),
+          cause: 'api',
+          request: { ...change, subject: 'configuration', details: changedOnly(changes) },
+          now: change.now,
+        });
       });
   const { needsRestart, ...changes } = await reading.catch((error: unknown) => {
     throw error instanceof SettingsError ? wrong(error) : error;

@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Kysely } from 'kysely';
-import type { Database } from '../schema.ts';
+import type { ChangeCause, Database } from '../schema.ts';
 import type { Command } from './command.ts';
 
-/** What an admin changes or sets off. */
+/** A change that an admin requests. */
 export interface NewChange {
-  /** Who, and with which key. */
+  /** The admin and the key of the request. */
   userId: number;
   tokenId: number;
-  /** The operation. */
+  /** The operation, or `changePrices`. */
   action: string;
   /** What is changed: its kind and its number, id or name, as `token 7`. */
   subject: string;
@@ -35,13 +35,21 @@ export function differences<Fields extends Readonly<Record<string, unknown>>>(
   return { from: only(from), to: only(to) };
 }
 
-/** For the command that makes a change: it stands and falls with it. */
-export async function recordChange(trx: Kysely<Database>, change: NewChange): Promise<void> {
+/** A change with its cause, which may be no admin. */
+type CausedChange = Omit<NewChange, 'userId' | 'tokenId'> & {
+  userId: number | null;
+  tokenId: number | null;
+  cause: ChangeCause;
+};
+
+/** Adds a change to the transaction of the command that makes it. */
+export async function recordChange(trx: Kysely<Database>, change: NewChange | CausedChange): Promise<void> {
   await trx
     .insertInto('changes')
     .values({
-      user_id: change.userId,
-      token_id: change.tokenId,
+      user_id: change.userId ?? 0,
+      token_id: change.tokenId ?? 0,
+      cause: 'cause' in change ? change.cause : 'api',
       action: change.action,
       subject: change.subject,
       details: JSON.stringify(change.details),

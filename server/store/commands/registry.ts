@@ -20,6 +20,7 @@ import { grantLease, holdExactly, recallLeases, returnLease } from './leases.ts'
 import { extend, refund, reserve, settle } from './ledger.ts';
 import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
+import { recordPrices } from './price-changes.ts';
 import { sweepBooks, sweepLog } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
@@ -58,6 +59,7 @@ export const commands = {
   ensureBootstrap,
   ensureSecret,
   noteChange,
+  recordPrices,
   drawRequests,
   claimSockets,
   sweepAllowances,

@@ -33,6 +33,7 @@ import { migration as logCountsByDay } from './0034-log-counts-by-day.ts';
 import { migration as adminKeys } from './0035-admin-keys.ts';
 import { migration as keyLineage } from './0036-key-lineage.ts';
 import { migration as logEvidence } from './0037-log-evidence.ts';
+import { migration as priceHistory } from './0038-price-history.ts';
 import { migration as debts } from './0039-debts.ts';
 import { migration as deliveryUsers } from './0040-delivery-users.ts';
 import type { Migration } from './migration.ts';
@@ -79,4 +80,5 @@ export const migrations: readonly { name: string; run: Migration; alone?: true }
   { name: '0037-log-evidence', run: logEvidence, alone: true },
   { name: '0040-delivery-users', run: deliveryUsers, alone: true },
   { name: '0039-debts', run: debts, alone: true },
+  { name: '0038-price-history', run: priceHistory, alone: true },
 ];

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import type { ChangesTable, Database } from '../schema.ts';
+import type { ChangeCause, ChangesTable, Database } from '../schema.ts';
 
 /** What changes are asked for. Times are epoch milliseconds. */
 export interface ChangeFilter {
@@ -12,7 +12,14 @@ export interface ChangeFilter {
   until?: number | undefined;
 }
 
-export type FoundChange = Omit<ChangesTable, 'id'> & { id: number; user_name: string };
+export type FoundChange = Omit<ChangesTable, 'id' | 'cause' | 'user_id' | 'token_id'> & {
+  id: number;
+  cause: ChangeCause;
+  /** Null: no admin requested the change. */
+  user_id: number | null;
+  token_id: number | null;
+  user_name: string;
+};
 
 /** A page of what admins have changed, the newest first, and how much there is. */
 export async function listChanges(
@@ -25,12 +32,29 @@ export async function listChanges(
   const changes = await found
     .leftJoin('users as u', 'u.id', 'c.user_id')
     .select((column) => column.fn.coalesce('u.name', sql<string>`''`).as('user_name'))
-    .select(['c.id', 'c.user_id', 'c.token_id', 'c.action', 'c.subject', 'c.details', 'c.created_at'])
+    .select([
+      'c.id',
+      'c.user_id',
+      'c.token_id',
+      'c.cause',
+      'c.action',
+      'c.subject',
+      'c.details',
+      'c.created_at',
+    ])
     .orderBy('c.id', 'desc')
     .limit(limit)
     .offset(offset)
     .execute();
-  return { changes, total };
+  const byNobody = (id: number) => (id === 0 ? null : id);
+  return {
+    changes: changes.map((change) => ({
+      ...change,
+      user_id: byNobody(change.user_id),
+      token_id: byNobody(change.token_id),
+    })),
+    total,
+  };
 }
 
 function matching(db: Kysely<Database>, { action, subject, userId, since, until }: ChangeFilter) {

@@ -93,6 +93,7 @@ export const answers: Limits = {
   'LogSearchReply.success': { const: true },
   'AuditReply.success': { const: true },
   'FiguresReply.success': { const: true },
+  'Change.cause': { enum: ['api', 'start', 'signal'] },
   'ChangeListReply.success': { const: true },
   'ReloadReply.success': { const: true },
   'ReloadReply.data.revision': { pattern: '^[0-9a-f]{12}$' },

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Kysely } from 'kysely';
+import type { ChangeCause, Database } from '../schema.ts';
+import { isPostgres } from '../statement.ts';
+import { type NewChange, recordChange } from './changes.ts';
+import type { Command } from './command.ts';
+
+/** Numbers by name: prices by model id or pattern, or ratios by group. */
+type Figures = Readonly<Record<string, number>>;
+
+/** Prices that a gateway loads at a start or a reload. */
+export interface LoadedPrices {
+  revision: string;
+  /** Quota per unit by model id or pattern. */
+  prices: Figures;
+  /** Price multipliers by group. */
+  ratios: Figures;
+  cause: ChangeCause;
+  /** The change that caused a reload, if an admin requested it. */
+  request?: NewChange;
+  now: number;
+}
+
+/** The only row of `loaded_prices`. */
+const rowId = 1;
+
+/**
+ * Records prices that differ from those loaded last, by whichever gateway, as one entry of `changes` with the former and the
+ * new value of each name. The first prices of a database are the baseline and no change.
+ */
+export const recordPrices: Command<LoadedPrices, void> = async (trx, loaded) => {
+  const { revision, prices, ratios, cause, request, now } = loaded;
+  if (request !== undefined) await recordChange(trx, request);
+  const row = { revision, prices: JSON.stringify(prices), ratios: JSON.stringify(ratios), loaded_at: now };
+  const first = await trx
+    .insertInto('loaded_prices')
+    .values({ id: rowId, ...row })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (first !== undefined) return;
+  const last = await lockLoadedPrices(trx);
+  const changed = {
+    prices: changedFigures(JSON.parse(last.prices) as Figures, prices),
+    ratios: changedFigures(JSON.parse(last.ratios) as Figures, ratios),
+  };
+  if (Object.keys(changed.prices).length + Object.keys(changed.ratios).length === 0) return;
+  await trx.updateTable('loaded_prices').set(row).where('id', '=', rowId).execute();
+  await recordChange(trx, {
+    userId: request?.userId ?? null,
+    tokenId: request?.tokenId ?? null,
+    cause,
+    action: 'changePrices',
+    subject: 'prices',
+    details: { ...changed, revision: { from: last.revision, to: revision } },
+    now,
+  });
+};
+
+/** Locks the row, so that gateways that load the same file at the same moment record it once. */
+function lockLoadedPrices(trx: Kysely<Database>) {
+  return trx
+    .selectFrom('loaded_prices')
+    .select(['revision', 'prices', 'ratios'])
+    .where('id', '=', rowId)
+    .$if(isPostgres(trx), (query) => query.forUpdate())
+    .executeTakeFirstOrThrow();
+}
+
+/** Former and new value of each name whose value differs. Null: the name has none. */
+function changedFigures(
+  from: Figures,
+  to: Figures,
+): Record<string, { from: number | null; to: number | null }> {
+  const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort();
+  return Object.fromEntries(
+    names
+      .map((name) => [name, { from: from[name] ?? null, to: to[name] ?? null }] as const)
+      .filter(([, change]) => !isDeepStrictEqual(change.from, change.to)),
+  );
+}
