@@ -5,7 +5,7 @@ import type { Database } from '../schema.ts';
 import { kept, unwaited } from '../statement.ts';
 import type { Command } from './command.ts';
 import type { Settlement } from './ledger.ts';
-import { type LogEntry, writeEntries } from './log-entries.ts';
+import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
 
 /** A call whose hold was in its gateway's memory, and is over. */
 export interface BookedCall {
@@ -49,9 +49,6 @@ export interface BookedCalls {
 export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> = async (trx, { calls }) => {
   const fresh = await withoutWritten(trx, calls);
   const gone = await lowerLeases(trx, fresh);
-  const settlements = await settleFromBalances(trx, fresh, gone);
-  const settlementOf = (call: BookedCall) =>
-    settlements.get(call.requestId) ?? { charged: costOf(call), debt: 0 };
   await writeEntries(
     trx,
     fresh.map((call) => ({
@@ -60,13 +57,24 @@ export const bookCalls: Command<{ calls: readonly BookedCall[] }, BookedCalls> =
       tokenId: call.tokenId,
       model: call.model,
       unit: call.unit,
-      quota: settlementOf(call).charged,
-      debt: settlementOf(call).debt,
+      quota: costOf(call),
+      debt: 0,
       held: call.held,
       unlimited: call.lease === null ? 1 : 0,
       log: call.log,
       now: call.endedAt,
     })),
+  );
+  const settlements = await settleFromBalances(trx, fresh, gone);
+  const settlementOf = (call: BookedCall) =>
+    settlements.get(call.requestId) ?? { charged: costOf(call), debt: 0 };
+  const days = calls.map(({ endedAt }) => dayOf(endedAt));
+  await correctEntries(
+    trx,
+    [...settlements].flatMap(([id, { charged, debt }]) =>
+      debt > 0 ? [{ request_id: id, quota: charged, debt }] : [],
+    ),
+    { first: Math.min(...days), last: Math.max(...days) },
   );
   await adjustTokens(trx, fresh, settlementOf, gone);
   const written = new Set(fresh.map(({ requestId }) => requestId));
@@ -112,7 +120,7 @@ async function lowerLeases(trx: Kysely<Database>, calls: readonly BookedCall[]):
 
 /**
  * Settles the calls whose cost their lease does not cover, and those whose lease is gone: the balance pays as much as
- * it has, and the rest is a debt of the key.
+ * it has, and the rest is a debt of the key. It locks keys, so it comes after the log, as in every other transaction.
  */
 async function settleFromBalances(
   trx: Kysely<Database>,

@@ -1,8 +1,9 @@
 import type { Kysely } from 'kysely';
+import { dayOf } from '../log-days.ts';
 import type { Database, ReservationKind } from '../schema.ts';
 import { statement } from '../statement.ts';
 import type { Command } from './command.ts';
-import { type LogEntry, writeEntries } from './log-entries.ts';
+import { correctEntries, type LogEntry, writeEntries } from './log-entries.ts';
 
 export type Reservation = {
   requestId: string;
@@ -153,11 +154,13 @@ export const settle: Command<
   const isLimited = row.unlimited === 0;
   const reservation = isLimited && row.state === 'open' ? reserved : 0;
   const beyond = isLimited ? Math.max(0, cost - reservation) : 0;
-  const taken = beyond === 0 ? 0 : Math.min(beyond, await lockBalance(trx, tokenId));
-  const debt = beyond - taken;
+  await writeLog(trx, requestId, row, { held: reserved, quota: cost, debt: 0 }, entry, now);
+  // After the log and last, since the key's row is the one that other processes wait for.
+  const debt = beyond === 0 ? 0 : Math.max(0, beyond - (await lockBalance(trx, tokenId)));
   const charged = cost - debt;
-  await writeLog(trx, requestId, row, { held: reserved, quota: charged, debt }, entry, now);
-  // Last, since this row is the one that other processes wait for.
+  const day = dayOf(now);
+  if (debt > 0)
+    await correctEntries(trx, [{ request_id: requestId, quota: charged, debt }], { first: day, last: day });
   const giveBack = isLimited ? reservation - charged : 0;
   await adjust(trx, { tokenId, giveBack, charged, debt });
   return { charged, debt };

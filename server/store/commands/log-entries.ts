@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely';
+import { onDays } from '../log-days.ts';
 import { type ColumnType, rowsOf } from '../rows.ts';
 import type { Database, FinalState } from '../schema.ts';
-import { isPostgres, kept, unwaited } from '../statement.ts';
+import { isPostgres, kept, type SqlValue, unwaited } from '../statement.ts';
 
 /** What the caller knows about a finished request; who, which model and how much come from what was held for it. */
 export interface LogEntry {
@@ -81,6 +82,31 @@ const columns = {
 
 const columnList = sql.raw(Object.keys(columns).join(', '));
 const tokenName = sql`coalesce((select name from tokens where id = token_id), '')`;
+
+/** What a key paid of a call whose entry says that it paid all. */
+export interface ShortEntry extends Record<string, SqlValue> {
+  request_id: string;
+  quota: number;
+  debt: number;
+}
+
+/**
+ * Corrects entries that this transaction wrote, once the balances are known. An entry is written before its key's row
+ * is locked, since the counts of the log are rows that every writer locks first.
+ */
+export async function correctEntries(
+  trx: Kysely<Database>,
+  entries: readonly ShortEntry[],
+  { first, last }: { first: number; last: number },
+): Promise<void> {
+  if (entries.length === 0) return;
+  const short = rowsOf(trx, { request_id: 'text', quota: 'bigint', debt: 'bigint' }, entries);
+  await sql`
+    update request_log set quota = e.quota, debt = e.debt from ${short} as e
+    where request_log.request_id = e.request_id and held is not null and ${onDays(trx, first, last)}`.execute(
+    trx,
+  );
+}
 
 /** Writes entries of the log, on PostgreSQL into the partitions of their days. */
 export async function writeEntries(trx: Kysely<Database>, entries: readonly WholeEntry[]): Promise<void> {
