@@ -13,7 +13,8 @@ test.each([
   [new Failure(502, 'bad_response_status_code', 'Failed.'), 'bad_response', 1011, 502],
   [new Failure(503, 'get_channel_failed', 'Away.'), 'bad_response', 1011, 502],
   [new Failure(504, 'upstream_timeout', 'Silent.'), 'upstream_timeout', 1011, 504],
-  [new Failure(404, 'resource_not_found', 'Nowhere.'), 'internal_error', 1011, 500],
+  [new Failure(404, 'model_not_found', 'No price.'), 'access_denied', 1008, 403],
+  [new Failure(413, 'request_too_large', 'Large.'), 'internal_error', 1011, 500],
 ] as const)('%s ends a session with %s', (failure, code, close, status) => {
   expect(fatalFrom(failure)).toEqual({ code, message: failure.message });
   expect(fatalErrors[code]).toMatchObject({ close, status });

@@ -472,7 +472,7 @@ describe('the native route', () => {
       upstream.polls = [upstream.state('SUCCEEDED', { video_url: film }, usage)];
       const { output } = await finish(target, await submit(target, videoPath, acme));
       expect(output.video_url).toBe(film);
-      expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 3, unit: 'seconds' });
+      expect(await lastRow()).toEqual({ state: 'settled', reserved: 3, charged: 4, unit: 'seconds' });
       for (const path of ['/v1/videos', '/v1/video/generations']) {
         upstream.seen.length = 0;
         expect((await post(target.url, target.key, path, generic)).status).toBe(200);
