@@ -14,7 +14,7 @@ export class Logs {
     this.#caller = caller;
   }
 
-  /** One page of the entries that a keyword finds, newest first; of all without one. `GET /api/log/search` */
+  /** One page of the entries that a keyword finds, or of all, within a time where one is given, newest first. `GET /api/log/search` */
   async search(query: LogQuery = {}, options: CallOptions = {}): Promise<LogPage> {
     return (await this.#caller.call('searchLogs', { ...options, params: { query } })).data;
   }

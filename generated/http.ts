@@ -1714,7 +1714,7 @@ export interface paths {
         };
         /**
          * Prove the books.
-         * @description Proves that what keys were given, what is held and what was charged come to their balances and debts, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
+         * @description Proves that what keys were given, what is held, what was charged and what was refunded come to their balances and debts, and that books, log and tasks agree. It names every key and every request that does not add up, up to 1000 of each kind. It sees one state of everything, whatever goes on meanwhile, and may take seconds where there are millions of entries: a gateway runs one at a time, and who waits longer than a few seconds for another's gets 503 with `retry-after`.
          */
         get: operations["auditBooks"];
         put?: never;
@@ -1758,6 +1758,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/admin/charges/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Explain why a call or task cost what it cost.
+         * @description The log entry with what was reserved and refunded, and the charge as arithmetic: units times unit price times group ratio, rounded up, against what was reserved and charged. Fields that a gateway of a previous version did not store are null, and the explanation says what is unknown. Work in progress, and work whose entry retention has removed, answers 404.
+         */
+        get: operations["explainCharge"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/admin/charges/{id}/refund": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refund a settled call or task.
+         * @description Gives quota back that a call or task cost: all of it, or the amount. A call is refunded once; another refund answers 400. The quota goes to the key that paid, or to the key that funded it when it was deleted. A key that had no limit when it paid has no balance to give to: only its used quota is corrected. The log entry keeps what was charged, and shows the refund beside it. Work in progress, and work whose entry retention has removed, answers 404.
+         */
+        post: operations["refundCall"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/admin/figures": {
         parameters: {
             query?: never;
@@ -1772,7 +1812,7 @@ export interface paths {
          *     hour in which it ended; one that was refused before quota was held is in neither.
          *
          *     Without `since` the last 24 hours are shown, without `until` everything up to now. Both are widened to
-         *     whole hours (UTC), and the answer tells to which. Groups without requests are left out. 400 is the answer where
+         *     whole hours (UTC), and the answer tells to which. Groups without requests and refunds are left out. 400 is the answer where
          *     there would be more than 10000 groups, counted once for each unit in them.
          */
         get: operations["showFigures"];
@@ -6413,6 +6453,22 @@ export interface components {
             model_name: string;
             /** @description Id of the request. */
             request_id: string;
+            /** @description Id of the task; null for calls. */
+            task_id?: string | null;
+            /**
+             * @description Final state of the work; null: unknown, in old entries.
+             * @enum {string|null}
+             */
+            state?: "completed" | "failed" | "canceled" | null;
+            /** @description Quota per unit, before the group's ratio; null: unknown, in old entries. */
+            unit_price?: number | null;
+            /** @description Price multiplier of the group; null: unknown, in old entries. */
+            group_ratio?: number | null;
+            /**
+             * Format: int64
+             * @description Quota that a refund gave back; `quota` stays what was charged.
+             */
+            refunded?: number;
         };
         /**
          * LogSearchReply
@@ -7652,6 +7708,11 @@ export interface components {
                 spent: number;
                 /**
                  * Format: int64
+                 * @description What of that refunds of settled calls gave back to their balances.
+                 */
+                refunded: number;
+                /**
+                 * Format: int64
                  * @description What of it their balances say is left.
                  */
                 left: number;
@@ -7670,7 +7731,7 @@ export interface components {
         };
         /**
          * ExportedEntry
-         * @description One request that was served, as the log has it.
+         * @description One call or task that has ended, as the log has it.
          */
         ExportedEntry: {
             /**
@@ -7744,6 +7805,8 @@ export interface components {
             unit_price: number | null;
             /** @description Price multiplier of the group of the key; null: unknown. */
             group_ratio: number | null;
+            /** @description The group whose ratio applied; null: unknown. */
+            group_name: string | null;
             /** @description Revision of the configuration that set the price; null: unknown. */
             config_revision: string | null;
             /**
@@ -7751,6 +7814,147 @@ export interface components {
              * @description Quota that the work cost beyond what the key could pay.
              */
             debt: number;
+            /**
+             * Format: int64
+             * @description Quota that a refund gave back by the time of the export. `quota` stays what was charged.
+             */
+            refunded: number;
+        };
+        /**
+         * ChargeRefund
+         * @description The refund of a charge.
+         */
+        ChargeRefund: {
+            /**
+             * Format: int64
+             * @description What was given back, in quota units.
+             */
+            amount: number;
+            /** @description Why. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description Number of the admin who made it.
+             */
+            user_id: number;
+            /**
+             * Format: int64
+             * @description When it was made. Unix time in seconds.
+             */
+            created_at: number;
+        };
+        /**
+         * Charge
+         * @description What a call or task cost, and why.
+         */
+        Charge: {
+            entry: components["schemas"]["ExportedEntry"];
+            /**
+             * Format: int64
+             * @description What was reserved before the work began, or while it grew, in quota units.
+             */
+            reserved: number;
+            /** @description Whether the key had no limit when it paid. */
+            unlimited: boolean;
+            /**
+             * Format: int64
+             * @description Units times unit price times group ratio, rounded up, in quota units; null: the price is unknown.
+             */
+            calculated: number | null;
+            /** @description The refund; null without one. */
+            refund: components["schemas"]["ChargeRefund"] | null;
+            /**
+             * Format: int64
+             * @description What was charged without what was refunded, in quota units.
+             */
+            net: number;
+            /** @description The charge as arithmetic, for people, one step a line. Programs read the fields. */
+            explanation: string[];
+        };
+        /**
+         * ChargeReply
+         * @description What a call or task cost, and why.
+         */
+        ChargeReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Charge"];
+        };
+        /**
+         * RefundCallRequest
+         * @description A refund of a settled call or task.
+         */
+        RefundCallRequest: {
+            /**
+             * Format: int64
+             * @description Quota to give back, at most what was charged; all of it when left out. In quota units.
+             * @example 15
+             */
+            amount?: number;
+            /**
+             * @description Why, for the ledger. 1 to 500 characters.
+             * @example The provider delivered silence
+             */
+            reason: string;
+        };
+        /**
+         * Refund
+         * @description Quota that was given back for a settled call or task.
+         */
+        Refund: {
+            /** @description Id of the request that was charged. */
+            request_id: string;
+            /**
+             * Format: int64
+             * @description Number of the key that paid.
+             */
+            token_id: number;
+            /**
+             * Format: int64
+             * @description What the call or task cost, in quota units.
+             */
+            charged: number;
+            /**
+             * Format: int64
+             * @description What was given back, in quota units.
+             */
+            amount: number;
+            /** @description Why. */
+            reason: string;
+            /**
+             * Format: int64
+             * @description When it was made. Unix time in seconds.
+             */
+            created_at: number;
+            /**
+             * Format: int64
+             * @description Number of the key whose balance has the amount: the one that paid, or its funder when it was deleted. null: the key had no limit when it paid, so only its used quota was corrected.
+             */
+            credited_to: number | null;
+            /**
+             * Format: int64
+             * @description What that key has left now, in quota units; null with `credited_to`.
+             */
+            remain_quota: number | null;
+        };
+        /**
+         * RefundReply
+         * @description A refund.
+         */
+        RefundReply: {
+            /**
+             * @description Always true.
+             * @constant
+             */
+            success: true;
+            /** @description Empty. */
+            message: string;
+            data: components["schemas"]["Refund"];
         };
         /**
          * Figures
@@ -7769,9 +7973,14 @@ export interface components {
             errors: number;
             /**
              * Format: int64
-             * @description What was charged, in quota units.
+             * @description What was charged, in quota units. Refunds do not lower it.
              */
             quota: number;
+            /**
+             * Format: int64
+             * @description What refunds gave back, in quota units. A refund counts in the hour in which it was made, which may be later than that of its call.
+             */
+            refunded: number;
             /**
              * @description Usage by what the models are metered in; seconds are not always whole.
              * @example {
@@ -8563,7 +8772,7 @@ export interface components {
         PageSize: number;
         /** @description Number of the API key. */
         TokenId: number;
-        /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more. Every sign stands for itself. Without it every entry is found. */
+        /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more; or the whole id of a task. Every sign stands for itself. Without it every entry is found. */
         LogKeyword: string;
         /** @description Id of a verification session. */
         VerificationSessionId: string;
@@ -8614,6 +8823,13 @@ export interface components {
         OfChannel: string;
         /** @description Only requests of the operation of this name. */
         OfOperation: string;
+        /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+        ChargeId: string;
+        /**
+         * @description Your own name for this refund. A repeat under the same name, with the same call and body, returns the refund that was made
+         *     before; anything else under it answers 400. Each admin has names of its own, for ever.
+         */
+        RefundIdempotencyKey: string;
         /** @description Name of the file. */
         DocsFileName: string;
     };
@@ -10858,8 +11074,12 @@ export interface operations {
     searchLogs: {
         parameters: {
             query?: {
-                /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more. Every sign stands for itself. Without it every entry is found. */
+                /** @description Text to look for: anywhere in the key's name and the model id, whether in upper or lower case, and at the beginning of the request id when it has 16 characters or more; or the whole id of a task. Every sign stands for itself. Without it every entry is found. */
                 keyword?: components["parameters"]["LogKeyword"];
+                /** @description Only requests that ended at this time or later. Unix time in seconds. */
+                start?: number;
+                /** @description Only requests that ended before this time. It must be later than `start`. Unix time in seconds. */
+                end?: number;
                 /** @description Number of the page, from 1. */
                 p?: components["parameters"]["PageNumber"];
                 /** @description Items on a page, 1 to 1000. */
@@ -11899,6 +12119,8 @@ export interface operations {
                 errors?: boolean;
                 /** @description Only the request of this id. */
                 request_id?: string;
+                /** @description Only the task of this public id. */
+                task_id?: string;
             };
             header?: never;
             path?: never;
@@ -11922,6 +12144,81 @@ export interface operations {
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
             403: components["responses"]["ManagementForbidden"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    explainCharge: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+                id: components["parameters"]["ChargeId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The charge. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChargeReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            429: components["responses"]["ManagementTooManyRequests"];
+            500: components["responses"]["ManagementInternalError"];
+            503: components["responses"]["ManagementUnavailable"];
+        };
+    };
+    refundCall: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own name for this refund. A repeat under the same name, with the same call and body, returns the refund that was made
+                 *     before; anything else under it answers 400. Each admin has names of its own, for ever.
+                 */
+                "Idempotency-Key"?: components["parameters"]["RefundIdempotencyKey"];
+            };
+            path: {
+                /** @description The request id of a call or task, or the public id of a task, whoever owns it. */
+                id: components["parameters"]["ChargeId"];
+            };
+            cookie?: never;
+        };
+        /** @description How much, and why. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefundCallRequest"];
+            };
+        };
+        responses: {
+            /** @description The refund was made, now or by an earlier request of that name. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RefundReply"];
+                };
+            };
+            400: components["responses"]["ManagementBadRequest"];
+            401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
+            404: components["responses"]["ManagementNotFound"];
+            413: components["responses"]["ManagementPayloadTooLarge"];
+            415: components["responses"]["ManagementUnsupportedMediaType"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];
             503: components["responses"]["ManagementUnavailable"];

@@ -1,5 +1,6 @@
 import type { components, operations } from '../../generated/http.ts';
 import type { Caller, CallOptions } from '../call.ts';
+import { AdminCharges } from './admin-charges.ts';
 import { AdminDeliveries } from './admin-deliveries.ts';
 import { AdminLogs } from './admin-logs.ts';
 import { AdminTasks } from './admin-tasks.ts';
@@ -25,6 +26,7 @@ export class Admin {
   readonly tasks: AdminTasks;
   readonly deliveries: AdminDeliveries;
   readonly logs: AdminLogs;
+  readonly charges: AdminCharges;
   readonly changes: Changes;
   readonly #caller: Caller;
 
@@ -37,6 +39,7 @@ export class Admin {
     this.tasks = new AdminTasks(caller);
     this.deliveries = new AdminDeliveries(caller);
     this.logs = new AdminLogs(caller);
+    this.charges = new AdminCharges(caller);
     this.changes = new Changes(caller);
   }
 

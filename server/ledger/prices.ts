@@ -10,6 +10,7 @@ export interface PriceTerms {
   /** Quota per unit, before the group's ratio. */
   readonly unitPrice: number;
   readonly groupRatio: number;
+  readonly group: string;
   /** Revision of the configuration that set them. */
   readonly configRevision: string;
 }
@@ -34,7 +35,12 @@ export class Prices {
    */
   terms(modelId: string, group: string): PriceTerms {
     const now = this.#now;
-    return { unitPrice: now.price(modelId), groupRatio: now.ratio(group), configRevision: now.revision };
+    return {
+      unitPrice: now.price(modelId),
+      groupRatio: now.ratio(group),
+      group,
+      configRevision: now.revision,
+    };
   }
 }
 

@@ -5,12 +5,14 @@ import { createUser } from './admin/createUser.ts';
 import { createUserToken } from './admin/createUserToken.ts';
 import { disableChannel } from './admin/disableChannel.ts';
 import { enableChannel } from './admin/enableChannel.ts';
+import { explainCharge } from './admin/explainCharge.ts';
 import { exportLogs } from './admin/exportLogs.ts';
 import { grantQuota } from './admin/grantQuota.ts';
 import { listChanges } from './admin/listChanges.ts';
 import { listChannels } from './admin/listChannels.ts';
 import { listGroups } from './admin/listGroups.ts';
 import { listUsers } from './admin/listUsers.ts';
+import { refundCall } from './admin/refundCall.ts';
 import { reloadConfiguration } from './admin/reloadConfiguration.ts';
 import { resendDelivery } from './admin/resendDelivery.ts';
 import { revokeToken } from './admin/revokeToken.ts';
@@ -137,6 +139,8 @@ export const handlers: Handlers = {
   createUserToken,
   updateToken,
   grantQuota,
+  explainCharge,
+  refundCall,
   revokeToken,
   listChanges,
   reloadConfiguration,

@@ -47,6 +47,16 @@ const entryColumn = (name: string) => `${ofEntry[name] ?? name} as ${name}`;
 export const figureColumns = sql.raw([...figureKeys, ...figureSums, 'longest_ms'].join(', '));
 export const entryColumns = sql.raw([...figureKeys, ...figureSums, 'longest_ms'].map(entryColumn).join(', '));
 
+/** The columns of `log_figures`, of a refund as if it were an entry of the hour in which it was made. */
+export const refundColumns = sql.raw(
+  [
+    'created_at / 3600000 * 3600 as hour',
+    ...figureKeys.slice(1),
+    ...figureSums.map((name) => `0 as ${name}`),
+    '0 as longest_ms',
+  ].join(', '),
+);
+
 /** The sums of several rows of such columns. */
 export const summed = sql.raw(
   [...figureSums.map((name) => `sum(${name}) as ${name}`), 'max(longest_ms) as longest_ms'].join(', '),

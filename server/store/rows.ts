@@ -1,4 +1,4 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Database } from './schema.ts';
 import { isPostgres, type SqlValue } from './statement.ts';
 
@@ -52,4 +52,14 @@ function storableJson(rows: readonly unknown[]): string {
   return JSON.stringify(rows, (_, value: unknown) =>
     typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
   );
+}
+
+/** Matches a column against any number of values, which are one parameter. */
+export function oneOf(
+  db: Kysely<Database>,
+  column: RawBuilder<unknown>,
+  values: readonly (number | string)[],
+): RawBuilder<SqlBool> {
+  if (isPostgres(db)) return sql<SqlBool>`${column} = any(${values})`;
+  return sql<SqlBool>`${column} in (select value from json_each(${JSON.stringify(values)}))`;
 }

@@ -17,6 +17,7 @@ export interface Database {
   swept_totals: SweptTotalsTable;
   request_log: RequestLogTable;
   log_counts: LogCountsTable;
+  refunds: RefundsTable;
   log_figures: LogFiguresTable;
   log_figures_mark: LogFiguresMarkTable;
   voices: VoicesTable;
@@ -269,6 +270,8 @@ export interface RequestLogTable {
   /** Quota per unit, before the group's ratio; null: unknown, as in entries of a previous version. */
   unit_price: Generated<number | null>;
   group_ratio: Generated<number | null>;
+  /** The group whose ratio applied. */
+  group_name: Generated<string | null>;
   /** Revision of the configuration that set the price. */
   config_revision: Generated<string | null>;
   /** Public id of the task; null for calls. */
@@ -295,6 +298,32 @@ export interface LogCountsTable {
   token_id: number;
   model_name: string;
   entries: number;
+  /** Bounds of the times of these entries, in Unix seconds; null: unknown. Both are known or neither. */
+  first_at: number | null;
+  last_at: number | null;
+}
+
+/** A refund of a settled call or task, one at most. Its log entry keeps what was charged. Never swept, as grants. */
+export interface RefundsTable {
+  request_id: string;
+  /** The key that paid. */
+  token_id: number;
+  user_id: number;
+  /** Of the log entry, which retention may have swept. */
+  model_name: string;
+  operation: string;
+  channel: string;
+  unit: string;
+  charged: number;
+  amount: number;
+  /** 1: the key had no limit when it paid, so nothing goes back to its balance. */
+  unlimited: 0 | 1;
+  reason: string;
+  /** The admin. */
+  given_by: number;
+  /** The admin's own name for the request: another one of that name is the same. */
+  idempotency_key: string | null;
+  created_at: number;
 }
 
 /** What the entries of an hour come to that are alike in what else is named here, those too that were swept since. */
@@ -454,6 +483,8 @@ export interface TasksTable {
   /** null: a gateway of a previous version made it. */
   unit_price: Generated<number | null>;
   group_ratio: Generated<number | null>;
+  /** The group whose ratio applied. */
+  group_name: Generated<string | null>;
   /** Revision of the configuration that set the price. */
   config_revision: Generated<string | null>;
   callback_url: string | null;

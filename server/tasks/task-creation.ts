@@ -67,7 +67,7 @@ export async function newTask(
   const idempotencyKey = storedIdempotencyKey(caller, order.idempotencyKey ?? null);
   const facts = JSON.stringify(order.facts);
   const fingerprint = idempotencyKey === null ? null : await fingerprintOf(order, facts);
-  const { unitPrice, groupRatio, configRevision } = priceTerms(model.id, caller.group);
+  const { unitPrice, groupRatio, group, configRevision } = priceTerms(model.id, caller.group);
   const rate = unitPrice * groupRatio;
   const dueNow = timers.monotonic();
   return {
@@ -89,6 +89,7 @@ export async function newTask(
     rate,
     unitPrice,
     groupRatio,
+    group,
     configRevision,
     amount: price(order.expectedUnits, rate, 1),
     callbackUrl: order.callbackUrl ?? null,

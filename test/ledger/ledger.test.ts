@@ -85,6 +85,7 @@ describe.each(engines)('ledger on %s', (engine) => {
         unlimited: 0,
         unit_price: null,
         group_ratio: null,
+        group_name: null,
         config_revision: null,
         task_id: null,
         upstream_id: null,

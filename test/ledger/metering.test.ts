@@ -104,7 +104,14 @@ describe('a call', () => {
       promptTokens: 5,
       completionTokens: 1,
       durationMs: 250,
-      evidence: { unitPrice: 2, groupRatio: 5, configRevision: 'abc', state: 'completed', upstreamId: null },
+      evidence: {
+        unitPrice: 2,
+        groupRatio: 5,
+        group: 'trial',
+        configRevision: 'abc',
+        state: 'completed',
+        upstreamId: null,
+      },
     };
     expect(settled).toEqual([{ requestId: 'r', charged: 60, log }]);
     expect(told()).toEqual([[70], [60], [10], [0]]);
@@ -239,7 +246,7 @@ describe('a call', () => {
       throw new TypeError('no price');
     });
     const terms = Object.defineProperty(
-      { unitPrice: 2, groupRatio: 5, configRevision: 'abc' },
+      { unitPrice: 2, groupRatio: 5, group: 'trial', configRevision: 'abc' },
       'groupRatio',
       {
         get: groupRatio,
@@ -275,7 +282,7 @@ describe('work that grows', () => {
   });
 
   test('of units that cost nothing is shown all the same', async () => {
-    const free = { unitPrice: 0, groupRatio: 1, configRevision: 'abc' };
+    const free = { unitPrice: 0, groupRatio: 1, group: 'trial', configRevision: 'abc' };
     vi.spyOn(books.prices, 'terms').mockReturnValue(free);
     const metering = await Metering.open(books, call);
     expect(await metering.cover(9, caller)).toBe(true);

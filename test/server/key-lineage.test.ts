@@ -133,7 +133,11 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
     for (let level = 4; level <= 8; level += 1) last = await create(last.key);
     expect(await send('POST', '/api/token/', last.key, one)).toMatchObject({
       status: 403,
-      body: { message: expect.stringMatching(/^A chain of keys, each created with the one before, has at most 8 levels\./) },
+      body: {
+        message: expect.stringMatching(
+          /^A chain of keys, each created with the one before, has at most 8 levels\./,
+        ),
+      },
     });
   });
 });

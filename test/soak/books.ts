@@ -59,7 +59,17 @@ async function readEntries(db: Kysely<Database>): Promise<Map<string, Entry>> {
 }
 
 type KeySums = Record<
-  'id' | 'granted' | 'settled' | 'remain' | 'leased' | 'used' | 'logged' | 'debt' | 'owed',
+  | 'id'
+  | 'granted'
+  | 'settled'
+  | 'remain'
+  | 'leased'
+  | 'used'
+  | 'logged'
+  | 'debt'
+  | 'owed'
+  | 'refunded'
+  | 'corrected',
   number
 >;
 
@@ -73,19 +83,24 @@ async function balanceFaults(db: Kysely<Database>): Promise<string[]> {
       coalesce((select sum(amount) from grants g where g.token_id = t.id), 0) as granted,
       coalesce((select sum(debt_settled) from grants g where g.token_id = t.id), 0) as settled,
       coalesce((select sum(quota) from request_log r where r.token_id = t.id), 0) as logged,
-      coalesce((select sum(debt) from request_log r where r.token_id = t.id), 0) as owed
+      coalesce((select sum(debt) from request_log r where r.token_id = t.id), 0) as owed,
+      coalesce((select sum(amount) from refunds f where f.token_id = t.id), 0) as corrected,
+      coalesce((select sum(amount) from refunds f where f.token_id = t.id and f.unlimited = 0), 0) as refunded
     from tokens t where t.unlimited_quota = 0 order by t.id`.execute(db);
-  return rows.flatMap(({ id, granted, settled, remain, leased, used, logged, debt, owed }) => [
-    ...(granted === remain + leased + used
-      ? []
-      : [`key ${id}: granted ${granted}, but left ${remain}, leased ${leased}, spent ${used}`]),
-    ...(logged + settled === used
-      ? []
-      : [`key ${id}: spent ${used}, but the log says ${logged}, and grants settled debts of ${settled}`]),
-    ...(debt === owed - settled
-      ? []
-      : [`key ${id}: a debt of ${debt}, but the log says ${owed}, and grants settled ${settled}`]),
-  ]);
+  return rows.flatMap((row) => {
+    const { id, granted, settled, remain, leased, used, logged, debt, owed, refunded, corrected } = row;
+    return [
+      ...(granted + refunded === remain + leased + used + corrected
+        ? []
+        : [`key ${id}: granted ${granted}, but left ${remain}, leased ${leased}, spent ${used}`]),
+      ...(logged + settled === used + corrected
+        ? []
+        : [`key ${id}: spent ${used}, but the log says ${logged}, and grants settled debts of ${settled}`]),
+      ...(debt === owed - settled
+        ? []
+        : [`key ${id}: a debt of ${debt}, but the log says ${owed}, and grants settled ${settled}`]),
+    ];
+  });
 }
 
 /** What the keys have left, by their number. */

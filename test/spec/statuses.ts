@@ -89,6 +89,8 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
   createUserToken: [...operated, 404, ...body],
   updateToken: [...operated, 404, ...body],
   grantQuota: [...operated, 404, ...body],
+  explainCharge: [...operated, 404],
+  refundCall: [...operated, 404, ...body],
   revokeToken: [...operated, 404],
   listChanges: operated,
   reloadConfiguration: operated,

@@ -108,6 +108,7 @@ describe.each(engines)('the books on %s', (engine) => {
       held: 30,
       leased: 0,
       spent: 51,
+      refunded: 0,
       left: 969,
       debt: 0,
       debtors: [],
@@ -319,6 +320,7 @@ test('books of a gateway before grants were written add up after the upgrade', a
     held: 20,
     leased: 0,
     spent: 10,
+    refunded: 0,
     left: 70,
     problems: [],
   });

@@ -29,7 +29,14 @@ const hour = 3_600;
 const start = 1_795_000_000 - (1_795_000_000 % 86_400);
 const always = { since: 0, until: start + 1_000 * hour };
 
-type Evidence = 'unit_price' | 'group_ratio' | 'config_revision' | 'task_id' | 'upstream_id' | 'debt';
+type Evidence =
+  | 'unit_price'
+  | 'group_ratio'
+  | 'group_name'
+  | 'config_revision'
+  | 'task_id'
+  | 'upstream_id'
+  | 'debt';
 type Entry = Omit<RequestLogTable, 'id' | 'request_id' | 'held' | 'unlimited' | 'state' | Evidence> & {
   state: FinalState | null;
 };
@@ -97,6 +104,7 @@ function expected(rows: readonly Entry[], query: FiguresQuery): Map<string, Figu
         completion_tokens: row.completion_tokens,
         duration_ms: row.duration_ms,
         longest_ms: row.duration_ms,
+        refunded: 0,
         ms_50: within(50),
         ms_100: within(100),
         ms_200: within(200),
@@ -315,6 +323,31 @@ describe.each(engines)('the figures on %s', (engine) => {
     await runStatement(testStore, mend);
     await rollAll();
     expect(asMap((await show({ by: ['user'] })).groups)).toEqual(expected(rows, { by: ['user'], ...always }));
+  });
+
+  test('have refunds in the hour in which they were made, beside what was charged', async () => {
+    const token = await makeToken(store, { remainQuota: 100 });
+    const ledger = new Ledger(store, 'here', () => (start + 10) * 1_000);
+    await ledger.reserve({ requestId: 'r', token, model: 'm', unit: 'tokens', amount: 9 });
+    await ledger.settle({ requestId: 'r', charged: 9, log: logEntry });
+    await rollAll();
+    const now = (start + 2 * hour + 5) * 1_000;
+    const change = { userId: 1, tokenId: 1, action: 'refundCall', now };
+    await store.run('refundCall', { id: 'r', amount: 4, reason: 'r', idempotencyKey: null, change });
+    const { groups } = await show({ by: ['hour', 'model'] });
+    const shown = groups.map(({ group, figures: { requests, quota, refunded, units } }) => [
+      ...group,
+      { requests, quota, refunded, units },
+    ]);
+    expect(shown).toEqual([
+      [start, 'm', { requests: 1, quota: 9, refunded: 0, units: { tokens: 9 } }],
+      [start + 2 * hour, 'm', { requests: 0, quota: 0, refunded: 4, units: { tokens: 0 } }],
+    ]);
+    const within = { since: start + 2 * hour, until: start + 3 * hour };
+    expect((await show({ ...within, userId: token.userId })).groups).toMatchObject([
+      { figures: { refunded: 4 } },
+    ]);
+    expect((await show({ ...within, userId: token.userId + 1 })).groups).toEqual([]);
   });
 
   test('say when there are too many groups', async () => {

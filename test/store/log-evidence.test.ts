@@ -10,9 +10,9 @@ import { engines } from './engines.ts';
 import { eachTestOnOneStore } from './one-store.ts';
 
 const now = 1_795_000_000_000;
-const price = { unitPrice: 0.1, groupRatio: 2.5, configRevision: 'abc' };
-const known = { unit_price: 0.1, group_ratio: 2.5, config_revision: 'abc' };
-const unknown = { unit_price: null, group_ratio: null, config_revision: null };
+const price = { unitPrice: 0.1, groupRatio: 2.5, group: 'trial', configRevision: 'abc' };
+const known = { unit_price: 0.1, group_ratio: 2.5, group_name: 'trial', config_revision: 'abc' };
+const unknown = { unit_price: null, group_ratio: null, group_name: null, config_revision: null };
 
 describe.each(engines)('evidence in the log on %s', (engine) => {
   let store: Store;
@@ -25,7 +25,15 @@ describe.each(engines)('evidence in the log on %s', (engine) => {
   const evidence = async () => {
     const rows = await store.read
       .selectFrom('request_log')
-      .select(['request_id', 'unit_price', 'group_ratio', 'config_revision', 'task_id', 'upstream_id'])
+      .select([
+        'request_id',
+        'unit_price',
+        'group_ratio',
+        'group_name',
+        'config_revision',
+        'task_id',
+        'upstream_id',
+      ])
       .select(['state', 'debt', 'status', 'error_code'])
       .orderBy('id')
       .execute();

@@ -58,8 +58,10 @@ const entries = numbers.map((id) => ({
   upstream_id: id % 3 === 0 ? `=upstream ${id}` : null,
   unit_price: id % 4 === 0 ? null : 0.1,
   group_ratio: id % 4 === 0 ? null : 2.5,
+  group_name: id % 4 === 0 ? null : 'trial',
   config_revision: id % 4 === 0 ? null : 'abc',
   debt: id % 19,
+  refunded: 0,
 }));
 type Entry = (typeof entries)[number];
 
@@ -102,7 +104,11 @@ describe.each(engines)('an export of the log on %s', (engine) => {
     testStore = await TestStore.make(engine);
     store = await testStore.open();
     expect(await store.report('exportRange', { after: 0 })).toEqual({ after: 0, upTo: 0 });
-    await insertRows(testStore, 'request_log', entries);
+    await insertRows(
+      testStore,
+      'request_log',
+      entries.map(({ refunded: _, ...entry }) => entry),
+    );
     if (engine === 'postgres') await runStatement(testStore, `select setval('request_log_id_seq', 900000)`);
   });
   afterAll(() => testStore.remove());
@@ -162,7 +168,8 @@ describe.each(engines)('an export of the log on %s', (engine) => {
   test('ends with the entry that was the last when it began', async () => {
     const range = await store.report('exportRange', { after: 287_000 });
     const [last] = entries.slice(-1);
-    await insertRows(testStore, 'request_log', [{ ...(last as Entry), id: 300_000, request_id: 'later' }]);
+    const { refunded: _, ...later } = last as Entry;
+    await insertRows(testStore, 'request_log', [{ ...later, id: 300_000, request_id: 'later' }]);
     const page = await store.report('exportPage', { ...range, format: 'jsonl', filter: {} });
     expect(inLines(page.text)).toEqual([last]);
     expect(page.last).toBe(range.upTo);

@@ -46,6 +46,9 @@ const ofIds = [
   'req_%',
 ];
 
+const firstAt = 1_700_000_000;
+const taskOf = (id: number) => `task_${id.toString(16).padStart(32, '0')}`;
+
 /** Rows of several buckets, some of them almost empty, of two users who use the same models. */
 function rowsOf(tokens: readonly TokenRecord[]) {
   const starts = [1, 16_380, 16_384 * 5, 16_384 * 9 + 1];
@@ -74,7 +77,9 @@ function rowsOf(tokens: readonly TokenRecord[]) {
         completion_tokens: 0,
         quota: 1,
         duration_ms: 1,
-        created_at: 1_700_000_000,
+        // Roughly in the order of the ids, as the clocks of several gateways have it.
+        created_at: firstAt + Math.floor((start + index) / 10) + next(40),
+        task_id: index % 9 === 0 ? taskOf(start + index) : null,
       };
     }),
   );
@@ -82,9 +87,14 @@ function rowsOf(tokens: readonly TokenRecord[]) {
 type Row = ReturnType<typeof rowsOf>[number];
 
 /** What is to be found, the slow way. */
-function expected(rows: readonly Row[], keyword: string): number[] {
+function expected(
+  rows: readonly Row[],
+  keyword: string,
+  { start = 0, end = Infinity }: { start?: number; end?: number } = {},
+): number[] {
   const folded = keyword.toLowerCase();
   return rows
+    .filter(({ created_at: at }) => at >= start && at < end)
     .filter(
       ({ token_name: token, model_name: model, request_id: id }) =>
         token.toLowerCase().includes(folded) ||
@@ -116,8 +126,8 @@ describe.each(engines)('the log on %s', (engine) => {
   });
   afterAll(() => testStore.remove());
 
-  const search = async (keyword: string, offset = 0, limit = 1_000) => {
-    const { entries, total } = await store.report('searchLog', { userId, keyword, offset, limit });
+  const search = async (keyword: string, offset = 0, limit = 1_000, range = {}) => {
+    const { entries, total } = await store.report('searchLog', { userId, keyword, offset, limit, ...range });
     return { ids: entries.map(({ id }) => id), total };
   };
 
@@ -148,6 +158,79 @@ describe.each(engines)('the log on %s', (engine) => {
       expect(await search(keyword, 2_147_483_646 * 1_000)).toEqual({ ids: [], total: ids.length });
     },
   );
+
+  test('finds a whole task id, with its page and within its time', async () => {
+    for (const { id, task_id: taskId, created_at: at } of rows
+      .filter((row) => row.task_id !== null)
+      .slice(0, 5)) {
+      const keyword = (taskId ?? '').toUpperCase();
+      const found = { ids: [id], total: 1 };
+      expect(await search(keyword)).toEqual(found);
+      expect(await search(keyword, 0, 20, { start: at, end: at + 1 })).toEqual(found);
+      expect(await search(keyword, 0, 20, { start: at + 1 })).toEqual({ ids: [], total: 0 });
+      expect(await search(keyword.slice(0, -1))).toEqual({ ids: [], total: 0 });
+    }
+  });
+
+  test.each(['known', 'unknown'])(
+    'finds what is within a time, the start included and the end excluded, with %s counts of old entries',
+    async (counts) => {
+      if (counts === 'unknown')
+        await runStatement(
+          testStore,
+          'update log_counts set first_at = null, last_at = null where bucket < 6',
+        );
+      const times = rows.map(({ created_at: at }) => at).toSorted((left, right) => left - right);
+      const at = (share: number) => times[Math.floor((times.length - 1) * share)] ?? 0;
+      const ranges = [
+        { start: at(0), end: at(0.02) },
+        { start: at(0.3), end: at(0.6) },
+        { start: at(0.5) + 1, end: at(0.5) + 2 },
+        { start: at(0.9) },
+        { end: at(0.4) + 1 },
+        { start: at(1) + 1 },
+        { start: 0, end: 8_640_000_000_000 },
+      ];
+      for (const range of ranges)
+        for (const keyword of ['', 'front', 'voxa', 'req_0199aa00bb00', 'nothing']) {
+          const ids = expected(rows, keyword, range);
+          expect(await search(keyword, 0, 1_000, range)).toEqual({ ids, total: ids.length });
+          for (const offset of [1, 30, 1_000])
+            expect(await search(keyword, offset, 7, range)).toEqual({
+              ids: ids.slice(offset, offset + 7),
+              total: ids.length,
+            });
+        }
+    },
+  );
+
+  test('shows the evidence of an entry, and what a refund gave back', async () => {
+    const token = await makeToken(store, { name: 'refunded', remainQuota: 10 });
+    const ledger = new Ledger(store, 'here');
+    await ledger.reserve({ requestId: 'r', token, model: 'm', unit: 'tokens', amount: 5 });
+    const price = { unitPrice: 0.5, groupRatio: 2, group: 'trial', configRevision: 'abc' };
+    const evidence = { ...price, state: 'completed', upstreamId: 'up' } as const;
+    await ledger.settle({ requestId: 'r', charged: 5, log: { ...logEntry, evidence } });
+    const change = { userId: 1, tokenId: 1, action: 'refundCall', now: 1 };
+    await store.run('refundCall', { id: 'r', amount: 2, reason: 'r', idempotencyKey: null, change });
+    const found = await store.report('searchLog', {
+      userId: token.userId,
+      keyword: '',
+      offset: 0,
+      limit: 20,
+    });
+    const shown = {
+      quota: 5,
+      refunded: 2,
+      unit_price: 0.5,
+      group_ratio: 2,
+      state: 'completed',
+      task_id: null,
+    };
+    expect(found.entries).toMatchObject([shown]);
+    // The provider's own id is for operators only.
+    expect(JSON.stringify(found)).not.toContain('up"');
+  });
 
   test('finds nothing of a user without entries', async () => {
     const { userId: nobody } = await makeToken(store, { name: 'front end' });

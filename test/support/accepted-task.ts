@@ -23,6 +23,7 @@ export function acceptedTask(change: Partial<AcceptedTask> = {}): AcceptedTask {
     rate: 1,
     unitPrice: 1,
     groupRatio: 1,
+    group: 'default',
     configRevision: null,
     callbackUrl: null,
     createdAt: 0,

@@ -73,7 +73,7 @@ export class TaskHarness {
       store: this.store,
       drivers: new Map([['scripted', this.driver]]),
       channels: { names: channelNames, named: (name) => this.channels.named(name) },
-      priceTerms: () => ({ unitPrice: quotaRate, groupRatio: 1, configRevision: 'abc' }),
+      priceTerms: () => ({ unitPrice: quotaRate, groupRatio: 1, group: 'default', configRevision: 'abc' }),
       logger: pino({ base: null, timestamp: false }, { write: (line) => this.lines.push(JSON.parse(line)) }),
       onChange: ({ id, state, progress }) => this.changes.push({ id, state, progress }),
       clock: this.clock.now,

@@ -68,7 +68,7 @@ export function openNode(store: Store, options: NodeOptions) {
     owner,
     drivers: new Map([['http', httpDriver(name)]]),
     channels: { names: ['one'], named: (channel) => channels.named(channel) },
-    priceTerms: () => ({ unitPrice: rate, groupRatio: 1, configRevision: 'abc' }),
+    priceTerms: () => ({ unitPrice: rate, groupRatio: 1, group: 'default', configRevision: 'abc' }),
     logger,
     onChange: () => deliveries.wake(),
     clock,

@@ -281,7 +281,7 @@ describe.each(engines)('the states of a task on %s', (engine) => {
   test('the price is that of the day it was made', async () => {
     await rig.submit();
     const dearer = rig.engine({
-      priceTerms: () => ({ unitPrice: 1_000, groupRatio: 1, configRevision: 'abc' }),
+      priceTerms: () => ({ unitPrice: 1_000, groupRatio: 1, group: 'default', configRevision: 'abc' }),
     });
     rig.driver.onPoll = () => done(3);
     await rig.step(1_000, dearer);

@@ -15,8 +15,9 @@ export const auditCommand = command({
     // The client is asked for only where it is needed, since it needs a key.
     const { options, output, signal } = call;
     const audit = options.offline ? await readOffline(call) : await call.client.admin.audit({ signal });
-    const { keys, open, closed, granted, held, leased, spent, left, debt, debtors, problems, more } = audit;
-    const facts = { keys, granted, held, leased, spent, left, debt, open, closed };
+    const { keys, open, closed, granted, held, leased, spent, refunded, left } = audit;
+    const { debt, debtors, problems, more } = audit;
+    const facts = { keys, granted, held, leased, spent, refunded, left, debt, open, closed };
     output.facts(facts, audit);
     output.below(debtors, {
       key: ({ id, deleted }) => (deleted ? `${id} (deleted)` : id),

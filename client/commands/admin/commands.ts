@@ -1,6 +1,7 @@
 import { auditCommand } from './audit.ts';
 import { changesCommand } from './changes.ts';
 import { channelCommands } from './channels.ts';
+import { explainCommand, refundCommand } from './charges.ts';
 import type { AdminCommand } from './command.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { figuresCommand } from './figures.ts';
@@ -18,6 +19,8 @@ export const commands: Readonly<Record<string, AdminCommand>> = {
   ...taskCommands,
   ...deliveryCommands,
   ...logCommands,
+  explain: explainCommand,
+  refund: refundCommand,
   figures: figuresCommand,
   changes: changesCommand,
   audit: auditCommand,

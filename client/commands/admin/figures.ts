@@ -21,6 +21,7 @@ const columns: Columns<Group> = {
   requests: ({ requests }) => requests,
   errors: ({ errors }) => errors,
   quota: ({ quota }) => quota,
+  refunded: ({ refunded }) => refunded,
   units: ({ units }) =>
     Object.entries(units)
       .map(([unit, count]) => `${count} ${unit}`)

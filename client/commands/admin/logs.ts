@@ -13,6 +13,7 @@ const columns: Columns<LogItem> = {
   in: ({ prompt_tokens }) => prompt_tokens,
   out: ({ completion_tokens }) => completion_tokens,
   quota: ({ quota }) => quota,
+  refunded: ({ refunded }) => (refunded === 0 ? '' : refunded),
   request: ({ request_id }) => request_id,
 };
 
@@ -28,14 +29,17 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
     options: {
       keyword: {
         takes: 'WORD',
-        does: 'in the name of the key or the model, or the beginning of a request id',
+        does: 'in the name of the key or the model, the beginning of a request id, or a task id',
       },
+      since: { takes: 'TIME', does: 'a date, or how long ago, such as 24h', read: moment },
+      until: { takes: 'TIME', does: 'and not later', read: moment },
       ...paging,
     },
-    examples: ['logs search', 'logs search --keyword alpha3 --json'],
+    examples: ['logs search', 'logs search --keyword alpha3 --since 24h --json'],
     async run({ client, options, output, signal }) {
-      const { keyword } = options;
-      output.page(await client.logs.search({ keyword, ...pageOf(options) }, { signal }), columns, options);
+      const { keyword, since: start, until: end } = options;
+      const query = { keyword, start, end, ...pageOf(options) };
+      output.page(await client.logs.search(query, { signal }), columns, options);
     },
   }),
   'logs export': command({
@@ -53,6 +57,7 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       operation: { takes: 'OPERATION', does: 'only calls of this operation' },
       errors: { does: 'only failed calls and tasks' },
       request: { takes: 'ID', does: 'only the call of this request id' },
+      task: { takes: 'ID', does: 'only the task of this id' },
       'http-status': { takes: 'STATUS', does: 'only calls that ended with it', read: whole },
     },
     examples: [
@@ -60,10 +65,28 @@ export const logCommands: Readonly<Record<string, AdminCommand>> = {
       'logs export --errors --since 24h',
     ],
     async run({ client, options, terminal, signal }) {
-      const { output: file, format: named, user: user_id, token: token_id, request: request_id } = options;
+      const {
+        output: file,
+        format: named,
+        user: user_id,
+        token: token_id,
+        request: request_id,
+        task: task_id,
+      } = options;
       const { after, since, until, model, channel, operation, errors, 'http-status': status } = options;
       const ending = file?.endsWith('.csv') ? ('csv' as const) : ('jsonl' as const);
-      const found = { user_id, token_id, request_id, after, since, until, model, channel, operation };
+      const found = {
+        user_id,
+        token_id,
+        request_id,
+        task_id,
+        after,
+        since,
+        until,
+        model,
+        channel,
+        operation,
+      };
       const query = { format: named ?? ending, ...found, errors, status };
       const lines = await client.admin.logs.export(query, { signal });
       if (file !== undefined && file !== '-') await saveFile(file, lines);

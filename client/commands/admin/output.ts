@@ -62,6 +62,11 @@ export class Output {
     );
   }
 
+  /** Prints lines of text below what was printed; nothing with `--json`, where they are part of the data. */
+  lines(lines: readonly string[]): void {
+    if (!this.#json) for (const line of lines) this.#terminal.stdout.write(`${oneLine(line)}\n`);
+  }
+
   /** What scripts take, alone on its line, or with `--json` the data. */
   value(text: string, data: unknown): void {
     if (this.#json) printJson(this.#terminal, data);

@@ -83,6 +83,17 @@ export const adminSuccesses: Partial<Record<OperationId, (world: World) => Ask[]
     path: { id: await things.userToken() },
     body: { amount: 1, reason: 'conformance' },
   })),
+  explainCharge: ({ things }): Ask[] => [
+    {
+      name: '200 a task of the run',
+      status: 200,
+      variation: async () => ({ path: { id: await things.finished('native') } }),
+    },
+  ],
+  refundCall: change('200 a task of the run', async ({ things }) => ({
+    path: { id: await things.finished('native') },
+    body: { reason: 'conformance' },
+  })),
   cancelTask: change('200 a task of the run', async ({ things, triggers }) => ({
     path: { id: await things.waiting('native', triggers) },
   })),

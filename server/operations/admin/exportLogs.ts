@@ -28,9 +28,10 @@ async function* pages(
   { after, upTo }: ExportRange,
   format: ExportFormat,
 ): AsyncGenerator<Buffer, undefined> {
-  const { user_id: userId, token_id: tokenId, request_id: requestId } = request.query;
+  const { user_id: userId, token_id: tokenId, request_id: requestId, task_id: taskId } = request.query;
   const { model, channel, operation, status, errors, since, until } = request.query;
-  const filter = { userId, tokenId, requestId, model, channel, operation, status, errors, since, until };
+  const ids = { userId, tokenId, requestId, taskId };
+  const filter = { ...ids, model, channel, operation, status, errors, since, until };
   let text = format === 'csv' ? csvHeader : '';
   for (let last = after; last < upTo; ) {
     const from = last;

@@ -48,11 +48,12 @@ function viewGroup(by: readonly Grouping[], { group, figures }: FigureGroup): It
 }
 
 function viewFigures(figures: Figures): View {
-  const { requests, errors, quota, units, prompt_tokens, completion_tokens } = figures;
+  const { requests, errors, quota, refunded, units, prompt_tokens, completion_tokens } = figures;
   return {
     requests,
     errors,
     quota,
+    refunded,
     // Sums of seconds have rests that nobody counted.
     units: Object.fromEntries(
       Object.entries(units).map(([unit, count]) => [unit, Math.round(count * 1e3) / 1e3]),

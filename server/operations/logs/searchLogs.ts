@@ -1,4 +1,5 @@
 import { viewerOf } from '../../accounts/caller.ts';
+import { invalid } from '../../failure.ts';
 import type { Handler, ResponseBody } from '../../http/handler.ts';
 import type { FoundEntry } from '../../store/queries/log-search.ts';
 import { readPage } from '../read-page.ts';
@@ -9,9 +10,14 @@ type LogItem = ResponseBody<'searchLogs', 200>['data']['items'][number];
 /** Searches the entries of the request log that the caller sees, newest first. */
 export const searchLogs: Handler<'searchLogs'> = async (request, reply) => {
   const { caller, query } = request;
+  const { start, end } = query;
+  if (start !== undefined && end !== undefined && end <= start)
+    throw invalid('end', `must be later than start, which is ${start}.`);
   const { entries, total } = await runReport(request, 'searchLog', {
     ...viewerOf(caller),
     keyword: query.keyword ?? '',
+    start,
+    end,
     ...readPage(query),
   });
   reply.json(200, { success: true, message: '', data: { items: entries.map(viewEntry), total } });
@@ -30,5 +36,10 @@ function viewEntry({ unit, units, ...entry }: FoundEntry): LogItem {
     token_name: entry.token_name,
     model_name: entry.model_name,
     request_id: entry.request_id,
+    task_id: entry.task_id,
+    state: entry.state,
+    unit_price: entry.unit_price,
+    group_ratio: entry.group_ratio,
+    refunded: entry.refunded,
   };
 }

@@ -25,6 +25,8 @@ export interface Evidence {
   /** Quota per unit, before the group's ratio; null: unknown. */
   unitPrice: number | null;
   groupRatio: number | null;
+  /** The group whose ratio applied. */
+  group: string | null;
   /** Revision of the configuration that set the price. */
   configRevision: string | null;
   state: FinalState;
@@ -73,6 +75,7 @@ const columns = {
   unlimited: 'integer',
   unit_price: 'double precision',
   group_ratio: 'double precision',
+  group_name: 'text',
   config_revision: 'text',
   task_id: 'text',
   upstream_id: 'text',
@@ -131,6 +134,7 @@ export async function writeEntries(trx: Kysely<Database>, entries: readonly Whol
     unlimited: entry.unlimited,
     unit_price: log.evidence?.unitPrice ?? null,
     group_ratio: log.evidence?.groupRatio ?? null,
+    group_name: log.evidence?.group ?? null,
     config_revision: log.evidence?.configRevision ?? null,
     task_id: log.evidence?.taskId ?? null,
     upstream_id: log.evidence?.upstreamId ?? null,

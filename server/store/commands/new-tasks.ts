@@ -24,6 +24,8 @@ export interface NewTask {
   rate: number;
   unitPrice?: number | null;
   groupRatio?: number | null;
+  /** The group whose ratio applied. */
+  group?: string | null;
   configRevision?: string | null;
   /** Quota to hold. */
   amount: number;
@@ -194,6 +196,7 @@ const givenColumns = {
   rate: 'double precision',
   unit_price: 'double precision',
   group_ratio: 'double precision',
+  group_name: 'text',
   config_revision: 'text',
   callback_url: 'text',
   idempotency_key: 'text',
@@ -232,6 +235,7 @@ async function insertTasks(
     rate: task.rate,
     unit_price: task.unitPrice ?? null,
     group_ratio: task.groupRatio ?? null,
+    group_name: task.group ?? null,
     config_revision: task.configRevision ?? null,
     callback_url: task.callbackUrl,
     idempotency_key: task.idempotencyKey,

@@ -21,6 +21,7 @@ import { extend, refund, reserve, settle } from './ledger.ts';
 import { addLogDays, dropLogDay } from './log-days.ts';
 import { createLeasedTasks, createTask } from './new-tasks.ts';
 import { recordPrices } from './price-changes.ts';
+import { refundCall } from './refunds.ts';
 import { sweepBooks, sweepLog } from './retention.ts';
 import { ensureSecret } from './secrets.ts';
 import { noteInput, resumeTask } from './task-input.ts';
@@ -52,6 +53,7 @@ export const commands = {
   createToken,
   updateToken,
   grantQuota,
+  refundCall,
   revokeToken,
   makeToken,
   deleteToken,

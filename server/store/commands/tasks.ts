@@ -96,9 +96,9 @@ export const dropTask: Command<RefusedTask, boolean> = async (trx, { id, attempt
     .returning(taskColumns)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const { requestId, operation, createdAt, unitPrice, groupRatio, configRevision } = row;
+  const { requestId, operation, createdAt, unitPrice, groupRatio, group, configRevision } = row;
   // Without a task id: the client never received one.
-  const evidence = { unitPrice, groupRatio, configRevision, state: 'failed' as const };
+  const evidence = { unitPrice, groupRatio, group, configRevision, state: 'failed' as const };
   const log = { operation, ...refusal, units: 0, durationMs: Math.max(0, now - createdAt), evidence };
   await refund(trx, { requestId, log, now });
   return true;
@@ -186,7 +186,7 @@ export const finishTask: Command<
   await addDeliveries(trx, [{ ...task, due: dueNow }]);
   if (change !== undefined) await recordChange(trx, change);
   fault('settle:between');
-  const { requestId, unitPrice, groupRatio, configRevision, upstreamId } = task;
+  const { requestId, unitPrice, groupRatio, group, configRevision, upstreamId } = task;
   const state = isCanceled ? 'canceled' : task.state === 'completed' ? 'completed' : 'failed';
   const log = {
     operation: task.operation,
@@ -197,7 +197,7 @@ export const finishTask: Command<
     promptTokens: charge?.inputTokens ?? 0,
     completionTokens: charge?.outputTokens ?? 0,
     durationMs: Math.max(0, now - task.createdAt),
-    evidence: { unitPrice, groupRatio, configRevision, state, taskId: id, upstreamId } as const,
+    evidence: { unitPrice, groupRatio, group, configRevision, state, taskId: id, upstreamId } as const,
   };
   // Refunds charge nothing and leave no debt.
   const refunded = { charged: 0, debt: 0 };

@@ -11,7 +11,12 @@ export const migration: Migration = async (db) => {
       await sql`alter table ${sql.table(table)} add column ${sql.raw(column)}`.execute(db);
 };
 
-const price = ['unit_price double precision', 'group_ratio double precision', 'config_revision text'];
+const price = [
+  'unit_price double precision',
+  'group_ratio double precision',
+  'group_name text',
+  'config_revision text',
+];
 
 const added = {
   request_log: [...price, 'task_id text', 'upstream_id text', 'state text', 'debt bigint not null default 0'],

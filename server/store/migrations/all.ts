@@ -36,6 +36,7 @@ import { migration as logEvidence } from './0037-log-evidence.ts';
 import { migration as priceHistory } from './0038-price-history.ts';
 import { migration as debts } from './0039-debts.ts';
 import { migration as deliveryUsers } from './0040-delivery-users.ts';
+import { migration as refundsAndLogTimes } from './0041-refunds-and-log-times.ts';
 import type { Migration } from './migration.ts';
 
 /**
@@ -81,4 +82,5 @@ export const migrations: readonly { name: string; run: Migration; alone?: true }
   { name: '0040-delivery-users', run: deliveryUsers, alone: true },
   { name: '0039-debts', run: debts, alone: true },
   { name: '0038-price-history', run: priceHistory, alone: true },
+  { name: '0041-refunds-and-log-times', run: refundsAndLogTimes, alone: true },
 ];

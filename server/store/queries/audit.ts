@@ -26,6 +26,8 @@ export interface Audit {
   held: number;
   leased: number;
   spent: number;
+  /** Quota that refunds of settled calls gave back to limited keys. */
+  refunded: number;
   left: number;
   /** Cost of finished work that no quota covered: what keys owe, those that were deleted included. */
   debt: number;
@@ -45,7 +47,8 @@ const keys = sql`
     coalesce(b.debt, 0) + coalesce(s.debt, 0) as incurred, coalesce(l.held, 0) as held, coalesce(q.leased, 0) as leased,
     coalesce(q.leased + q.unposted, 0) as posted,
     coalesce(l.spent, 0) + coalesce(b.spent, 0) + coalesce(s.spent, 0) as spent,
-    coalesce(l.charged, 0) + coalesce(b.charged, 0) + coalesce(s.charged, 0) as charged
+    coalesce(l.charged, 0) + coalesce(b.charged, 0) + coalesce(s.charged, 0) as charged,
+    coalesce(r.refunded, 0) as refunded, coalesce(r.corrected, 0) as corrected
   from tokens t
   left join (
     select token_id, sum(amount) as granted, sum(debt_settled) as settled from grants group by token_id
@@ -65,7 +68,11 @@ const keys = sql`
       sum(debt) as debt
     from request_log where held is not null group by token_id
   ) b on b.token_id = t.id
-  left join swept_totals s on s.token_id = t.id`;
+  left join swept_totals s on s.token_id = t.id
+  left join (
+    select token_id, sum(case when unlimited = 0 then amount else 0 end) as refunded, sum(amount) as corrected
+    from refunds group by token_id
+  ) r on r.token_id = t.id`;
 
 /** As a fraction: of many keys it may be more than an integer tells exactly in the program, which is no problem of a key. */
 const total = (column: string) => sql`coalesce(sum(cast(${sql.ref(column)} as double precision)), 0)`;
@@ -87,6 +94,9 @@ interface KeyRow {
   /** What `debt` should be: debts of finished work less those that grants settled. */
   incurred: number;
   settled: number;
+  /** What refunds gave back to its balance, and by what they lowered its used quota. */
+  refunded: number;
+  corrected: number;
 }
 
 /** What is wrong with single rows: each query gives the request, or the key, and what is wrong with it. */
@@ -119,6 +129,15 @@ const checks = [
   sql<AuditProblem>`
     select 'request ' || r.request_id as subject, 'booked for key ' || r.token_id || ', which there is not' as problem
     from request_log r left join tokens t on t.id = r.token_id where r.held is not null and t.id is null`,
+  sql<AuditProblem>`
+    select 'request ' || f.request_id as subject, 'refunded ' || f.amount || ' of ' || f.charged || ', and the log has '
+      || r.quota || ' of key ' || r.token_id as problem
+    from refunds f join request_log r on r.request_id = f.request_id
+    where f.amount > r.quota or f.charged <> r.quota or f.token_id <> r.token_id
+      or f.unlimited <> coalesce(r.unlimited, f.unlimited)`,
+  sql<AuditProblem>`
+    select 'request ' || f.request_id as subject, 'refunded to key ' || f.token_id || ', which there is not' as problem
+    from refunds f left join tokens t on t.id = f.token_id where t.id is null`,
   sql<AuditProblem>`
     select 'lease ' || q.id as subject, 'of key ' || q.token_id || ', with ' || q.remaining || ' of ' || q.granted
       || case when t.id is null then ', and there is no such key' else '' end as problem
@@ -158,10 +177,10 @@ const checks = [
  */
 export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
   const { rows: totals } = await sql<
-    Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'left' | 'debt'>
+    Pick<Audit, 'keys' | 'granted' | 'held' | 'leased' | 'spent' | 'refunded' | 'left' | 'debt'>
   >`
     select count(*) as keys, ${total('granted')} as granted, ${total('held')} as held,
-      ${total('leased')} as leased, ${total('spent')} as spent,
+      ${total('leased')} as leased, ${total('spent')} as spent, ${total('refunded')} as refunded,
       ${total('remain_quota')} as "left", ${total('debt')} as debt
     from (${keys}) as k`.execute(db);
   const { rows: ledger } = await sql<Pick<Audit, 'open' | 'closed'>>`
@@ -170,7 +189,8 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
         + (select count(*) from request_log where held is not null) as closed from ledger`.execute(db);
   const { rows: unbalanced } = await sql<KeyRow>`
     select * from (${keys}) as k
-    where remain_quota <> granted - settled - held - leased - spent or used_quota <> charged + settled
+    where remain_quota <> granted - settled - held - leased - spent + refunded
+      or used_quota <> charged + settled - corrected
       or leased_quota <> posted or debt <> incurred - settled or remain_quota < 0 or debt < 0
     order by id limit ${most}`.execute(db);
   const problems = unbalanced.flatMap(balanceProblems);
@@ -199,12 +219,13 @@ export async function auditBooks(db: Kysely<Database>): Promise<Audit> {
 
 function balanceProblems(row: KeyRow): AuditProblem[] {
   const subject = `key ${row.id}`;
-  const left = row.granted - row.settled - row.held - row.leased - row.spent;
-  const used = row.charged + row.settled;
+  const left = row.granted - row.settled - row.held - row.leased - row.spent + row.refunded;
+  const used = row.charged + row.settled - row.corrected;
   const debt = row.incurred - row.settled;
   const leased = row.leased === 0 ? '' : `, leased ${row.leased}`;
   const settled = row.settled === 0 ? '' : `, debts settled ${row.settled}`;
-  const told = `granted ${row.granted}${settled}, held ${row.held}${leased}, spent ${row.spent}`;
+  const refunded = row.refunded === 0 ? '' : `, refunded ${row.refunded}`;
+  const told = `granted ${row.granted}${settled}, held ${row.held}${leased}, spent ${row.spent}${refunded}`;
   const problems: AuditProblem[] = [];
   if (row.remain_quota !== left)
     problems.push({ subject, problem: `has ${row.remain_quota} left, which should be ${left} (${told})` });

@@ -8,6 +8,7 @@ import {
   figureSums,
   type LatencyStep,
   latencySteps,
+  refundColumns,
   summed,
 } from '../log-figures.ts';
 import type { Database } from '../schema.ts';
@@ -32,6 +33,8 @@ export type Figures = Record<Exclude<FigureSum, 'units'>, number> & {
   /** By what the models are metered in. */
   units: Readonly<Record<string, number>>;
   longest_ms: number;
+  /** What refunds gave back that were made within the hours. */
+  refunded: number;
 };
 
 export interface FigureGroup {
@@ -52,11 +55,12 @@ const groupColumns: Readonly<Record<Grouping, string>> = {
   user: 'user_id',
 };
 
-type Row = Record<FigureSum | 'longest_ms', number> & Record<string, string | number> & { unit: string };
+type Row = Record<FigureSum | 'longest_ms' | 'refunded', number> &
+  Record<string, string | number> & { unit: string };
 
 /**
  * What the log comes to, with the entries that were swept: the figures that are kept, and the entries that are not in
- * them yet, in one look at both. Groups come in the order of their values. `more`: there are too many, and none is told.
+ * them yet, in one look at both; and the refunds. Groups come in the order of their values. `more`: there are too many, and none is told.
  */
 export async function showFigures(
   db: Kysely<Database>,
@@ -79,13 +83,16 @@ export async function showFigures(
   const groups = sql.raw(['unit', ...names].join(', '));
   const order = sql.raw([...names, 'unit'].join(', '));
   const { rows } = await sql<Row>`
-    select ${groups}, ${summed} from (
-      select ${keys}, ${sql.raw(figureSums.join(', '))}, longest_ms from (
-        select ${figureColumns} from log_figures where hour >= ${since} and hour < ${until} and ${filter}
+    select ${groups}, ${summed}, sum(refunded) as refunded from (
+      select ${keys}, ${sql.raw(figureSums.join(', '))}, longest_ms, refunded from (
+        select ${figureColumns}, 0 as refunded from log_figures where hour >= ${since} and hour < ${until} and ${filter}
         union all
-        select ${entryColumns} from request_log
+        select ${entryColumns}, 0 as refunded from request_log
         where id > ${known} and id > (select rolled_to from log_figures_mark)
           and created_at >= ${since} and created_at < ${until} and ${days} and ${filter}
+        union all
+        select ${refundColumns}, amount as refunded from refunds
+        where created_at >= ${since * 1000} and created_at < ${until * 1000} and ${filter}
       ) as f
     ) as g
     group by ${groups} order by ${order} limit ${mostGroups + 1}`.execute(db);
@@ -102,7 +109,7 @@ export async function showFigures(
 
 function figuresOf(row: Row): Figures {
   const sums = Object.fromEntries(figureSums.map((name) => [name, row[name]])) as Record<FigureSum, number>;
-  return { ...sums, units: { [row.unit]: sums.units }, longest_ms: row.longest_ms };
+  return { ...sums, units: { [row.unit]: sums.units }, longest_ms: row.longest_ms, refunded: row.refunded };
 }
 
 export function addFigures(left: Figures, right: Figures): Figures {
@@ -110,13 +117,15 @@ export function addFigures(left: Figures, right: Figures): Figures {
   for (const name of figureSums) if (name !== 'units') sum[name] = left[name] + right[name];
   const units = { ...left.units };
   for (const [unit, count] of Object.entries(right.units)) units[unit] = (units[unit] ?? 0) + count;
-  return { ...sum, units, longest_ms: Math.max(left.longest_ms, right.longest_ms) };
+  const longest_ms = Math.max(left.longest_ms, right.longest_ms);
+  return { ...sum, units, longest_ms, refunded: left.refunded + right.refunded };
 }
 
 export const noFigures: Figures = {
   ...(Object.fromEntries(figureSums.map((name) => [name, 0])) as Record<FigureSum, number>),
   units: {},
   longest_ms: 0,
+  refunded: 0,
 };
 
 /** Milliseconds that at least this share of the requests took at most: the next of the steps, or what the longest took. */

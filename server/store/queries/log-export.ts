@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from
 import { dayOf, onDaysOrUndated } from '../log-days.ts';
 import { isError } from '../log-figures.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
+import { refundsOf } from './charges.ts';
 
 /** Which entries of the log are told. */
 export interface ExportFilter {
@@ -14,6 +15,7 @@ export interface ExportFilter {
   /** Only those with a status from 400 on, and those that failed after it was sent. */
   errors?: boolean | undefined;
   requestId?: string | undefined;
+  taskId?: string | undefined;
   /** Unix seconds, from the first up to and without the second. */
   since?: number | undefined;
   until?: number | undefined;
@@ -57,11 +59,27 @@ const columns = [
   'upstream_id',
   'unit_price',
   'group_ratio',
+  'group_name',
   'config_revision',
   'debt',
 ] as const;
 
-type Entry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]>;
+const fields = [...columns, 'refunded'] as const;
+
+/** A line of an export. */
+export type ExportedEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]> & {
+  /** Quota that a refund gave back. */
+  refunded: number;
+};
+
+/** Returns the fields of an export, in their order. */
+export function exportedEntry(
+  entry: Pick<Selectable<RequestLogTable>, (typeof columns)[number]>,
+  refunded: number,
+): ExportedEntry {
+  const all = { ...entry, refunded };
+  return Object.fromEntries(fields.map((name) => [name, all[name]])) as unknown as ExportedEntry;
+}
 
 /** Entries of a page, and those that are looked at for one, so that no query is long. */
 const pageSize = 500;
@@ -84,8 +102,9 @@ export async function exportPage(
   db: Kysely<Database>,
   { after, upTo, format, filter }: ExportRange & { format: ExportFormat; filter: ExportFilter },
 ): Promise<ExportPage> {
-  // A request id is looked up, wherever it is.
-  const end = filter.requestId === undefined ? Math.min(upTo, after + looked) : upTo;
+  // An index finds an id, wherever it is.
+  const hasId = filter.requestId !== undefined || filter.taskId !== undefined;
+  const end = hasId ? upTo : Math.min(upTo, after + looked);
   const found = await db
     .selectFrom('request_log')
     .select(columns)
@@ -96,8 +115,12 @@ export async function exportPage(
     .limit(pageSize)
     .execute();
   const line = format === 'csv' ? csvLine : jsonLine;
+  const refunds = await refundsOf(
+    db,
+    found.map(({ request_id: id }) => id),
+  );
   return {
-    text: found.map(line).join(''),
+    text: found.map((entry) => line(exportedEntry(entry, refunds.get(entry.request_id) ?? 0))).join(''),
     last: found.length < pageSize ? end : (found.at(-1)?.id ?? end),
   };
 }
@@ -117,15 +140,16 @@ function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlB
   equal('operation', filter.operation);
   equal('status', filter.status);
   equal('request_id', filter.requestId);
+  equal('task_id', filter.taskId);
   if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);
   return all;
 }
 
-export const csvHeader = `${columns.join(',')}\r\n`;
+export const csvHeader = `${fields.join(',')}\r\n`;
 
-const csvLine = (entry: Entry) => `${columns.map((name) => csvField(entry[name])).join(',')}\r\n`;
+const csvLine = (entry: ExportedEntry) => `${fields.map((name) => csvField(entry[name])).join(',')}\r\n`;
 
 /** What a spreadsheet would calculate, and what begins as what keeps it from that. */
 const formula = /^['\t\r\n]|^\s*[=+\-@＝＋－＠]/;
@@ -144,9 +168,8 @@ function csvField(value: string | number | null): string {
 }
 
 /** One line of JSON, with every control character as an escape. */
-function jsonLine(entry: Entry): string {
-  const line = JSON.stringify(Object.fromEntries(columns.map((name) => [name, entry[name]])));
-  return `${line.replaceAll(control, unicodeEscape)}\n`;
+function jsonLine(entry: ExportedEntry): string {
+  return `${JSON.stringify(entry).replaceAll(control, unicodeEscape)}\n`;
 }
 
 function unicodeEscape(character: string): string {

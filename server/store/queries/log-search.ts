@@ -1,13 +1,19 @@
 import { type Expression, type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
-import { onDays, onDaysOrUndated } from '../log-days.ts';
+import { dayOf, onDays, onDaysOrUndated } from '../log-days.ts';
+import { oneOf } from '../rows.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
+import { refundsOf, taskIdPattern } from './charges.ts';
 import { familyOf } from './lineage.ts';
 import type { Viewer } from './visibility.ts';
 
 export interface LogSearch extends Viewer {
   /** Text to look for; empty: everything is found. */
   keyword: string;
+  /** Only entries from this time on, in Unix seconds. */
+  start?: number | undefined;
+  /** Only entries before this time, in Unix seconds. */
+  end?: number | undefined;
   offset: number;
   limit: number;
 }
@@ -25,10 +31,17 @@ const columns = [
   'quota',
   'debt',
   'created_at',
+  'task_id',
+  'state',
+  'unit_price',
+  'group_ratio',
 ] as const;
 
 /** An entry of the log, as a search shows it. */
-export type FoundEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]>;
+export type FoundEntry = Pick<Selectable<RequestLogTable>, (typeof columns)[number]> & {
+  /** Quota that a refund gave back. */
+  refunded: number;
+};
 
 export interface LogPage {
   entries: FoundEntry[];
@@ -40,11 +53,26 @@ export interface LogPage {
 export const bucketSize = 2 ** 14;
 
 /**
- * A page of a user's entries, the newest first. A keyword is found anywhere in the key's name and the model's id, in
- * upper and lower case alike, and at the beginning of a request id when it is 16 characters long. What is searched are
- * the few names, here in the program, so that every engine finds the same; counts tell where the page begins.
+ * Returns a page of a user's entries, the newest first. A keyword matches anywhere in the key's name and the model's id,
+ * case-insensitively, at the beginning of a request id when it has 16 characters or more, and a whole task id. Names are matched
+ * here in the program, so that every engine finds the same; counts tell where the page begins.
  */
-export async function searchLog(db: Kysely<Database>, asked: LogSearch): Promise<LogPage> {
+export async function searchLog(db: Kysely<Database>, search: LogSearch): Promise<LogPage> {
+  const { entries: found, total } = await findPage(db, search);
+  const refunds = await refundsOf(
+    db,
+    found.map(({ request_id: id }) => id),
+  );
+  const entries = found.map((entry) => ({ ...entry, refunded: refunds.get(entry.request_id) ?? 0 }));
+  return { entries, total };
+}
+
+interface Page {
+  entries: Omit<FoundEntry, 'refunded'>[];
+  total: number;
+}
+
+async function findPage(db: Kysely<Database>, asked: LogSearch): Promise<Page> {
   const keyword = asked.keyword.toLowerCase();
   const keys = asked.family === undefined ? undefined : await keysIn(db, asked.family);
   const search = { ...asked, keys };
@@ -94,6 +122,7 @@ async function namesLike(
     .distinct()
     .where('c.user_id', '=', search.userId)
     .where(isOfKeys(db, 'c', search))
+    .where(isOfKeys(db, 'c', search))
     .execute();
   const isLike = (text: string | null) => text?.toLowerCase().includes(keyword) === true;
   const found = pairs.filter(({ name, model_name: model }) => isLike(name) || isLike(model));
@@ -113,43 +142,45 @@ interface Found {
   day: number;
 }
 
-/** The entries whose request id begins with the keyword, the newest first. */
-async function idsLike(db: Kysely<Database>, { userId, keys }: KeySearch, keyword: string): Promise<Found[]> {
-  if (!beginningOfId.test(keyword)) return [];
+/** Finds the entries whose request id begins with the keyword, or whose task id it is, the newest first. */
+async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string): Promise<Found[]> {
+  const ofTask = taskIdPattern.test(keyword);
+  if (!ofTask && !beginningOfId.test(keyword)) return [];
   const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
   const id = sql.ref('request_id');
   const rows = await db
     .selectFrom('request_log')
-    .select(['id', 'user_id', 'token_id', (isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day')])
+    .select(['id', 'user_id', 'token_id', 'created_at'])
+    .select((isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day'))
     // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
-    .where(sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`)
+    .where(
+      ofTask
+        ? sql<SqlBool>`task_id = ${keyword}`
+        : sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`,
+    )
     .execute();
-  const isSeen = (row: { user_id: number; token_id: number }) =>
-    row.user_id === userId && keys?.includes(row.token_id) !== false;
+  const { userId, keys, start = 0, end = Infinity } = search;
+  const isSeen = (row: (typeof rows)[number]) =>
+    row.user_id === userId &&
+    keys?.includes(row.token_id) !== false &&
+    row.created_at >= start &&
+    row.created_at < end;
   return rows.filter(isSeen).sort((left, right) => right.id - left.id);
 }
 
 /** A page of what the names find; of everything without. */
-async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | undefined): Promise<LogPage> {
+async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | undefined): Promise<Page> {
   const { userId, keys, offset, limit } = search;
   if (names !== undefined && isEmpty(names)) return { entries: [], total: 0 };
-  const buckets = await db
-    .selectFrom('log_counts as c')
-    .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...daysOfBucket(db)])
-    .where('user_id', '=', userId)
-    .where(isOfKeys(db, 'c', search))
-    .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
-    .groupBy('bucket')
-    .orderBy('bucket', 'desc')
-    .execute();
+  const buckets = await countedBuckets(db, search, names);
   const total = buckets.reduce((sum, { entries }) => sum + entries, 0);
   const window = windowOf(buckets, offset, limit);
   if (window === undefined) return { entries: [], total };
   const { first, last, skip } = window;
-  const days = daysOf(
+  const days = sql<SqlBool>`${daysOf(
     db,
     buckets.filter(({ bucket }) => bucket >= last && bucket <= first),
-  );
+  )} and ${within(search)}`;
   const page =
     names === undefined && keys === undefined
       ? entries(db)
@@ -165,6 +196,69 @@ async function pageOf(db: Kysely<Database>, search: KeySearch, names: Names | un
           .where(days)
           .orderBy('id', 'desc');
   return told(await page.execute(), offset, total);
+}
+
+interface CountedBucket extends BucketDays {
+  bucket: number;
+  entries: number;
+}
+
+/** Counts what the names find within the time of a search by bucket, the newest first; everything without names. */
+async function countedBuckets(
+  db: Kysely<Database>,
+  search: KeySearch,
+  names: Names | undefined,
+): Promise<CountedBucket[]> {
+  const counts = db
+    .selectFrom('log_counts as c')
+    .where('c.user_id', '=', search.userId)
+    .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)));
+  const { start, end } = search;
+  if (start === undefined && end === undefined)
+    return counts
+      .select(['bucket', sql<number>`sum(entries)`.as('entries'), ...daysOfBucket(db)])
+      .groupBy('bucket')
+      .orderBy('bucket', 'desc')
+      .execute();
+  // In most buckets all entries are within the time or none, so only those at its bounds are read.
+  const [from, below] = [start ?? 0, end ?? Number.MAX_SAFE_INTEGER];
+  const isInside = sql<SqlBool>`(c.first_at >= ${from} and c.last_at < ${below})`;
+  const isOutside = sql<SqlBool>`(c.first_at is not null and (c.first_at >= ${below} or c.last_at < ${from}))`;
+  const buckets = await counts
+    .select(['bucket', ...daysOfBucket(db)])
+    .select(sql<number>`sum(case when ${isInside} then entries else 0 end)`.as('entries'))
+    .select(sql<number>`max(case when ${isInside} then 0 else 1 end)`.as('crosses'))
+    .where(sql<SqlBool>`not ${isOutside}`)
+    .groupBy('bucket')
+    .orderBy('bucket', 'desc')
+    .execute();
+  const crossing = buckets.filter(({ crosses }) => crosses === 1).map(({ bucket }) => bucket);
+  if (crossing.length === 0) return buckets;
+  const read = await counts
+    .crossJoin('request_log as l')
+    .select(['c.bucket', sql<number>`count(*)`.as('entries')])
+    .where(oneOf(db, sql.ref('c.bucket'), crossing))
+    .where(sql<SqlBool>`not ${isOutside} and (c.first_at is null or not ${isInside})`)
+    .where(isCounted)
+    .where(onDaysOrUndated(db, dayOf(from * 1000), dayOf(below * 1000 - 1)))
+    .where(within(search))
+    .groupBy('c.bucket')
+    .execute();
+  const more = new Map(read.map(({ bucket, entries }) => [bucket, entries]));
+  return buckets
+    .map((one) => ({ ...one, entries: one.entries + (more.get(one.bucket) ?? 0) }))
+    .filter(({ entries }) => entries > 0);
+}
+
+/** That an entry `l` is one of those that a row `c` of the counts stands for. */
+const isCounted = sql<SqlBool>`(l.token_id = c.token_id and l.model_name = c.model_name
+  and l.id >= c.bucket * ${sql.lit(bucketSize)} and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)})`;
+
+/** That an entry is within the time of a search. */
+function within({ start, end }: LogSearch): RawBuilder<SqlBool> {
+  const from = start === undefined ? sql`` : sql`and created_at >= ${start}`;
+  const below = end === undefined ? sql`` : sql`and created_at < ${end}`;
+  return sql<SqlBool>`(true ${from} ${below})`;
 }
 
 interface BucketDays {
@@ -189,7 +283,7 @@ function daysOf(db: Kysely<Database>, buckets: readonly BucketDays[]): RawBuilde
 }
 
 /** Meanwhile more may have come: a total is never less than what is shown. */
-const told = (entries: FoundEntry[], offset: number, total: number): LogPage => ({
+const told = (entries: Page['entries'], offset: number, total: number): Page => ({
   entries,
   total: Math.max(total, offset + entries.length),
 });
@@ -243,10 +337,7 @@ function idsInBuckets(
     .where('c.bucket', '<=', first)
     .where(isOfKeys(db, 'c', { keys }))
     .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)))
-    .whereRef('l.token_id', '=', 'c.token_id')
-    .whereRef('l.model_name', '=', 'c.model_name')
-    .where(sql<SqlBool>`l.id >= c.bucket * ${sql.lit(bucketSize)}`)
-    .where(sql<SqlBool>`l.id < (c.bucket + 1) * ${sql.lit(bucketSize)}`)
+    .where(isCounted)
     .where(days)
     .orderBy('l.id', 'desc')
     .limit(limit)
@@ -258,7 +349,7 @@ async function pageOfIds(
   db: Kysely<Database>,
   { offset, limit }: LogSearch,
   found: readonly Found[],
-): Promise<LogPage> {
+): Promise<Page> {
   const shown = found.slice(offset, offset + limit);
   const ids = shown.map(({ id }) => id);
   const days = shown.map(({ day }) => day);
@@ -272,16 +363,18 @@ async function pageOfIds(
 /** A page of what the names find and of some entries beside, which are few: hardly ever are there both. */
 async function pageOfBoth(
   db: Kysely<Database>,
-  { userId, keys, offset, limit }: KeySearch,
+  search: KeySearch,
   names: Names,
   begun: readonly Found[],
-): Promise<LogPage> {
+): Promise<Page> {
+  const { userId, offset, limit } = search;
   const ids = begun.map(({ id }) => id);
   const found = db
     .selectFrom('request_log as c')
     .where('user_id', '=', userId)
-    .where(isOfKeys(db, 'c', { keys }))
-    .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`);
+    .where(isOfKeys(db, 'c', search))
+    .where(sql<SqlBool>`(${hasName(db, 'c', names)} or ${oneOf(db, sql.ref('c.id'), ids)})`)
+    .where(within(search));
   const { total } = await found.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow();
   if (offset >= total) return { entries: [], total };
   const page = found.select(columns).orderBy('id', 'desc').limit(limit).offset(offset);
@@ -295,14 +388,4 @@ function hasName(db: Kysely<Database>, table: string, names: Names | undefined):
   const token = oneOf(db, sql.ref(`${table}.token_id`), tokens);
   const model = oneOf(db, sql.ref(`${table}.model_name`), models);
   return sql<SqlBool>`(${token} or ${model})`;
-}
-
-/** As one value, since there may be thousands. */
-function oneOf(
-  db: Kysely<Database>,
-  column: RawBuilder<unknown>,
-  values: readonly (number | string)[],
-): RawBuilder<SqlBool> {
-  if (isPostgres(db)) return sql<SqlBool>`${column} = any(${values})`;
-  return sql<SqlBool>`${column} in (select value from json_each(${JSON.stringify(values)}))`;
 }

@@ -27,6 +27,7 @@ export interface TaskRecord {
   /** The price that `rate` is made of; null: a gateway of a previous version made the task. */
   unitPrice: number | null;
   groupRatio: number | null;
+  group: string | null;
   configRevision: string | null;
   callbackUrl: string | null;
   createdAt: number;
@@ -71,6 +72,7 @@ export const taskColumns = [
   'rate',
   'unit_price as unitPrice',
   'group_ratio as groupRatio',
+  'group_name as group',
   'config_revision as configRevision',
   'callback_url as callbackUrl',
   'created_at as createdAt',

@@ -9,8 +9,8 @@ describeOperation('auditBooks', {
       expect(answer.status).toBe(200);
       const { data } = jsonOf(answer) as { data: Record<string, number> };
       expect(data).toMatchObject({ problems: [], more: false });
-      const { granted = 0, held = 0, leased = 0, spent = 0, left } = data;
-      expect(left).toBe(granted - held - leased - spent);
+      const { granted = 0, held = 0, leased = 0, spent = 0, refunded = 0, left } = data;
+      expect(left).toBe(granted - held - leased - spent + refunded);
       expect(data.keys).toBeGreaterThan(0);
     });
   },

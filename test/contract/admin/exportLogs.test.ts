@@ -70,8 +70,10 @@ describeOperation('exportLogs', {
         upstream_id: null,
         unit_price: 1,
         group_ratio: 1,
+        group_name: 'default',
         config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),
         debt: 0,
+        refunded: 0,
       });
       expect(first?.id).toBeLessThan(second?.id ?? 0);
       expect(entriesOf(await call({ query: { token_id: tokenId, after: first?.id ?? 0 } }))).toEqual([

@@ -19,6 +19,8 @@ describeOperation('searchLogs', {
     'a page of none': { query: { page_size: 0 }, names: 'page_size', limit: 1 },
     'a page of 1001': { query: { page_size: 1001 }, names: 'page_size', limit: 1000 },
     'a keyword of 129 characters': { query: { keyword: 'k'.repeat(129) }, names: 'keyword', limit: 128 },
+    'a start below zero': { query: { start: -1 }, names: 'start', limit: 0 },
+    'a start that is no number': { query: { start: 'today' }, names: 'start' },
   },
   carriesOut(call) {
     test('a call with its key, model, request id and cost', async () => {
@@ -45,6 +47,11 @@ describeOperation('searchLogs', {
         token_name: name,
         model_name: 'alpha3-tts-flash',
         request_id: requestId,
+        task_id: null,
+        state: 'completed',
+        unit_price: 1,
+        group_ratio: 1,
+        refunded: 0,
       };
       for (const keyword of [
         name,
@@ -56,7 +63,19 @@ describeOperation('searchLogs', {
         const answer = await call({ query: { keyword } });
         expect(jsonOf(answer)).toEqual({ success: true, message: '', data: { items: [item], total: 1 } });
       }
+      const [found] = pageOf(await call({ query: { keyword: requestId } })).items;
+      const at = Number(found?.created_at);
+      for (const [start, end, total] of [
+        [at, at + 1, 1],
+        [at + 1, at + 2, 0],
+        [at - 1, at, 0],
+      ] as const)
+        expect(pageOf(await call({ query: { keyword: name, start, end } })).total).toBe(total);
       expect(pageOf(await call({ query: { keyword: 'ALPHA3-tts', page_size: 1 } })).items).toHaveLength(1);
+      for (const end of [at, at - 1]) {
+        const refused = await call({ query: { start: at, end } });
+        expectRefusal(refused, 400, { names: 'end', says: [String(at)] });
+      }
       // Others have no part in it.
       expect(pageOf(await call({ query: { keyword: requestId }, as: 'penniless' }))).toEqual({
         items: [],

@@ -1,0 +1,55 @@
+import { command } from './command.ts';
+import { whole } from './options.ts';
+import { time } from './output.ts';
+
+/** `explain`: shows why a call or task cost what it cost. */
+export const explainCommand = command({
+  takes: 'ID',
+  does: 'show why a call or task cost what it cost, by its request id or task id',
+  options: {},
+  examples: ['explain req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2', 'explain task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'],
+  async run({ client, text, output, signal }) {
+    const charge = await client.admin.charges.explain(text, { signal });
+    const { entry, explanation } = charge;
+    const unknown = 'unknown';
+    output.facts(
+      {
+        request: entry.request_id,
+        task: entry.task_id,
+        time: time(entry.created_at),
+        user: entry.user_id,
+        key: `${entry.token_id} (${entry.token_name})`,
+        model: entry.model_name,
+        group: entry.group_name ?? unknown,
+        channel: entry.channel,
+        'provider id': entry.upstream_id,
+        revision: entry.config_revision ?? unknown,
+        state: entry.state ?? unknown,
+        status: entry.status,
+        error: entry.error_code,
+      },
+      charge,
+    );
+    output.lines(explanation);
+  },
+});
+
+/** `refund`: gives back what a settled call or task cost. */
+export const refundCommand = command({
+  takes: 'ID',
+  does: 'refund a settled call or task, once, by its request id or task id',
+  options: {
+    amount: { takes: 'QUOTA', does: 'in quota units; default all that was charged', read: whole },
+    reason: { takes: 'TEXT', does: 'why, for the ledger', required: true },
+  },
+  examples: [
+    'refund req_3f1c2a9be08d47a1b5c6d7e8f9a0b1c2 --reason "the provider delivered silence"',
+    'refund task_0a1b2c3d4e5f60718293a4b5c6d7e8f9 --amount 15 --reason noise',
+  ],
+  async run({ client, text, options: { amount, reason }, output, signal }) {
+    const refund = await client.admin.charges.refund(text, { amount, reason }, { signal });
+    const { request_id: request, charged, credited_to: key, remain_quota: left } = refund;
+    output.facts({ request, charged, refunded: refund.amount, key: key ?? refund.token_id, left }, refund);
+    if (key === null) output.tell('The key had no limit, so only its used quota was corrected.');
+  },
+});

@@ -1,0 +1,55 @@
+import { expect, inject, test } from 'vitest';
+import { documented } from '../../../client/conformance/contract/documented.ts';
+import { jsonOf } from '../../../client/conformance/wire/answer.ts';
+import { describeOperation } from '../../support/contract.ts';
+import { exchange } from '../../support/exchange.ts';
+import { expectRefusal } from '../../support/expectations.ts';
+import { newToken, operate } from '../../support/operator.ts';
+
+describeOperation('explainCharge', {
+  invalid: {
+    'an id of 129 characters': { path: { id: 'r'.repeat(129) }, names: 'id', limit: 128 },
+  },
+  carriesOut(call) {
+    const target = inject('gateway');
+
+    test('a call, before and after its refund', async () => {
+      const token = await newToken(target, 1, { remain_quota: 100 });
+      const body = { model: 'alpha3-tts-flash', voice: 'Aria', input: 'Nine char' };
+      const spoken = await exchange({ ...target, key: token.key }, documented('createSpeech'), { body });
+      const id = spoken.headers.get('x-request-id') ?? '';
+      const answer = await call({ path: { id } });
+      const calculation = '9 characters x 1 x 1 = 9';
+      expect(jsonOf(answer)).toMatchObject({
+        data: {
+          entry: {
+            request_id: id,
+            model_name: 'alpha3-tts-flash',
+            unit_price: 1,
+            group_ratio: 1,
+            group_name: 'default',
+            config_revision: expect.stringMatching(/^[0-9a-f]{12}$/),
+          },
+          unlimited: false,
+          calculated: 9,
+          refund: null,
+          net: 9,
+          explanation: [calculation, expect.stringMatching(/^reserved \d+$/), 'charged 9'],
+        },
+      });
+      await operate(target, 'refundCall', { path: { id }, body: { amount: 2, reason: 'noise' } });
+      expect(jsonOf(await call({ path: { id } }))).toMatchObject({
+        data: {
+          entry: { quota: 9, refunded: 2 },
+          refund: { amount: 2, reason: 'noise', user_id: 1 },
+          net: 7,
+          explanation: [calculation, expect.anything(), 'charged 9', 'refunded 2: noise', 'net 9 - 2 = 7'],
+        },
+      });
+    });
+
+    test('404 for a call that the log does not have', async () => {
+      expectRefusal(await call({ path: { id: 'req_none' } }), 404, { names: 'id' });
+    });
+  },
+});
