@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
+import { newToken, newUser, operate, type Token } from '../../support/operator.ts';
 
 interface Page {
-  data: { items: { id: number; name: string; key: string }[]; total: number };
+  data: { items: { id: number; name: string; key: string; created_by: number | null }[]; total: number };
 }
 const pageOf = (answer: Answer) => {
   expect(answer.status).toBe(200);
@@ -17,20 +18,44 @@ describeOperation('listTokens', {
     'a page size that is no number': { query: { page_size: 'all' }, names: 'page_size' },
   },
   carriesOut(call) {
+    const target = inject('gateway');
+    const as = ({ key }: Token) => ({ headers: { authorization: `Bearer ${key}` } });
+    /** A key without limits, a disabled one of the same user, and one with limits that the first one created. */
+    const keysOfUser = async () => {
+      const user = await newUser(target);
+      const unlimited = await newToken(target, user.id, { name: 'unlimited', unlimited_quota: true });
+      const disabled = await newToken(target, user.id, { name: 'disabled' });
+      await operate(target, 'updateToken', { path: { id: String(disabled.id) }, body: { status: 2 } });
+      const by = { ...target, key: unlimited.key };
+      const limited = await operate<Token>(by, 'createToken', { body: { name: 'limited', remain_quota: 1 } });
+      return { unlimited, limited };
+    };
+
     test("the keys of the caller's user, the newest first, masked", async () => {
-      const { items, total } = pageOf(await call({ as: 'penniless', query: { page_size: 1000 } }));
-      // The disabled one is among them, keys that others make meanwhile are not.
-      expect(items.map(({ name }) => name)).toEqual(expect.arrayContaining(['penniless', 'revoked']));
-      expect(total).toBe(items.length);
-      expect(items.map(({ id }) => id)).toEqual(items.map(({ id }) => id).sort((a, b) => b - a));
+      const { unlimited } = await keysOfUser();
+      const { items, total } = pageOf(await call(as(unlimited)));
+      expect(items.map(({ name, created_by }) => [name, created_by])).toEqual([
+        ['limited', unlimited.id],
+        ['disabled', null],
+        ['unlimited', null],
+      ]);
+      expect(total).toBe(3);
       for (const { key } of items) expect(key).toMatch(/^sk-\*\*\*[\w-]{4}$/);
     });
 
+    test('to a key with limits, itself, and not the key that created it', async () => {
+      const { limited } = await keysOfUser();
+      const { items, total } = pageOf(await call(as(limited)));
+      expect(items).toMatchObject([{ id: limited.id, created_by: null }]);
+      expect(total).toBe(1);
+    });
+
     test('page by page', async () => {
-      const { items, total } = pageOf(await call({ as: 'penniless' }));
-      const second = pageOf(await call({ as: 'penniless', query: { p: 2, page_size: 1 } }));
+      const { unlimited } = await keysOfUser();
+      const { items, total } = pageOf(await call(as(unlimited)));
+      const second = pageOf(await call({ ...as(unlimited), query: { p: 2, page_size: 1 } }));
       expect(second).toEqual({ items: items.slice(1, 2), total });
-      const last = pageOf(await call({ as: 'penniless', query: { p: 2147483647, page_size: 1000 } }));
+      const last = pageOf(await call({ ...as(unlimited), query: { p: 2147483647, page_size: 1000 } }));
       expect(last).toEqual({ items: [], total });
     });
   },
