@@ -34,6 +34,7 @@ describeOperation('createUser', {
             user_id: 1,
             user_name: 'root',
             token_id: 1,
+            cause: 'api',
             action: 'createUser',
             subject: `user ${data.id}`,
             details: { name: 'new team', group: 'default', role: 'admin' },
