@@ -122,7 +122,6 @@ async function namesLike(
     .distinct()
     .where('c.user_id', '=', search.userId)
     .where(isOfKeys(db, 'c', search))
-    .where(isOfKeys(db, 'c', search))
     .execute();
   const isLike = (text: string | null) => text?.toLowerCase().includes(keyword) === true;
   const found = pairs.filter(({ name, model_name: model }) => isLike(name) || isLike(model));
@@ -212,6 +211,7 @@ async function countedBuckets(
   const counts = db
     .selectFrom('log_counts as c')
     .where('c.user_id', '=', search.userId)
+    .where(isOfKeys(db, 'c', search))
     .$if(names !== undefined, (query) => query.where(hasName(db, 'c', names)));
   const { start, end } = search;
   if (start === undefined && end === undefined)
