@@ -98,16 +98,30 @@ async function lookUp(gateway: Gateway, caller: Caller, references: readonly Ref
     throw invalid('content', `must refer to at most ${maxReferences} assets and drafts.`);
   }
   const { read } = gateway.store;
-  const assets = await Promise.all(
-    (await findAssets(read, { ids: assetIds, ...viewerOf(caller) })).map(async (asset) =>
-      asset.status === 'Processing' ? refreshed(gateway, asset) : asset,
-    ),
-  );
+  const assets = await findUsableAssets(gateway, caller, assetIds);
   const tasks = await findSeenTasks(read, { ids: taskIds, ...viewerOf(caller) });
   return {
-    assets: new Map(assets.map((asset) => [asset.id, asset])),
+    assets,
     tasks: new Map(tasks.map((task) => [task.id, task])),
   };
+}
+
+/** The caller's own assets among these ids, by id. The state of those in processing is refreshed. */
+export async function findUsableAssets(
+  gateway: Gateway,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, AssetsTable>> {
+  const found = await findAssets(gateway.store.read, { ids: [...new Set(ids)], ...viewerOf(caller) });
+  const assets = await Promise.all(
+    found.map(async (asset) => (asset.status === 'Processing' ? refreshed(gateway, asset) : asset)),
+  );
+  return new Map(assets.map((asset) => [asset.id, asset]));
+}
+
+/** The id in an asset reference. Undefined for every other address. */
+export function assetIdIn(url: string): string | undefined {
+  return scheme.test(url) ? url.replace(scheme, '').trim() : undefined;
 }
 
 /** @throws Failure 400 when the reference cannot be used. */
@@ -126,15 +140,21 @@ function find(
 }
 
 function problemOf(asset: AssetsTable, { takes }: Reference, modelId: string): string | undefined {
-  if (takes !== undefined && asset.asset_type !== takes) {
-    return `is of type ${asset.asset_type}, but the field takes ${takes}.`;
-  }
+  const problem = takes === undefined || asset.asset_type === takes ? undefined : stateProblem(asset, takes);
+  if (problem !== undefined) return problem;
   if (asset.model !== null && asset.model !== modelId) {
     return `was uploaded for ${asset.model} and works with no other model.`;
   }
   if (asset.model === null && modelId === overseasModel) {
     return `was uploaded without a model; upload it with the query model=${overseasModel} to use it with that one.`;
   }
+  return stateProblem(asset, takes);
+}
+
+/** The reason why an asset cannot be used in a field that takes this type. Undefined when it can. */
+export function stateProblem(asset: AssetsTable, takes: AssetType | undefined): string | undefined {
+  if (takes !== undefined && asset.asset_type !== takes)
+    return `is of type ${asset.asset_type}, but the field takes ${takes}.`;
   if (asset.status === 'Processing') return 'is Processing; it can be used once it is Active.';
   if (asset.status === 'Failed') return `is Failed: ${asset.error_code}: ${asset.error_message}`;
   return undefined;

@@ -40,7 +40,9 @@ export type AddressKind = keyof typeof addresses;
  */
 export function requireAddress(url: string, field: string, kinds: readonly AddressKind[]): void {
   if (kinds.some((kind) => addresses[kind].begins.test(url))) return;
-  const foreign = /^asset:/i.test(url) ? '; asset references are for Seedance models' : '';
+  const foreign = /^asset:/i.test(url)
+    ? '; asset references are for Seedance models and for the media fields of generic requests'
+    : '';
   throw invalid(field, `must be ${kinds.map((kind) => addresses[kind].words).join(' or ')}${foreign}.`);
 }
 

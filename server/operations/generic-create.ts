@@ -1,4 +1,5 @@
 import type { OperationId } from '../../generated/operations.ts';
+import { linkAssets } from '../assets/asset-links.ts';
 import { renderVideoTask, type VideoTask } from '../formats/generic.ts';
 import { linksFor } from '../formats/links-for.ts';
 import type { OperationRequest } from '../http/handler.ts';
@@ -34,6 +35,23 @@ export async function createInFormat(
   const failure = unsupportedOption(served.family, model.id, body);
   if (failure !== undefined) throw failure;
   const format = operation === 'createVideo' ? 'videos' : 'generic';
-  const task = await startTask(request, operation, { model, format, ...served.translate(model, body) });
+  if (served.family === 'seedance' || hasNativeMedia(body)) {
+    const task = await startTask(request, operation, { model, format, ...served.translate(model, body) });
+    return renderVideoTask(task, linksFor(request));
+  }
+  const { body: linked, publicIds } = await linkAssets(request, body);
+  const task = await startTask(request, operation, {
+    model,
+    format,
+    ...served.translate(model, linked),
+    publicIds,
+    // A link changes when it is renewed, and a repeat of the request must still be known.
+    ...(linked !== body && { asked: body }),
+  });
   return renderVideoTask(task, linksFor(request));
+}
+
+/** Whether native media replace the media fields, which are then not read. */
+function hasNativeMedia({ metadata }: GenericVideoRequest): boolean {
+  return (metadata?.['input.media'] ?? []).length > 0 || (metadata?.input?.media ?? []).length > 0;
 }

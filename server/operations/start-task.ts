@@ -33,6 +33,8 @@ export interface TaskPlan {
   source?: TaskSource;
   /** What the client calls each item of the body's `content`. */
   fields?: readonly string[];
+  /** Words that stand for parts of the body in messages to the client. */
+  publicIds?: PublicIds;
   /** The client's own body, by which `earlierTask` finds the task when its source is gone. */
   asked?: object;
 }
@@ -56,17 +58,17 @@ export interface TaskSource {
 export async function startTask(
   request: OperationRequest<OperationId>,
   operation: OperationId,
-  { body: asked, fields = [], source, callbackField, ...plan }: TaskPlan,
+  { body: asked, fields = [], publicIds = {}, source, callbackField, ...plan }: TaskPlan,
 ): Promise<TaskRecord> {
   const { gateway, caller, requestId, headers } = request;
   const callback = callbackOf({ ...plan, callbackField }, gateway.settings);
   const { id, protocol } = plan.model;
   const serving = gateway.channels.serving(channelProtocol(protocol), id, caller.group);
   const channels = source === undefined ? serving : keeping(serving, source);
-  const plain = { body: asked, channels, publicIds: source?.publicIds ?? {}, fields };
-  // Only this protocol knows assets and drafts.
+  const plain = { body: asked, channels, publicIds: { ...publicIds, ...source?.publicIds }, fields };
+  // Only this protocol has assets and drafts. Requests of other families hold links of the files already.
   const routed = protocol === 'official' ? await resolveReferences(request, id, plain) : plain;
-  const hosts = hostsIn(asked);
+  const hosts = hostsIn(plan.asked ?? asked);
   const idempotencyKey = headers['idempotency-key'];
   try {
     const { task } = await gateway.tasks.submit({

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startTestGateway, type TestGateway } from '../support/gateway.ts';
+import { channelTo } from '../support/upstream.ts';
+import {
+  AssetClient,
+  type AssetProvider,
+  active,
+  sendJson,
+  startAssetProvider,
+  strangersKey,
+} from './asset-provider.ts';
+
+const hour = 60 * 60_000;
+const cat = 'https://files.vendor.example/cat.png?signature=1';
+const walk = 'https://files.vendor.example/walk.mp4?signature=1';
+
+describe('an asset in a request for a gamma or eta video', () => {
+  let assets: AssetProvider;
+  let videos: AssetProvider;
+  let target: TestGateway;
+  let client: AssetClient;
+  let image: string;
+  let video: string;
+  let now = Date.parse('2026-11-23T10:00:00Z');
+
+  beforeAll(async () => {
+    assets = await startAssetProvider('one');
+    videos = await startAssetProvider('two');
+    target = await startTestGateway(
+      {
+        sandbox: false,
+        channels: [
+          channelTo(assets.url, { name: 'assets', protocol: 'official' }),
+          channelTo(videos.url, { name: 'native', protocol: 'native' }),
+          channelTo(videos.url, { name: 'eta', protocol: 'eta' }),
+        ],
+      },
+      'sqlite',
+      () => now,
+    );
+    client = new AssetClient(target.url, target.key);
+    image = `asset://${await client.upload()}`;
+    assets.tell({ ...active, URL: cat });
+    video = `asset://${await client.upload({ asset_type: 'Video' })}`;
+    assets.tell({ ...active, AssetType: 'Video', URL: walk });
+  });
+  beforeEach(() => {
+    assets.seen.length = 0;
+    assets.instead = undefined;
+    videos.seen.length = 0;
+    videos.instead = ({ path, method }, response) => {
+      const native = path.startsWith('/api/');
+      const created = native
+        ? { request_id: 'r', output: { task_id: 't', task_status: 'PENDING' } }
+        : { request_id: 't' };
+      sendJson(response, 200, method === 'GET' && !native ? { status: 'pending' } : created);
+    };
+  });
+  afterAll(async () => {
+    await target.close();
+    await assets.close();
+    await videos.close();
+  });
+
+  const gamma = { model: 'gamma3.0-video', prompt: 'A boat.' };
+  const eta = { model: 'eta-imagine-video', prompt: 'A boat.' };
+  const first = (url: string) => ({ input: { media: [{ type: 'first_frame', url }] } });
+
+  test.each<[string, object, () => object, object]>([
+    ['image', gamma, () => ({ image }), first(cat)],
+    ['input_reference', gamma, () => ({ input_reference: { image_url: image } }), first(cat)],
+    [
+      'images',
+      gamma,
+      () => ({ images: [image, 'https://files.example/b.png'] }),
+      { input: { media: [{ url: cat }, { url: 'https://files.example/b.png' }] } },
+    ],
+    [
+      'reference_images and video',
+      gamma,
+      () => ({ reference_images: [{ url: image }], video: { url: video } }),
+      {
+        input: {
+          media: [
+            { type: 'reference_image', url: cat },
+            { type: 'reference_video', url: walk },
+          ],
+        },
+      },
+    ],
+    ['image', eta, () => ({ image }), { image: { url: cat } }],
+    ['input_reference', eta, () => ({ input_reference: { image_url: image } }), { image: { url: cat } }],
+    ['images', eta, () => ({ images: [image] }), { image: { url: cat } }],
+    [
+      'reference_images',
+      eta,
+      () => ({ reference_images: [{ url: image }, { url: image }] }),
+      { reference_images: [{ url: cat }, { url: cat }] },
+    ],
+    ['video', eta, () => ({ video: { url: video } }), { video: { url: walk } }],
+  ])('reaches the provider as a file link in %s %#', async (_, model, fields, sent) => {
+    for (const path of ['/v1/videos', '/v1/video/generations']) {
+      videos.seen.length = 0;
+      const { status, body } = await client.call('POST', path, { ...model, ...fields() });
+      expect(status, JSON.stringify(body)).toBe(200);
+      expect(videos.changes().map((one) => one.body)).toMatchObject([sent]);
+    }
+  });
+
+  test('works in a form too', async () => {
+    const form = new FormData();
+    form.append('model', gamma.model);
+    form.append('prompt', gamma.prompt);
+    form.append('images[]', image);
+    const headers = { authorization: `Bearer ${target.key}` };
+    const reply = await fetch(`${target.url}/v1/videos`, { method: 'POST', headers, body: form });
+    expect(reply.status).toBe(200);
+    expect(videos.changes().map(({ body }) => body)).toMatchObject([first(cat)]);
+  });
+
+  test.each<[string, () => object, RegExp]>([
+    ['an unknown one', () => ({ image: 'asset://asset-1-a' }), /^image: there is no asset "asset-1-a"/],
+    ['one of another type', () => ({ image: video }), /^image: asset .* is of type Video/],
+    ['an image as a video', () => ({ video: { url: image } }), /^video\.url: asset .* is of type Image/],
+  ])('is refused when it is %s', async (_, fields, message) => {
+    for (const model of [gamma, eta]) {
+      const { status, body } = await client.call('POST', '/v1/videos', { ...model, ...fields() });
+      expect([status, body.error?.message]).toEqual([400, expect.stringMatching(message)]);
+    }
+    expect(videos.changes()).toEqual([]);
+  });
+
+  test('is refused when it is another user’s', async () => {
+    const stranger = new AssetClient(target.url, await strangersKey(target));
+    const { status, body } = await stranger.call('POST', '/v1/videos', { ...gamma, image });
+    expect([status, body.error?.message]).toEqual([400, expect.stringContaining('there is no asset')]);
+  });
+
+  test('is refused until it is active', async () => {
+    const waiting = `asset://${await client.upload()}`;
+    const { status, body } = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
+    expect([status, body.error?.message]).toEqual([400, expect.stringContaining('Processing')]);
+    assets.tell({ Status: 'Failed', Error: { Code: 'TooSmall', Message: 'Too small.' } });
+    const failed = await client.call('POST', '/v1/videos', { ...gamma, image: waiting });
+    expect([failed.status, failed.body.error?.message]).toEqual([400, expect.stringContaining('Failed')]);
+  });
+
+  test('does not show its link in the words of the provider', async () => {
+    videos.instead = (_request, response) =>
+      sendJson(response, 400, {
+        code: 'InvalidURL',
+        message: `Cannot load ${cat} from files.vendor.example.`,
+        request_id: 'r',
+      });
+    const { status, body } = await client.call('POST', '/v1/videos', { ...gamma, image });
+    expect([status, body.error?.message]).toEqual([400, `Cannot load ${image} from ***.`]);
+  });
+
+  test('has a new link when the old one is about to expire, and a repeat is still the same request', async () => {
+    const send = async () => {
+      const reply = await fetch(`${target.url}/v1/videos`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${target.key}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'renewed-link',
+        },
+        body: JSON.stringify({ ...gamma, image }),
+      });
+      return { status: reply.status, body: (await reply.json()) as { id?: string } };
+    };
+    const one = await send();
+    now += 11.5 * hour;
+    const renewed = cat.replace('signature=1', 'signature=2');
+    for (const [id, told] of assets.assets)
+      if (told.URL === cat) assets.assets.set(id, { ...told, URL: renewed });
+    expect(await send()).toEqual(
+      expect.objectContaining({ status: 200, body: expect.objectContaining({ id: one.body.id }) }),
+    );
+    videos.seen.length = 0;
+    expect((await client.call('POST', '/v1/videos', { ...gamma, image })).status).toBe(200);
+    expect(videos.changes().map(({ body }) => body)).toMatchObject([first(renewed)]);
+    now += 13 * hour;
+    assets.instead = (_request, response) => sendJson(response, 500, {});
+    const gone = await client.call('POST', '/v1/videos', { ...gamma, image });
+    expect([gone.status, gone.body.error?.code]).toEqual([503, 'get_channel_failed']);
+  });
+});
