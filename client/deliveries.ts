@@ -8,7 +8,8 @@ export type Delivery = DeliveryFacts & DeliveredTask;
 
 /** A task as the callbacks of its kind show it. */
 export type DeliveredTask =
-  | { kind: 'music'; task: Schemas['MusicTaskCallback'] }
+  | { kind: 'music'; task: Extract<Schemas['MusicTaskCallback'], { action: 'MUSIC' }> }
+  | { kind: 'lyrics'; task: Extract<Schemas['MusicTaskCallback'], { action: 'LYRICS' }> }
   | { kind: 'video'; task: Schemas['OfficialTaskCallback'] }
   | { kind: 'image'; task: Schemas['ImageJob'] };
 
@@ -137,8 +138,10 @@ function readBody(body: string | Uint8Array): DeliveredTask {
     throw new DeliveryError('body', 'The delivery is not JSON.', { cause });
   }
   if (typeof task === 'object' && task !== null) {
-    if ('task_id' in task && 'action' in task)
-      return { kind: 'music', task: task as Schemas['MusicTaskCallback'] };
+    if ('task_id' in task && 'action' in task) {
+      const record = task as Schemas['MusicTaskCallback'];
+      return record.action === 'LYRICS' ? { kind: 'lyrics', task: record } : { kind: 'music', task: record };
+    }
     if ('buttons' in task && 'action' in task) return { kind: 'image', task: task as Schemas['ImageJob'] };
     if ('model' in task && 'status' in task)
       return { kind: 'video', task: task as Schemas['OfficialTaskCallback'] };

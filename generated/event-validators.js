@@ -10903,10 +10903,36 @@ return errors === 0;
 validate264.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 export const validateMusicTaskCallback = validate277;
-const schema119 = {"allOf":[{"$ref":"#/$defs/MusicTask"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
-const schema120 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
-const schema121 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
-const schema122 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+const schema119 = {"allOf":[{"$ref":"#/$defs/MusicTaskRecord"},{"type":"object","properties":{"status":{"type":"string","enum":["SUCCESS","FAILURE"]}}}]};
+const schema120 = {"oneOf":[{"$ref":"#/$defs/MusicTask"},{"$ref":"#/$defs/LyricsTask"}]};
+const schema121 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"MUSIC"},"data":{"type":"array","items":{"$ref":"#/$defs/Song"}}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema122 = {"type":"object","required":["task_id","status","fail_reason","submit_time","start_time","finish_time","progress"],"properties":{"task_id":{"type":"string"},"status":{"$ref":"#/$defs/MusicTaskStatus"},"fail_reason":{"type":"string"},"submit_time":{"type":"integer","minimum":0},"start_time":{"type":"integer","minimum":0},"finish_time":{"type":"integer","minimum":0},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"}}};
+const schema123 = {"type":"string","enum":["NOT_START","SUBMITTED","QUEUED","IN_PROGRESS","SUCCESS","FAILURE","UNKNOWN"]};
+
+function validate281(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate281.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(typeof data !== "string"){
+validate281.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
+validate281.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema123.enum},message:"must be equal to one of the allowed values"}];
+return false;
+}
+validate281.errors = vErrors;
+return errors === 0;
+}
+validate281.evaluated = {"dynamicProps":false,"dynamicItems":false};
+
+const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
 
 function validate280(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
@@ -10918,43 +10944,18 @@ evaluated0.props = undefined;
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(typeof data !== "string"){
-validate280.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "string"},message:"must be string"}];
-return false;
-}
-if(!(((((((data === "NOT_START") || (data === "SUBMITTED")) || (data === "QUEUED")) || (data === "IN_PROGRESS")) || (data === "SUCCESS")) || (data === "FAILURE")) || (data === "UNKNOWN"))){
-validate280.errors = [{instancePath,schemaPath:"#/enum",keyword:"enum",params:{allowedValues: schema122.enum},message:"must be equal to one of the allowed values"}];
-return false;
-}
-validate280.errors = vErrors;
-return errors === 0;
-}
-validate280.evaluated = {"dynamicProps":false,"dynamicItems":false};
-
-const pattern4 = new RegExp("^(100|[1-9]?[0-9])%$", "u");
-
-function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
-let vErrors = null;
-let errors = 0;
-const evaluated0 = validate279.evaluated;
-if(evaluated0.dynamicProps){
-evaluated0.props = undefined;
-}
-if(evaluated0.dynamicItems){
-evaluated0.items = undefined;
-}
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.task_id === undefined) && (missing0 = "task_id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.fail_reason === undefined) && (missing0 = "fail_reason"))) || ((data.submit_time === undefined) && (missing0 = "submit_time"))) || ((data.start_time === undefined) && (missing0 = "start_time"))) || ((data.finish_time === undefined) && (missing0 = "finish_time"))) || ((data.progress === undefined) && (missing0 = "progress"))){
-validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate280.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.task_id !== undefined){
 const _errs1 = errors;
 if(typeof data.task_id !== "string"){
-validate279.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/task_id",schemaPath:"#/properties/task_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -10965,8 +10966,8 @@ var valid0 = true;
 if(valid0){
 if(data.status !== undefined){
 const _errs3 = errors;
-if(!(validate280(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+if(!(validate281(data.status, {instancePath:instancePath+"/status",parentData:data,parentDataProperty:"status",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate281.errors : vErrors.concat(validate281.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs3 === errors;
@@ -10978,7 +10979,7 @@ if(valid0){
 if(data.fail_reason !== undefined){
 const _errs4 = errors;
 if(typeof data.fail_reason !== "string"){
-validate279.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/fail_reason",schemaPath:"#/properties/fail_reason/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs4 === errors;
@@ -10991,13 +10992,13 @@ if(data.submit_time !== undefined){
 let data3 = data.submit_time;
 const _errs6 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate279.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate280.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs6){
 if((typeof data3 == "number") && (isFinite(data3))){
 if(data3 < 0 || isNaN(data3)){
-validate279.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate280.errors = [{instancePath:instancePath+"/submit_time",schemaPath:"#/properties/submit_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11012,13 +11013,13 @@ if(data.start_time !== undefined){
 let data4 = data.start_time;
 const _errs8 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate279.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate280.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs8){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 < 0 || isNaN(data4)){
-validate279.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate280.errors = [{instancePath:instancePath+"/start_time",schemaPath:"#/properties/start_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11033,13 +11034,13 @@ if(data.finish_time !== undefined){
 let data5 = data.finish_time;
 const _errs10 = errors;
 if(!(((typeof data5 == "number") && (!(data5 % 1) && !isNaN(data5))) && (isFinite(data5)))){
-validate279.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate280.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs10){
 if((typeof data5 == "number") && (isFinite(data5))){
 if(data5 < 0 || isNaN(data5)){
-validate279.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate280.errors = [{instancePath:instancePath+"/finish_time",schemaPath:"#/properties/finish_time/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11056,12 +11057,12 @@ const _errs12 = errors;
 if(errors === _errs12){
 if(typeof data6 === "string"){
 if(!pattern4.test(data6)){
-validate279.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate280.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate279.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate280.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11079,24 +11080,24 @@ var valid0 = true;
 }
 }
 else {
-validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate280.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate279.errors = vErrors;
+validate280.errors = vErrors;
 return errors === 0;
 }
-validate279.evaluated = {"props":{"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate280.evaluated = {"props":{"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
 
-const schema123 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
+const schema124 = {"type":"object","required":["id","clip_id","title","status","audio_url","image_url","metadata"],"properties":{"id":{"type":"string"},"clip_id":{"type":"string"},"title":{"type":"string"},"status":{"type":"string","enum":["submitted","queued","streaming","complete","error"]},"audio_url":{"type":"string"},"video_url":{"type":"string"},"image_url":{"type":"string"},"image_large_url":{"type":"string"},"model_name":{"type":"string"},"major_model_version":{"type":"string"},"created_at":{"type":"string","format":"date-time"},"is_liked":{"type":"boolean"},"is_public":{"type":"boolean"},"is_trashed":{"type":"boolean"},"is_video_pending":{"type":"boolean"},"play_count":{"type":"integer"},"upvote_count":{"type":"integer"},"metadata":{"$ref":"#/$defs/SongMetadata"}}};
 const formats10 = runtime1.fullFormats["date-time"];
-const schema124 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
-const schema125 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
+const schema125 = {"type":"object","properties":{"tags":{"type":["string","null"]},"prompt":{"type":["string","null"]},"gpt_description_prompt":{"type":["string","null"]},"negative_tags":{"type":["string","null"]},"audio_prompt_id":{"type":["string","null"]},"history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"concat_history":{"type":["array","null"],"items":{"type":"object","additionalProperties":true}},"type":{"type":["string","null"]},"duration":{"type":["number","null"],"minimum":0},"refund_credits":{"type":["boolean","null"]},"stream":{"type":["boolean","null"]},"error_type":{"type":["string","null"]},"error_message":{"type":["string","null"]},"stem_from_id":{"type":["string","null"]},"stem_task":{"type":["string","null"]},"stem_type_id":{"type":["integer","null"]},"stem_type_group_name":{"type":["string","null"]},"has_vocal":{"type":["boolean","null"]},"has_stem":{"type":["boolean","null"]},"make_instrumental":{"type":["boolean","null"]},"control_sliders":{"$ref":"#/$defs/MusicControlSliders"},"task":{"type":["string","null"]}}};
+const schema126 = {"type":"object","properties":{"style_weight":{"type":"number","minimum":0,"maximum":1},"weirdness_constraint":{"type":"number","minimum":0,"maximum":1},"audio_weight":{"type":"number","minimum":0,"maximum":1}}};
 
-function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate286(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate285.evaluated;
+const evaluated0 = validate286.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11111,18 +11112,18 @@ const _errs1 = errors;
 if(errors === _errs1){
 if((typeof data0 == "number") && (isFinite(data0))){
 if(data0 > 1 || isNaN(data0)){
-validate285.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate286.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data0 < 0 || isNaN(data0)){
-validate285.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate286.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate285.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate286.errors = [{instancePath:instancePath+"/style_weight",schemaPath:"#/properties/style_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11138,18 +11139,18 @@ const _errs3 = errors;
 if(errors === _errs3){
 if((typeof data1 == "number") && (isFinite(data1))){
 if(data1 > 1 || isNaN(data1)){
-validate285.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate286.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data1 < 0 || isNaN(data1)){
-validate285.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate286.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate285.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate286.errors = [{instancePath:instancePath+"/weirdness_constraint",schemaPath:"#/properties/weirdness_constraint/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11165,18 +11166,18 @@ const _errs5 = errors;
 if(errors === _errs5){
 if((typeof data2 == "number") && (isFinite(data2))){
 if(data2 > 1 || isNaN(data2)){
-validate285.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
+validate286.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"}];
 return false;
 }
 else {
 if(data2 < 0 || isNaN(data2)){
-validate285.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate286.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
 else {
-validate285.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
+validate286.errors = [{instancePath:instancePath+"/audio_weight",schemaPath:"#/properties/audio_weight/type",keyword:"type",params:{type: "number"},message:"must be number"}];
 return false;
 }
 }
@@ -11189,20 +11190,20 @@ var valid0 = true;
 }
 }
 else {
-validate285.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate286.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate285.errors = vErrors;
+validate286.errors = vErrors;
 return errors === 0;
 }
-validate285.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
+validate286.evaluated = {"props":{"style_weight":true,"weirdness_constraint":true,"audio_weight":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate285(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate284.evaluated;
+const evaluated0 = validate285.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11215,7 +11216,7 @@ if(data.tags !== undefined){
 let data0 = data.tags;
 const _errs1 = errors;
 if((typeof data0 !== "string") && (data0 !== null)){
-validate284.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema124.properties.tags.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/tags",schemaPath:"#/properties/tags/type",keyword:"type",params:{type: schema125.properties.tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11228,7 +11229,7 @@ if(data.prompt !== undefined){
 let data1 = data.prompt;
 const _errs3 = errors;
 if((typeof data1 !== "string") && (data1 !== null)){
-validate284.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema124.properties.prompt.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema125.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11241,7 +11242,7 @@ if(data.gpt_description_prompt !== undefined){
 let data2 = data.gpt_description_prompt;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate284.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema124.properties.gpt_description_prompt.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/gpt_description_prompt",schemaPath:"#/properties/gpt_description_prompt/type",keyword:"type",params:{type: schema125.properties.gpt_description_prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11254,7 +11255,7 @@ if(data.negative_tags !== undefined){
 let data3 = data.negative_tags;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate284.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema124.properties.negative_tags.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/negative_tags",schemaPath:"#/properties/negative_tags/type",keyword:"type",params:{type: schema125.properties.negative_tags.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11267,7 +11268,7 @@ if(data.audio_prompt_id !== undefined){
 let data4 = data.audio_prompt_id;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate284.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema124.properties.audio_prompt_id.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/audio_prompt_id",schemaPath:"#/properties/audio_prompt_id/type",keyword:"type",params:{type: schema125.properties.audio_prompt_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11280,7 +11281,7 @@ if(data.history !== undefined){
 let data5 = data.history;
 const _errs11 = errors;
 if((!(Array.isArray(data5))) && (data5 !== null)){
-validate284.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema124.properties.history.type},message:"must be array,null"}];
+validate285.errors = [{instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: schema125.properties.history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs11){
@@ -11294,7 +11295,7 @@ if(errors === _errs13){
 if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath:instancePath+"/history/" + i0,schemaPath:"#/properties/history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11315,7 +11316,7 @@ if(data.concat_history !== undefined){
 let data7 = data.concat_history;
 const _errs16 = errors;
 if((!(Array.isArray(data7))) && (data7 !== null)){
-validate284.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema124.properties.concat_history.type},message:"must be array,null"}];
+validate285.errors = [{instancePath:instancePath+"/concat_history",schemaPath:"#/properties/concat_history/type",keyword:"type",params:{type: schema125.properties.concat_history.type},message:"must be array,null"}];
 return false;
 }
 if(errors === _errs16){
@@ -11329,7 +11330,7 @@ if(errors === _errs18){
 if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
 }
 else {
-validate284.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath:instancePath+"/concat_history/" + i1,schemaPath:"#/properties/concat_history/items/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -11350,7 +11351,7 @@ if(data.type !== undefined){
 let data9 = data.type;
 const _errs21 = errors;
 if((typeof data9 !== "string") && (data9 !== null)){
-validate284.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema124.properties.type.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: schema125.properties.type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs21 === errors;
@@ -11363,13 +11364,13 @@ if(data.duration !== undefined){
 let data10 = data.duration;
 const _errs23 = errors;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-validate284.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema124.properties.duration.type},message:"must be number,null"}];
+validate285.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/type",keyword:"type",params:{type: schema125.properties.duration.type},message:"must be number,null"}];
 return false;
 }
 if(errors === _errs23){
 if((typeof data10 == "number") && (isFinite(data10))){
 if(data10 < 0 || isNaN(data10)){
-validate284.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate285.errors = [{instancePath:instancePath+"/duration",schemaPath:"#/properties/duration/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
@@ -11384,7 +11385,7 @@ if(data.refund_credits !== undefined){
 let data11 = data.refund_credits;
 const _errs25 = errors;
 if((typeof data11 !== "boolean") && (data11 !== null)){
-validate284.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema124.properties.refund_credits.type},message:"must be boolean,null"}];
+validate285.errors = [{instancePath:instancePath+"/refund_credits",schemaPath:"#/properties/refund_credits/type",keyword:"type",params:{type: schema125.properties.refund_credits.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11397,7 +11398,7 @@ if(data.stream !== undefined){
 let data12 = data.stream;
 const _errs27 = errors;
 if((typeof data12 !== "boolean") && (data12 !== null)){
-validate284.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema124.properties.stream.type},message:"must be boolean,null"}];
+validate285.errors = [{instancePath:instancePath+"/stream",schemaPath:"#/properties/stream/type",keyword:"type",params:{type: schema125.properties.stream.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -11410,7 +11411,7 @@ if(data.error_type !== undefined){
 let data13 = data.error_type;
 const _errs29 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate284.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema124.properties.error_type.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/error_type",schemaPath:"#/properties/error_type/type",keyword:"type",params:{type: schema125.properties.error_type.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -11423,7 +11424,7 @@ if(data.error_message !== undefined){
 let data14 = data.error_message;
 const _errs31 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate284.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema124.properties.error_message.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/error_message",schemaPath:"#/properties/error_message/type",keyword:"type",params:{type: schema125.properties.error_message.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11436,7 +11437,7 @@ if(data.stem_from_id !== undefined){
 let data15 = data.stem_from_id;
 const _errs33 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate284.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema124.properties.stem_from_id.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/stem_from_id",schemaPath:"#/properties/stem_from_id/type",keyword:"type",params:{type: schema125.properties.stem_from_id.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11449,7 +11450,7 @@ if(data.stem_task !== undefined){
 let data16 = data.stem_task;
 const _errs35 = errors;
 if((typeof data16 !== "string") && (data16 !== null)){
-validate284.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema124.properties.stem_task.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/stem_task",schemaPath:"#/properties/stem_task/type",keyword:"type",params:{type: schema125.properties.stem_task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs35 === errors;
@@ -11462,7 +11463,7 @@ if(data.stem_type_id !== undefined){
 let data17 = data.stem_type_id;
 const _errs37 = errors;
 if((!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))) && (data17 !== null)){
-validate284.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema124.properties.stem_type_id.type},message:"must be integer,null"}];
+validate285.errors = [{instancePath:instancePath+"/stem_type_id",schemaPath:"#/properties/stem_type_id/type",keyword:"type",params:{type: schema125.properties.stem_type_id.type},message:"must be integer,null"}];
 return false;
 }
 var valid0 = _errs37 === errors;
@@ -11475,7 +11476,7 @@ if(data.stem_type_group_name !== undefined){
 let data18 = data.stem_type_group_name;
 const _errs39 = errors;
 if((typeof data18 !== "string") && (data18 !== null)){
-validate284.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema124.properties.stem_type_group_name.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/stem_type_group_name",schemaPath:"#/properties/stem_type_group_name/type",keyword:"type",params:{type: schema125.properties.stem_type_group_name.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -11488,7 +11489,7 @@ if(data.has_vocal !== undefined){
 let data19 = data.has_vocal;
 const _errs41 = errors;
 if((typeof data19 !== "boolean") && (data19 !== null)){
-validate284.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema124.properties.has_vocal.type},message:"must be boolean,null"}];
+validate285.errors = [{instancePath:instancePath+"/has_vocal",schemaPath:"#/properties/has_vocal/type",keyword:"type",params:{type: schema125.properties.has_vocal.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs41 === errors;
@@ -11501,7 +11502,7 @@ if(data.has_stem !== undefined){
 let data20 = data.has_stem;
 const _errs43 = errors;
 if((typeof data20 !== "boolean") && (data20 !== null)){
-validate284.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema124.properties.has_stem.type},message:"must be boolean,null"}];
+validate285.errors = [{instancePath:instancePath+"/has_stem",schemaPath:"#/properties/has_stem/type",keyword:"type",params:{type: schema125.properties.has_stem.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs43 === errors;
@@ -11514,7 +11515,7 @@ if(data.make_instrumental !== undefined){
 let data21 = data.make_instrumental;
 const _errs45 = errors;
 if((typeof data21 !== "boolean") && (data21 !== null)){
-validate284.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema124.properties.make_instrumental.type},message:"must be boolean,null"}];
+validate285.errors = [{instancePath:instancePath+"/make_instrumental",schemaPath:"#/properties/make_instrumental/type",keyword:"type",params:{type: schema125.properties.make_instrumental.type},message:"must be boolean,null"}];
 return false;
 }
 var valid0 = _errs45 === errors;
@@ -11525,8 +11526,8 @@ var valid0 = true;
 if(valid0){
 if(data.control_sliders !== undefined){
 const _errs47 = errors;
-if(!(validate285(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
+if(!(validate286(data.control_sliders, {instancePath:instancePath+"/control_sliders",parentData:data,parentDataProperty:"control_sliders",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate286.errors : vErrors.concat(validate286.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs47 === errors;
@@ -11539,7 +11540,7 @@ if(data.task !== undefined){
 let data23 = data.task;
 const _errs48 = errors;
 if((typeof data23 !== "string") && (data23 !== null)){
-validate284.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema124.properties.task.type},message:"must be string,null"}];
+validate285.errors = [{instancePath:instancePath+"/task",schemaPath:"#/properties/task/type",keyword:"type",params:{type: schema125.properties.task.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs48 === errors;
@@ -11570,20 +11571,20 @@ var valid0 = true;
 }
 }
 else {
-validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate285.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate284.errors = vErrors;
+validate285.errors = vErrors;
 return errors === 0;
 }
-validate284.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
+validate285.evaluated = {"props":{"tags":true,"prompt":true,"gpt_description_prompt":true,"negative_tags":true,"audio_prompt_id":true,"history":true,"concat_history":true,"type":true,"duration":true,"refund_credits":true,"stream":true,"error_type":true,"error_message":true,"stem_from_id":true,"stem_task":true,"stem_type_id":true,"stem_type_group_name":true,"has_vocal":true,"has_stem":true,"make_instrumental":true,"control_sliders":true,"task":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate283(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate284(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate283.evaluated;
+const evaluated0 = validate284.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -11594,14 +11595,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((data.id === undefined) && (missing0 = "id")) || ((data.clip_id === undefined) && (missing0 = "clip_id"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.audio_url === undefined) && (missing0 = "audio_url"))) || ((data.image_url === undefined) && (missing0 = "image_url"))) || ((data.metadata === undefined) && (missing0 = "metadata"))){
-validate283.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate284.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate283.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -11613,7 +11614,7 @@ if(valid0){
 if(data.clip_id !== undefined){
 const _errs3 = errors;
 if(typeof data.clip_id !== "string"){
-validate283.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/clip_id",schemaPath:"#/properties/clip_id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -11625,7 +11626,7 @@ if(valid0){
 if(data.title !== undefined){
 const _errs5 = errors;
 if(typeof data.title !== "string"){
-validate283.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -11638,11 +11639,11 @@ if(data.status !== undefined){
 let data3 = data.status;
 const _errs7 = errors;
 if(typeof data3 !== "string"){
-validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!(((((data3 === "submitted") || (data3 === "queued")) || (data3 === "streaming")) || (data3 === "complete")) || (data3 === "error"))){
-validate283.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema123.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate284.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema124.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -11654,7 +11655,7 @@ if(valid0){
 if(data.audio_url !== undefined){
 const _errs9 = errors;
 if(typeof data.audio_url !== "string"){
-validate283.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/audio_url",schemaPath:"#/properties/audio_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -11666,7 +11667,7 @@ if(valid0){
 if(data.video_url !== undefined){
 const _errs11 = errors;
 if(typeof data.video_url !== "string"){
-validate283.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/video_url",schemaPath:"#/properties/video_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -11678,7 +11679,7 @@ if(valid0){
 if(data.image_url !== undefined){
 const _errs13 = errors;
 if(typeof data.image_url !== "string"){
-validate283.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/image_url",schemaPath:"#/properties/image_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -11690,7 +11691,7 @@ if(valid0){
 if(data.image_large_url !== undefined){
 const _errs15 = errors;
 if(typeof data.image_large_url !== "string"){
-validate283.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/image_large_url",schemaPath:"#/properties/image_large_url/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -11702,7 +11703,7 @@ if(valid0){
 if(data.model_name !== undefined){
 const _errs17 = errors;
 if(typeof data.model_name !== "string"){
-validate283.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/model_name",schemaPath:"#/properties/model_name/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs17 === errors;
@@ -11714,7 +11715,7 @@ if(valid0){
 if(data.major_model_version !== undefined){
 const _errs19 = errors;
 if(typeof data.major_model_version !== "string"){
-validate283.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/major_model_version",schemaPath:"#/properties/major_model_version/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs19 === errors;
@@ -11730,12 +11731,12 @@ if(errors === _errs21){
 if(errors === _errs21){
 if(typeof data10 === "string"){
 if(!(formats10.validate(data10))){
-validate283.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
+validate284.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/format",keyword:"format",params:{format: "date-time"},message:"must match format \""+"date-time"+"\""}];
 return false;
 }
 }
 else {
-validate283.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate284.errors = [{instancePath:instancePath+"/created_at",schemaPath:"#/properties/created_at/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -11749,7 +11750,7 @@ if(valid0){
 if(data.is_liked !== undefined){
 const _errs23 = errors;
 if(typeof data.is_liked !== "boolean"){
-validate283.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/is_liked",schemaPath:"#/properties/is_liked/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs23 === errors;
@@ -11761,7 +11762,7 @@ if(valid0){
 if(data.is_public !== undefined){
 const _errs25 = errors;
 if(typeof data.is_public !== "boolean"){
-validate283.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/is_public",schemaPath:"#/properties/is_public/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs25 === errors;
@@ -11773,7 +11774,7 @@ if(valid0){
 if(data.is_trashed !== undefined){
 const _errs27 = errors;
 if(typeof data.is_trashed !== "boolean"){
-validate283.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/is_trashed",schemaPath:"#/properties/is_trashed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs27 === errors;
@@ -11785,7 +11786,7 @@ if(valid0){
 if(data.is_video_pending !== undefined){
 const _errs29 = errors;
 if(typeof data.is_video_pending !== "boolean"){
-validate283.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
+validate284.errors = [{instancePath:instancePath+"/is_video_pending",schemaPath:"#/properties/is_video_pending/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"}];
 return false;
 }
 var valid0 = _errs29 === errors;
@@ -11798,7 +11799,7 @@ if(data.play_count !== undefined){
 let data15 = data.play_count;
 const _errs31 = errors;
 if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-validate283.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/play_count",schemaPath:"#/properties/play_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs31 === errors;
@@ -11811,7 +11812,7 @@ if(data.upvote_count !== undefined){
 let data16 = data.upvote_count;
 const _errs33 = errors;
 if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-validate283.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate284.errors = [{instancePath:instancePath+"/upvote_count",schemaPath:"#/properties/upvote_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs33 === errors;
@@ -11822,8 +11823,8 @@ var valid0 = true;
 if(valid0){
 if(data.metadata !== undefined){
 const _errs35 = errors;
-if(!(validate284(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
+if(!(validate285(data.metadata, {instancePath:instancePath+"/metadata",parentData:data,parentDataProperty:"metadata",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate285.errors : vErrors.concat(validate285.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs35 === errors;
@@ -11851,35 +11852,35 @@ var valid0 = true;
 }
 }
 else {
-validate283.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate284.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate283.errors = vErrors;
+validate284.errors = vErrors;
 return errors === 0;
 }
-validate283.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
+validate284.evaluated = {"props":{"id":true,"clip_id":true,"title":true,"status":true,"audio_url":true,"video_url":true,"image_url":true,"image_large_url":true,"model_name":true,"major_model_version":true,"created_at":true,"is_liked":true,"is_public":true,"is_trashed":true,"is_video_pending":true,"play_count":true,"upvote_count":true,"metadata":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate279(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate278.evaluated;
+const evaluated0 = validate279.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
 if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
-if(!(validate279(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+if(!(validate280(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
 errors = vErrors.length;
 }
 if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
-validate278.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate279.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
@@ -11887,11 +11888,11 @@ if(data.action !== undefined){
 let data0 = data.action;
 const _errs2 = errors;
 if(typeof data0 !== "string"){
-validate278.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate279.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if("MUSIC" !== data0){
-validate278.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
+validate279.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "MUSIC"},message:"must be equal to constant"}];
 return false;
 }
 var valid1 = _errs2 === errors;
@@ -11909,8 +11910,8 @@ var valid2 = true;
 const len0 = data1.length;
 for(let i0=0; i0<len0; i0++){
 const _errs6 = errors;
-if(!(validate283(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate283.errors : vErrors.concat(validate283.errors);
+if(!(validate284(data1[i0], {instancePath:instancePath+"/data/" + i0,parentData:data1,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate284.errors : vErrors.concat(validate284.errors);
 errors = vErrors.length;
 }
 var valid2 = _errs6 === errors;
@@ -11920,7 +11921,7 @@ break;
 }
 }
 else {
-validate278.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate279.errors = [{instancePath:instancePath+"/data",schemaPath:"#/properties/data/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -11933,14 +11934,252 @@ var valid1 = true;
 }
 }
 else {
-validate278.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate279.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate278.errors = vErrors;
+validate279.errors = vErrors;
 return errors === 0;
 }
-validate278.evaluated = {"props":{"action":true,"data":true,"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate279.evaluated = {"props":{"action":true,"data":true,"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+
+const schema127 = {"type":"object","required":["action","data"],"properties":{"action":{"type":"string","const":"LYRICS"},"data":{"$ref":"#/$defs/Lyrics"}},"allOf":[{"$ref":"#/$defs/MusicTaskFacts"}]};
+const schema128 = {"type":["object","null"],"required":["id","status","title","text"],"properties":{"id":{"type":"string"},"status":{"type":"string"},"title":{"type":"string"},"text":{"type":"string"}}};
+
+function validate293(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate293.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
+validate293.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema128.type},message:"must be object,null"}];
+return false;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((((data.id === undefined) && (missing0 = "id")) || ((data.status === undefined) && (missing0 = "status"))) || ((data.title === undefined) && (missing0 = "title"))) || ((data.text === undefined) && (missing0 = "text"))){
+validate293.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.id !== undefined){
+const _errs1 = errors;
+if(typeof data.id !== "string"){
+validate293.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs1 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.status !== undefined){
+const _errs3 = errors;
+if(typeof data.status !== "string"){
+validate293.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs3 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.title !== undefined){
+const _errs5 = errors;
+if(typeof data.title !== "string"){
+validate293.errors = [{instancePath:instancePath+"/title",schemaPath:"#/properties/title/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs5 === errors;
+}
+else {
+var valid0 = true;
+}
+if(valid0){
+if(data.text !== undefined){
+const _errs7 = errors;
+if(typeof data.text !== "string"){
+validate293.errors = [{instancePath:instancePath+"/text",schemaPath:"#/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+var valid0 = _errs7 === errors;
+}
+else {
+var valid0 = true;
+}
+}
+}
+}
+}
+}
+}
+validate293.errors = vErrors;
+return errors === 0;
+}
+validate293.evaluated = {"props":{"id":true,"status":true,"title":true,"text":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate291.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+if(!(validate280(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate280.errors : vErrors.concat(validate280.errors);
+errors = vErrors.length;
+}
+if(errors === 0){
+if(data && typeof data == "object" && !Array.isArray(data)){
+let missing0;
+if(((data.action === undefined) && (missing0 = "action")) || ((data.data === undefined) && (missing0 = "data"))){
+validate291.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+return false;
+}
+else {
+if(data.action !== undefined){
+let data0 = data.action;
+const _errs2 = errors;
+if(typeof data0 !== "string"){
+validate291.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+return false;
+}
+if("LYRICS" !== data0){
+validate291.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/const",keyword:"const",params:{allowedValue: "LYRICS"},message:"must be equal to constant"}];
+return false;
+}
+var valid1 = _errs2 === errors;
+}
+else {
+var valid1 = true;
+}
+if(valid1){
+if(data.data !== undefined){
+const _errs4 = errors;
+if(!(validate293(data.data, {instancePath:instancePath+"/data",parentData:data,parentDataProperty:"data",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate293.errors : vErrors.concat(validate293.errors);
+errors = vErrors.length;
+}
+var valid1 = _errs4 === errors;
+}
+else {
+var valid1 = true;
+}
+}
+}
+}
+else {
+validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+return false;
+}
+}
+validate291.errors = vErrors;
+return errors === 0;
+}
+validate291.evaluated = {"props":{"action":true,"data":true,"task_id":true,"status":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+
+
+function validate278(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+let vErrors = null;
+let errors = 0;
+const evaluated0 = validate278.evaluated;
+if(evaluated0.dynamicProps){
+evaluated0.props = undefined;
+}
+if(evaluated0.dynamicItems){
+evaluated0.items = undefined;
+}
+const _errs0 = errors;
+let valid0 = false;
+let passing0 = null;
+const _errs1 = errors;
+if(!(validate279(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate279.errors : vErrors.concat(validate279.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs1 === errors;
+if(_valid0){
+valid0 = true;
+passing0 = 0;
+var props0 = {};
+props0.action = true;
+props0.data = true;
+props0.task_id = true;
+props0.status = true;
+props0.fail_reason = true;
+props0.submit_time = true;
+props0.start_time = true;
+props0.finish_time = true;
+props0.progress = true;
+}
+const _errs2 = errors;
+if(!(validate291(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+errors = vErrors.length;
+}
+var _valid0 = _errs2 === errors;
+if(_valid0 && valid0){
+valid0 = false;
+passing0 = [passing0, 1];
+}
+else {
+if(_valid0){
+valid0 = true;
+passing0 = 1;
+if(props0 !== true){
+props0 = props0 || {};
+props0.action = true;
+props0.data = true;
+props0.task_id = true;
+props0.status = true;
+props0.fail_reason = true;
+props0.submit_time = true;
+props0.start_time = true;
+props0.finish_time = true;
+props0.progress = true;
+}
+}
+}
+if(!valid0){
+const err0 = {instancePath,schemaPath:"#/oneOf",keyword:"oneOf",params:{passingSchemas: passing0},message:"must match exactly one schema in oneOf"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+validate278.errors = vErrors;
+return false;
+}
+else {
+errors = _errs0;
+if(vErrors !== null){
+if(_errs0){
+vErrors.length = _errs0;
+}
+else {
+vErrors = null;
+}
+}
+}
+validate278.errors = vErrors;
+evaluated0.props = props0;
+return errors === 0;
+}
+validate278.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
 
 function validate277(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
@@ -11957,6 +12196,9 @@ const _errs0 = errors;
 if(!(validate278(data, {instancePath,parentData,parentDataProperty,rootData,dynamicAnchors}))){
 vErrors = vErrors === null ? validate278.errors : vErrors.concat(validate278.errors);
 errors = vErrors.length;
+}
+else {
+var props0 = validate278.evaluated.props;
 }
 var valid0 = _errs0 === errors;
 if(valid0){
@@ -11981,20 +12223,27 @@ return false;
 }
 }
 var valid0 = _errs1 === errors;
+if(valid0){
+if(props0 !== true){
+props0 = props0 || {};
+props0.status = true;
+}
+}
 }
 validate277.errors = vErrors;
+evaluated0.props = props0;
 return errors === 0;
 }
-validate277.evaluated = {"props":{"status":true,"action":true,"data":true,"task_id":true,"fail_reason":true,"submit_time":true,"start_time":true,"finish_time":true,"progress":true},"dynamicProps":false,"dynamicItems":false};
+validate277.evaluated = {"dynamicProps":true,"dynamicItems":false};
 
-export const validateImageJobCallback = validate290;
-const schema126 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
-const schema127 = {"type":["integer","null"],"minimum":0};
+export const validateImageJobCallback = validate297;
+const schema129 = {"type":"object","required":["id","action","status","progress","submitTime","startTime","finishTime","imageUrl","failReason","buttons","properties"],"properties":{"id":{"type":"string"},"action":{"type":"string"},"customId":{"type":["string","null"]},"botType":{"type":["string","null"]},"prompt":{"type":["string","null"]},"promptEn":{"type":["string","null"]},"description":{"type":["string","null"]},"state":{"type":["string","null"]},"submitTime":{"$ref":"#/$defs/ImageTime"},"startTime":{"$ref":"#/$defs/ImageTime"},"finishTime":{"$ref":"#/$defs/ImageTime"},"progress":{"type":"string","pattern":"^(100|[1-9]?[0-9])%$"},"status":{"type":"string","enum":["NOT_START","SUBMITTED","MODAL","IN_PROGRESS","SUCCESS","FAILURE"]},"imageUrl":{"type":["string","null"]},"videoUrl":{"type":["string","null"]},"failReason":{"type":["string","null"]},"buttons":{"type":"array","items":{"$ref":"#/$defs/ImageButton"}},"properties":{"type":"object","properties":{"finalPrompt":{"type":["string","null"]},"finalZhPrompt":{"type":["string","null"]}}},"maskBase64":{"type":["string","null"]}}};
+const schema130 = {"type":["integer","null"],"minimum":0};
 
-function validate291(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate298(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate291.evaluated;
+const evaluated0 = validate298.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12002,28 +12251,28 @@ if(evaluated0.dynamicItems){
 evaluated0.items = undefined;
 }
 if((!(((typeof data == "number") && (!(data % 1) && !isNaN(data))) && (isFinite(data)))) && (data !== null)){
-validate291.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema127.type},message:"must be integer,null"}];
+validate298.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema130.type},message:"must be integer,null"}];
 return false;
 }
 if(errors === 0){
 if((typeof data == "number") && (isFinite(data))){
 if(data < 0 || isNaN(data)){
-validate291.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
+validate298.errors = [{instancePath,schemaPath:"#/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"}];
 return false;
 }
 }
 }
-validate291.errors = vErrors;
+validate298.errors = vErrors;
 return errors === 0;
 }
-validate291.evaluated = {"dynamicProps":false,"dynamicItems":false};
+validate298.evaluated = {"dynamicProps":false,"dynamicItems":false};
 
-const schema128 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
+const schema131 = {"type":"object","required":["customId","label"],"properties":{"customId":{"type":"string"},"emoji":{"type":"string"},"label":{"type":"string"},"type":{"type":"integer"},"style":{"type":"integer","minimum":1,"maximum":4}}};
 
-function validate295(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate302(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate295.evaluated;
+const evaluated0 = validate302.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12034,14 +12283,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if(((data.customId === undefined) && (missing0 = "customId")) || ((data.label === undefined) && (missing0 = "label"))){
-validate295.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate302.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.customId !== undefined){
 const _errs1 = errors;
 if(typeof data.customId !== "string"){
-validate295.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate302.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12053,7 +12302,7 @@ if(valid0){
 if(data.emoji !== undefined){
 const _errs3 = errors;
 if(typeof data.emoji !== "string"){
-validate295.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate302.errors = [{instancePath:instancePath+"/emoji",schemaPath:"#/properties/emoji/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12065,7 +12314,7 @@ if(valid0){
 if(data.label !== undefined){
 const _errs5 = errors;
 if(typeof data.label !== "string"){
-validate295.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate302.errors = [{instancePath:instancePath+"/label",schemaPath:"#/properties/label/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12078,7 +12327,7 @@ if(data.type !== undefined){
 let data3 = data.type;
 const _errs7 = errors;
 if(!(((typeof data3 == "number") && (!(data3 % 1) && !isNaN(data3))) && (isFinite(data3)))){
-validate295.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate302.errors = [{instancePath:instancePath+"/type",schemaPath:"#/properties/type/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12091,18 +12340,18 @@ if(data.style !== undefined){
 let data4 = data.style;
 const _errs9 = errors;
 if(!(((typeof data4 == "number") && (!(data4 % 1) && !isNaN(data4))) && (isFinite(data4)))){
-validate295.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
+validate302.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/type",keyword:"type",params:{type: "integer"},message:"must be integer"}];
 return false;
 }
 if(errors === _errs9){
 if((typeof data4 == "number") && (isFinite(data4))){
 if(data4 > 4 || isNaN(data4)){
-validate295.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
+validate302.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/maximum",keyword:"maximum",params:{comparison: "<=", limit: 4},message:"must be <= 4"}];
 return false;
 }
 else {
 if(data4 < 1 || isNaN(data4)){
-validate295.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
+validate302.errors = [{instancePath:instancePath+"/style",schemaPath:"#/properties/style/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"}];
 return false;
 }
 }
@@ -12120,20 +12369,20 @@ var valid0 = true;
 }
 }
 else {
-validate295.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate302.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate295.errors = vErrors;
+validate302.errors = vErrors;
 return errors === 0;
 }
-validate295.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
+validate302.evaluated = {"props":{"customId":true,"emoji":true,"label":true,"type":true,"style":true},"dynamicProps":false,"dynamicItems":false};
 
 
-function validate290(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
+function validate297(data, {instancePath="", parentData, parentDataProperty, rootData=data, dynamicAnchors={}}={}){
 let vErrors = null;
 let errors = 0;
-const evaluated0 = validate290.evaluated;
+const evaluated0 = validate297.evaluated;
 if(evaluated0.dynamicProps){
 evaluated0.props = undefined;
 }
@@ -12144,14 +12393,14 @@ if(errors === 0){
 if(data && typeof data == "object" && !Array.isArray(data)){
 let missing0;
 if((((((((((((data.id === undefined) && (missing0 = "id")) || ((data.action === undefined) && (missing0 = "action"))) || ((data.status === undefined) && (missing0 = "status"))) || ((data.progress === undefined) && (missing0 = "progress"))) || ((data.submitTime === undefined) && (missing0 = "submitTime"))) || ((data.startTime === undefined) && (missing0 = "startTime"))) || ((data.finishTime === undefined) && (missing0 = "finishTime"))) || ((data.imageUrl === undefined) && (missing0 = "imageUrl"))) || ((data.failReason === undefined) && (missing0 = "failReason"))) || ((data.buttons === undefined) && (missing0 = "buttons"))) || ((data.properties === undefined) && (missing0 = "properties"))){
-validate290.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
+validate297.errors = [{instancePath,schemaPath:"#/required",keyword:"required",params:{missingProperty: missing0},message:"must have required property '"+missing0+"'"}];
 return false;
 }
 else {
 if(data.id !== undefined){
 const _errs1 = errors;
 if(typeof data.id !== "string"){
-validate290.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/id",schemaPath:"#/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs1 === errors;
@@ -12163,7 +12412,7 @@ if(valid0){
 if(data.action !== undefined){
 const _errs3 = errors;
 if(typeof data.action !== "string"){
-validate290.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/action",schemaPath:"#/properties/action/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 var valid0 = _errs3 === errors;
@@ -12176,7 +12425,7 @@ if(data.customId !== undefined){
 let data2 = data.customId;
 const _errs5 = errors;
 if((typeof data2 !== "string") && (data2 !== null)){
-validate290.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema126.properties.customId.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/customId",schemaPath:"#/properties/customId/type",keyword:"type",params:{type: schema129.properties.customId.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs5 === errors;
@@ -12189,7 +12438,7 @@ if(data.botType !== undefined){
 let data3 = data.botType;
 const _errs7 = errors;
 if((typeof data3 !== "string") && (data3 !== null)){
-validate290.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema126.properties.botType.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/botType",schemaPath:"#/properties/botType/type",keyword:"type",params:{type: schema129.properties.botType.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs7 === errors;
@@ -12202,7 +12451,7 @@ if(data.prompt !== undefined){
 let data4 = data.prompt;
 const _errs9 = errors;
 if((typeof data4 !== "string") && (data4 !== null)){
-validate290.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema126.properties.prompt.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/prompt",schemaPath:"#/properties/prompt/type",keyword:"type",params:{type: schema129.properties.prompt.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs9 === errors;
@@ -12215,7 +12464,7 @@ if(data.promptEn !== undefined){
 let data5 = data.promptEn;
 const _errs11 = errors;
 if((typeof data5 !== "string") && (data5 !== null)){
-validate290.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema126.properties.promptEn.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/promptEn",schemaPath:"#/properties/promptEn/type",keyword:"type",params:{type: schema129.properties.promptEn.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs11 === errors;
@@ -12228,7 +12477,7 @@ if(data.description !== undefined){
 let data6 = data.description;
 const _errs13 = errors;
 if((typeof data6 !== "string") && (data6 !== null)){
-validate290.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema126.properties.description.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/description",schemaPath:"#/properties/description/type",keyword:"type",params:{type: schema129.properties.description.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs13 === errors;
@@ -12241,7 +12490,7 @@ if(data.state !== undefined){
 let data7 = data.state;
 const _errs15 = errors;
 if((typeof data7 !== "string") && (data7 !== null)){
-validate290.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema126.properties.state.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/state",schemaPath:"#/properties/state/type",keyword:"type",params:{type: schema129.properties.state.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs15 === errors;
@@ -12252,8 +12501,8 @@ var valid0 = true;
 if(valid0){
 if(data.submitTime !== undefined){
 const _errs17 = errors;
-if(!(validate291(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate298(data.submitTime, {instancePath:instancePath+"/submitTime",parentData:data,parentDataProperty:"submitTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs17 === errors;
@@ -12264,8 +12513,8 @@ var valid0 = true;
 if(valid0){
 if(data.startTime !== undefined){
 const _errs18 = errors;
-if(!(validate291(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate298(data.startTime, {instancePath:instancePath+"/startTime",parentData:data,parentDataProperty:"startTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs18 === errors;
@@ -12276,8 +12525,8 @@ var valid0 = true;
 if(valid0){
 if(data.finishTime !== undefined){
 const _errs19 = errors;
-if(!(validate291(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate291.errors : vErrors.concat(validate291.errors);
+if(!(validate298(data.finishTime, {instancePath:instancePath+"/finishTime",parentData:data,parentDataProperty:"finishTime",rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate298.errors : vErrors.concat(validate298.errors);
 errors = vErrors.length;
 }
 var valid0 = _errs19 === errors;
@@ -12292,12 +12541,12 @@ const _errs20 = errors;
 if(errors === _errs20){
 if(typeof data11 === "string"){
 if(!pattern4.test(data11)){
-validate290.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
+validate297.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/pattern",keyword:"pattern",params:{pattern: "^(100|[1-9]?[0-9])%$"},message:"must match pattern \""+"^(100|[1-9]?[0-9])%$"+"\""}];
 return false;
 }
 }
 else {
-validate290.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/progress",schemaPath:"#/properties/progress/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 }
@@ -12311,11 +12560,11 @@ if(data.status !== undefined){
 let data12 = data.status;
 const _errs22 = errors;
 if(typeof data12 !== "string"){
-validate290.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
+validate297.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"}];
 return false;
 }
 if(!((((((data12 === "NOT_START") || (data12 === "SUBMITTED")) || (data12 === "MODAL")) || (data12 === "IN_PROGRESS")) || (data12 === "SUCCESS")) || (data12 === "FAILURE"))){
-validate290.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema126.properties.status.enum},message:"must be equal to one of the allowed values"}];
+validate297.errors = [{instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema129.properties.status.enum},message:"must be equal to one of the allowed values"}];
 return false;
 }
 var valid0 = _errs22 === errors;
@@ -12328,7 +12577,7 @@ if(data.imageUrl !== undefined){
 let data13 = data.imageUrl;
 const _errs24 = errors;
 if((typeof data13 !== "string") && (data13 !== null)){
-validate290.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema126.properties.imageUrl.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/imageUrl",schemaPath:"#/properties/imageUrl/type",keyword:"type",params:{type: schema129.properties.imageUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs24 === errors;
@@ -12341,7 +12590,7 @@ if(data.videoUrl !== undefined){
 let data14 = data.videoUrl;
 const _errs26 = errors;
 if((typeof data14 !== "string") && (data14 !== null)){
-validate290.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema126.properties.videoUrl.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/videoUrl",schemaPath:"#/properties/videoUrl/type",keyword:"type",params:{type: schema129.properties.videoUrl.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs26 === errors;
@@ -12354,7 +12603,7 @@ if(data.failReason !== undefined){
 let data15 = data.failReason;
 const _errs28 = errors;
 if((typeof data15 !== "string") && (data15 !== null)){
-validate290.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema126.properties.failReason.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/failReason",schemaPath:"#/properties/failReason/type",keyword:"type",params:{type: schema129.properties.failReason.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs28 === errors;
@@ -12372,8 +12621,8 @@ var valid1 = true;
 const len0 = data16.length;
 for(let i0=0; i0<len0; i0++){
 const _errs32 = errors;
-if(!(validate295(data16[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data16,parentDataProperty:i0,rootData,dynamicAnchors}))){
-vErrors = vErrors === null ? validate295.errors : vErrors.concat(validate295.errors);
+if(!(validate302(data16[i0], {instancePath:instancePath+"/buttons/" + i0,parentData:data16,parentDataProperty:i0,rootData,dynamicAnchors}))){
+vErrors = vErrors === null ? validate302.errors : vErrors.concat(validate302.errors);
 errors = vErrors.length;
 }
 var valid1 = _errs32 === errors;
@@ -12383,7 +12632,7 @@ break;
 }
 }
 else {
-validate290.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
+validate297.errors = [{instancePath:instancePath+"/buttons",schemaPath:"#/properties/buttons/type",keyword:"type",params:{type: "array"},message:"must be array"}];
 return false;
 }
 }
@@ -12402,7 +12651,7 @@ if(data18.finalPrompt !== undefined){
 let data19 = data18.finalPrompt;
 const _errs35 = errors;
 if((typeof data19 !== "string") && (data19 !== null)){
-validate290.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema126.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/properties/finalPrompt",schemaPath:"#/properties/properties/properties/finalPrompt/type",keyword:"type",params:{type: schema129.properties.properties.properties.finalPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs35 === errors;
@@ -12415,7 +12664,7 @@ if(data18.finalZhPrompt !== undefined){
 let data20 = data18.finalZhPrompt;
 const _errs37 = errors;
 if((typeof data20 !== "string") && (data20 !== null)){
-validate290.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema126.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/properties/finalZhPrompt",schemaPath:"#/properties/properties/properties/finalZhPrompt/type",keyword:"type",params:{type: schema129.properties.properties.properties.finalZhPrompt.type},message:"must be string,null"}];
 return false;
 }
 var valid2 = _errs37 === errors;
@@ -12426,7 +12675,7 @@ var valid2 = true;
 }
 }
 else {
-validate290.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate297.errors = [{instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
@@ -12440,7 +12689,7 @@ if(data.maskBase64 !== undefined){
 let data21 = data.maskBase64;
 const _errs39 = errors;
 if((typeof data21 !== "string") && (data21 !== null)){
-validate290.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema126.properties.maskBase64.type},message:"must be string,null"}];
+validate297.errors = [{instancePath:instancePath+"/maskBase64",schemaPath:"#/properties/maskBase64/type",keyword:"type",params:{type: schema129.properties.maskBase64.type},message:"must be string,null"}];
 return false;
 }
 var valid0 = _errs39 === errors;
@@ -12469,14 +12718,14 @@ var valid0 = true;
 }
 }
 else {
-validate290.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
+validate297.errors = [{instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"}];
 return false;
 }
 }
-validate290.errors = vErrors;
+validate297.errors = vErrors;
 return errors === 0;
 }
-validate290.evaluated = {"props":{"id":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
+validate297.evaluated = {"props":{"id":true,"action":true,"customId":true,"botType":true,"prompt":true,"promptEn":true,"description":true,"state":true,"submitTime":true,"startTime":true,"finishTime":true,"progress":true,"status":true,"imageUrl":true,"videoUrl":true,"failReason":true,"buttons":true,"properties":true,"maskBase64":true},"dynamicProps":false,"dynamicItems":false};
 
 
 function byTag(path, read, validators) {

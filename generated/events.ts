@@ -2105,10 +2105,44 @@ export interface components {
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
         /**
-         * MusicTaskCallback
-         * @description The record of the music task, in its final state.
+         * Lyrics
+         * @description The lyrics; null until they are written.
          */
-        MusicTaskCallback: components["schemas"]["MusicTask"] & {
+        Lyrics: {
+            /** @description Id of the lyrics. */
+            id: string;
+            /**
+             * @description `complete` when they are written.
+             * @example complete
+             */
+            status: string;
+            /** @description A title that fits. */
+            title: string;
+            /** @description The lyrics, with section marks in brackets. */
+            text: string;
+        } | null;
+        /**
+         * LyricsTask
+         * @description The record of a lyrics task.
+         */
+        LyricsTask: {
+            /**
+             * @description Always `LYRICS`.
+             * @constant
+             */
+            action: "LYRICS";
+            data: components["schemas"]["Lyrics"];
+        } & components["schemas"]["MusicTaskFacts"];
+        /**
+         * MusicTaskRecord
+         * @description A music task or a lyrics task, told apart by `action`.
+         */
+        MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
+        /**
+         * MusicTaskCallback
+         * @description The record of the music or lyrics task, in its final state. `action` tells the two apart.
+         */
+        MusicTaskCallback: components["schemas"]["MusicTaskRecord"] & {
             /**
              * @description The final state.
              * @enum {string}
@@ -2353,6 +2387,9 @@ export type MusicControlSliders = components['schemas']['MusicControlSliders'];
 export type SongMetadata = components['schemas']['SongMetadata'];
 export type Song = components['schemas']['Song'];
 export type MusicTask = components['schemas']['MusicTask'];
+export type Lyrics = components['schemas']['Lyrics'];
+export type LyricsTask = components['schemas']['LyricsTask'];
+export type MusicTaskRecord = components['schemas']['MusicTaskRecord'];
 export type MusicTaskCallback = components['schemas']['MusicTaskCallback'];
 export type ImageTime = components['schemas']['ImageTime'];
 export type ImageButton = components['schemas']['ImageButton'];

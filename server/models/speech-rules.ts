@@ -1,7 +1,7 @@
 import { type CatalogueModel, families } from '../../generated/catalogue.ts';
 import { type Failure, invalid } from '../failure.ts';
 import { quoted, systemVoices } from './catalogue.ts';
-import { estimateTextTokens } from './usage.ts';
+import { estimateTextTokens, fewestTextTokens } from './usage.ts';
 
 /** A text to speak, with the names its fields have on the route it came by, for the messages. */
 export interface SpeechText {
@@ -26,7 +26,7 @@ export function checkSpeech(model: CatalogueModel, speech: SpeechText): void {
   if (maxCharacters !== undefined && codePoints(speech.text) > maxCharacters) {
     throw invalid(fields.text, `must have at most ${maxCharacters} characters for ${model.id}.`);
   }
-  if (maxTokens !== undefined && estimateTextTokens(speech.text) > maxTokens) {
+  if (maxTokens !== undefined && fewestTextTokens(speech.text) > maxTokens) {
     throw invalid(fields.text, `must have at most ${maxTokens} tokens for ${model.id}.`);
   }
   const problem = instructionProblem(model, speech);

@@ -114,6 +114,16 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
+/**
+ * The fewest tokens that a tokenizer can make of a text: one for each word between spaces. A text in a script without
+ * spaces may have many more, which only the provider can count.
+ */
+export function fewestTextTokens(text: string): number {
+  let words = 0;
+  for (const _word of text.matchAll(/\S+/g)) words += 1;
+  return words;
+}
+
 /** Audio tokens a second, which are also the fewest. */
 const audioTokenRate = 50;
 

@@ -33,6 +33,18 @@ export async function startMusic(
   return startTask(request, operation, { ...made, ...plan, ...resolved, ...own, ...callback });
 }
 
+/** The address for callbacks and the field that holds it: `callback_url` takes precedence over `notify_hook`. */
+export function callbackOf({
+  callback_url,
+  notify_hook,
+}: {
+  callback_url?: string;
+  notify_hook?: string;
+}): Pick<TaskPlan, 'callbackUrl' | 'callbackField'> {
+  if (callback_url !== undefined) return { callbackUrl: callback_url, callbackField: 'callback_url' };
+  return notify_hook === undefined ? {} : { callbackUrl: notify_hook, callbackField: 'notify_hook' };
+}
+
 /** Whether the answer is to be in format A, which the prefix says. */
 export function inFormatA({ route }: OperationRequest<'submitMusic' | 'submitLyrics'>): boolean {
   return route.startsWith('/sigma/v1/');

@@ -15,6 +15,14 @@ export function countCharacters(text: string): number {
   return count;
 }
 
+const spokenToken =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]{1,16}/gu;
+
+/** Tokens of a text that is spoken: each word between spaces, and each character of a script without them. */
+export function countSpokenTokens(text: string): number {
+  return text.match(spokenToken)?.length ?? 0;
+}
+
 export function countTextTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }

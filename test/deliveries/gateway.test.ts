@@ -78,11 +78,45 @@ test('tasks of the family are told of, whatever route made them', { timeout: 60_
   expect(receiver.seen.findLast(({ body }) => body.id === id)?.body).toEqual(await polled.json());
 });
 
+test.each([
+  ['/sigma', 'callback_url'],
+  ['/sigma', 'notify_hook'],
+  ['/sigma/v1', 'callback_url'],
+])('lyrics of %s report their end to %s', { timeout: 60_000 }, async (prefix, field) => {
+  const ends = new Map<string, string>();
+  for (const [prompt, end] of [
+    ['A lullaby.', 'SUCCESS'],
+    ['A lullaby. [[fail-late]]', 'FAILURE'],
+  ] as const) {
+    const body = { prompt, [field]: receiver.url('/lyrics') };
+    const answer = await post(gateway.url, gateway.key, `${prefix}/submit/lyrics`, body);
+    expect(answer.status).toBe(200);
+    ends.set(((await answer.json()) as { data: string }).data, end);
+  }
+  for (const [id, end] of ends) {
+    const delivery = await vi.waitFor(
+      () => {
+        const found = receiver.seen.find(({ body }) => body.task_id === id);
+        if (found === undefined) throw new Error('no callback yet');
+        return found;
+      },
+      { timeout: 40_000, interval: 50 },
+    );
+    expect(delivery.body).toMatchObject({ action: 'LYRICS', status: end });
+    expect(eventProblems('MusicTaskCallback', delivery.body)).toEqual([]);
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    const polled = await fetch(`${gateway.url}/sigma/fetch/${id}`, { headers });
+    expect(((await polled.json()) as { data: unknown }).data).toEqual(delivery.body);
+  }
+});
+
 test('an address that is not public is refused before a task is made', async () => {
   const guarded = await startTestGateway();
   const callback = receiver.url();
   for (const [path, body, field] of [
     [officialPath, official('A kite.', callback), 'callback_url'],
+    ['/sigma/submit/lyrics', { prompt: 'A lullaby.', callback_url: callback }, 'callback_url'],
+    ['/sigma/submit/lyrics', { prompt: 'A lullaby.', notify_hook: callback }, 'notify_hook'],
     ['/v1/videos', generic(callback), 'metadata.callback_url'],
     ['/v1/video/generations', generic(callback), 'metadata.callback_url'],
   ] as const) {

@@ -52,6 +52,13 @@ test('however it is written', () => {
   }
 });
 
+test('an address with an upper-case scheme is found', () => {
+  for (const scheme of ['HTTPS', 'HTTP', 'Https'])
+    expect(passed(`{"url":"${scheme}://bucket.provider.example/a.wav"}`).fields).toEqual([
+      `url=${scheme}://bucket.provider.example/a.wav`,
+    ]);
+});
+
 test('all else passes as it is', () => {
   const texts = [
     '',

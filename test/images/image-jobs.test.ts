@@ -45,7 +45,8 @@ describe('image jobs', () => {
         startTime: 0,
         finishTime: 0,
       });
-      rig.reported = { status: 'IN_PROGRESS', progress: '46%', imageUrl: 'https://files.example/half.png' };
+      const half = { status: 'IN_PROGRESS', progress: '46%', imageUrl: 'https://files.example/half.png' };
+      rig.reported = { ...half, buttons: [button] };
       expect(await rig.query(id, key)).toMatchObject({
         status: 'IN_PROGRESS',
         progress: '46%',

@@ -102,6 +102,18 @@ describe('about a song', () => {
     }
   });
 
+  test('a refusal names our ids in the place of the provider’s', async () => {
+    const [first] = await rig.songs();
+    const said = `clip-one of ${rig.upstreamId} is too short`;
+    for (const call of calls.slice(1)) {
+      rig.instead.set(`GET ${call}`, [400, { code: 'too_short', message: said }]);
+      const { body } = await rig.send('GET', `${call}/${first?.id}`);
+      const { message } = (body as { error: { message: string } }).error;
+      expect(message).toMatch(new RegExp(`^${first?.id} of task_[0-9a-f]{32} is too short$`));
+      expect(message).not.toContain(rig.upstreamId);
+    }
+  });
+
   test.each<[unknown, number, string]>([
     [{ wav_file_url: '' }, 409, 'resource_not_ready'],
     [{ wav_file_url: 'soon' }, 502, 'bad_response'],

@@ -73,7 +73,8 @@ describe('400 InvalidParameter names the field and its limit', () => {
     ['synthesizer model', voxa({}), 'not served on this route'],
     ['video model', { model: 'gamma3.0-video', input: {} }, 'not served on this route'],
     ['long text', alpha({ text: 'a'.repeat(601) }), '600 characters'],
-    ['long legacy text', alpha({ text: 'a'.repeat(2049) }, 'alpha-tts'), '512 tokens'],
+    ['long legacy text', alpha({ text: '你'.repeat(513) }, 'alpha-tts'), '512 tokens'],
+    ['long legacy text of words', alpha({ text: 'word '.repeat(513) }, 'alpha-tts'), '512 tokens'],
     ['blank text', alpha({ text: '\t' }), 'input.text has nothing to speak'],
     ['unknown voice', alpha({ voice: 'nobody' }), 'input.voice nobody does not exist'],
     [

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, request as rawRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
@@ -22,6 +22,14 @@ describe('the port of the operator', () => {
     const older = await ask('/metrics', { headers: { accept: 'text/plain' } });
     expect(older.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(new Scrape(await older.text()).families.get('process_uptime_seconds')?.type).toBe('gauge');
+  });
+
+  test('answers a client without an accept header in the older form', async () => {
+    const { statusCode, headers } = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = rawRequest(`${target.operatorUrl}/metrics`, resolve);
+      request.on('error', reject).end();
+    });
+    expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   });
 
   test('answers HEAD without a body, and nothing but GET and HEAD', async () => {

@@ -152,6 +152,7 @@ export type Pressed = Expect<Equal<typeof pressed.code, 1 | 21 | 22>>;
 // Callbacks: the kind tells the task.
 const delivery = await verifyDelivery('{}', new Headers(), ['old', 'new'], { toleranceMs: 1_000 });
 if (delivery.kind === 'music') void delivery.task.data[0]?.audio_url;
+else if (delivery.kind === 'lyrics') void delivery.task.data?.text;
 else if (delivery.kind === 'image') void delivery.task.buttons[0]?.label;
 else void delivery.task.content?.video_url;
 // @ts-expect-error a parsed body is not what was signed

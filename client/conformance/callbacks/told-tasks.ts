@@ -47,6 +47,12 @@ export const toldTasks: Partial<Record<OperationId, ToldTask>> = {
     read: 'fetchMusicTask',
     shown: (answer) => (answer as { data: unknown }).data,
   },
+  submitLyrics: {
+    ...music,
+    body: () => ({ prompt: 'A lullaby for a lighthouse' }),
+    read: 'fetchMusicTask',
+    shown: (answer) => (answer as { data: unknown }).data,
+  },
   createMusic: { ...music, body: () => ({ input: taskKinds.music.body }), read: 'getMusic' },
   submitImagine: { ...image, body: () => taskKinds.image.body },
   submitImageAction: {

@@ -1,14 +1,14 @@
 import type { Handler } from '../../http/handler.ts';
 import { sigmaLyrics } from '../../providers/sigma/music-request.ts';
 import { findTaskModel } from '../../tasks/task-model.ts';
-import { executionTime, inFormatA } from '../start-music.ts';
+import { callbackOf, executionTime, inFormatA } from '../start-music.ts';
 import { startTask } from '../start-task.ts';
 
 /** Lyrics from a description, to be read with the fetch calls. */
 export const submitLyrics: Handler<'submitLyrics'> = async (request, reply) => {
   const { gateway, caller, body, address } = request;
   const model = findTaskModel(gateway, caller, 'sigma_lyrics', ['sigma']);
-  const plan = { model, format: 'music' as const, ...sigmaLyrics(body) };
+  const plan = { model, format: 'music' as const, ...sigmaLyrics(body), ...callbackOf(body) };
   const { id } = await startTask(request, 'submitLyrics', plan);
   // On a socket of both families, an address of the older one has the newer one's form.
   const ip = address.replace(/^::ffff:(?=\d+\.)/, '');

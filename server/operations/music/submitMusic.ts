@@ -1,14 +1,11 @@
 import type { Handler } from '../../http/handler.ts';
-import { executionTime, inFormatA, startMusic } from '../start-music.ts';
+import { callbackOf, executionTime, inFormatA, startMusic } from '../start-music.ts';
 
 /** A song, a continuation or stems, to be read with the fetch calls or in format A. */
 export const submitMusic: Handler<'submitMusic'> = async (request, reply) => {
   const { body } = request;
-  const { callback_url, notify_hook, title, prompt } = body;
-  const callbackUrl = callback_url ?? notify_hook;
-  const callbackField = callback_url === undefined ? 'notify_hook' : 'callback_url';
-  const callback = callbackUrl === undefined ? {} : { callbackUrl, callbackField };
-  const { id } = await startMusic(request, 'submitMusic', { request: body, ...callback });
+  const { title, prompt } = body;
+  const { id } = await startMusic(request, 'submitMusic', { request: body, ...callbackOf(body) });
   const exec_time = executionTime(request);
   if (!inFormatA(request)) {
     reply.json(200, { code: 'success', msg: '', data: id, exec_time });

@@ -1,5 +1,5 @@
 import { type CatalogueModel, families } from '../../../generated/catalogue.ts';
-import { countTextTokens, type Meter } from '../billing.ts';
+import { countSpokenTokens, type Meter } from '../billing.ts';
 import { wantsEvents } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { invalidParameter } from '../http/native-error.ts';
@@ -35,7 +35,7 @@ function checkLength(text: string, { id, family }: CatalogueModel): void {
   if (maxCharacters !== undefined && Array.from(text).length > maxCharacters) {
     throw invalidParameter(`input.text must not be longer than ${maxCharacters} characters for model ${id}`);
   }
-  if (maxTokens !== undefined && countTextTokens(text) > maxTokens) {
+  if (maxTokens !== undefined && countSpokenTokens(text) > maxTokens) {
     throw invalidParameter(`input.text must not be longer than ${maxTokens} tokens for model ${id}`);
   }
 }

@@ -2,6 +2,8 @@ import type { Limits } from '../../support/limits.ts';
 
 /** A music request beside the limits that the interface states. */
 export const music: Limits = {
+  'SubmitLyricsRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
+  'SubmitLyricsRequest.notify_hook': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'MusicControlSliders.style_weight': { maximum: 1, minimum: 0 },
   'MusicControlSliders.weirdness_constraint': { maximum: 1, minimum: 0 },
   'MusicControlSliders.audio_weight': { maximum: 1, minimum: 0 },
