@@ -577,7 +577,7 @@ export interface paths {
         put?: never;
         /**
          * Start writing lyrics.
-         * @description The answer names a task; poll it with the fetch call.
+         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
          */
         post: operations["submitLyrics"];
         delete?: never;
@@ -597,7 +597,7 @@ export interface paths {
         put?: never;
         /**
          * Start writing lyrics. (prefix /sigma/v1)
-         * @description The answer names a task; poll it with the fetch call.
+         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
          */
         post: operations["submitLyricsV1"];
         delete?: never;
@@ -617,7 +617,7 @@ export interface paths {
         put?: never;
         /**
          * Start writing lyrics. (prefix /sigma/v1/mv-3.5)
-         * @description The answer names a task; poll it with the fetch call.
+         * @description The answer names a task; poll it with the fetch call, or give a `callback_url`.
          */
         post: operations["submitLyricsV1Mv35"];
         delete?: never;
@@ -3103,7 +3103,7 @@ export interface components {
         /**
          * MediaReference
          * Format: uri
-         * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>` (Seedance), or a Base64 data URL.
+         * @description An http or https URL, the address of an object store (`oss://`, gamma), an asset reference of the form `asset://<asset_id>`, for which a provider other than that of Seedance models receives the link of the asset's file, or a Base64 data URL.
          * @example https://files.example/cat.png
          * @example asset://asset-20260301120000-k3v9q
          */
@@ -3329,7 +3329,7 @@ export interface components {
         /**
          * VideoReference
          * Format: uri
-         * @description An http or https URL, the address of an object store (`oss://`, gamma), or an asset reference of the form `asset://<asset_id>` (Seedance). Base64 is not taken for videos.
+         * @description An http or https URL, the address of an object store (`oss://`, gamma), or an asset reference of the form `asset://<asset_id>`, for which a provider other than that of Seedance models receives the link of the asset's file. Base64 is not taken for videos.
          * @example https://files.example/walk.mp4
          */
         VideoReference: string;
@@ -5108,46 +5108,6 @@ export interface components {
             data: components["schemas"]["Song"][];
         } & components["schemas"]["MusicTaskFacts"];
         /**
-         * MusicTaskCallback
-         * @description The record of the music task, in its final state.
-         */
-        MusicTaskCallback: components["schemas"]["MusicTask"] & {
-            /**
-             * @description The final state.
-             * @enum {string}
-             */
-            status?: "SUCCESS" | "FAILURE";
-        };
-        /**
-         * SubmitLyricsRequest
-         * @description What the lyrics are to be about.
-         */
-        SubmitLyricsRequest: {
-            /**
-             * @description What to write about, up to 3,000 characters.
-             * @example A lullaby for a lighthouse
-             */
-            prompt: string;
-        };
-        /**
-         * LyricsSubmitReply
-         * @description The task was accepted. Poll its id.
-         */
-        LyricsSubmitReply: {
-            /** @description `success` in format B, 200 in format A; both mean accepted. */
-            code: 200 | "success";
-            /** @description A word for people. */
-            msg: string;
-            /** @description Id of the task. */
-            data: string;
-            /** @description The same as `msg`. */
-            message?: string;
-            /** @description How long the call took in seconds. */
-            exec_time?: number;
-            /** @description The caller's address. */
-            ip?: string;
-        };
-        /**
          * Lyrics
          * @description The lyrics; null until they are written.
          */
@@ -5181,6 +5141,57 @@ export interface components {
          * @description A music task or a lyrics task, told apart by `action`.
          */
         MusicTaskRecord: components["schemas"]["MusicTask"] | components["schemas"]["LyricsTask"];
+        /**
+         * MusicTaskCallback
+         * @description The record of the music or lyrics task, in its final state. `action` tells the two apart.
+         */
+        MusicTaskCallback: components["schemas"]["MusicTaskRecord"] & {
+            /**
+             * @description The final state.
+             * @enum {string}
+             */
+            status?: "SUCCESS" | "FAILURE";
+        };
+        /**
+         * SubmitLyricsRequest
+         * @description What the lyrics are to be about.
+         */
+        SubmitLyricsRequest: {
+            /**
+             * @description What to write about, up to 3,000 characters.
+             * @example A lullaby for a lighthouse
+             */
+            prompt: string;
+            /**
+             * Format: uri
+             * @description Address that receives the finished task record by POST.
+             * @example https://app.example/lyrics
+             */
+            callback_url?: string;
+            /**
+             * Format: uri
+             * @description Another name of `callback_url`, which wins when both are sent.
+             */
+            notify_hook?: string;
+        };
+        /**
+         * LyricsSubmitReply
+         * @description The task was accepted. Poll its id.
+         */
+        LyricsSubmitReply: {
+            /** @description `success` in format B, 200 in format A; both mean accepted. */
+            code: 200 | "success";
+            /** @description A word for people. */
+            msg: string;
+            /** @description Id of the task. */
+            data: string;
+            /** @description The same as `msg`. */
+            message?: string;
+            /** @description How long the call took in seconds. */
+            exec_time?: number;
+            /** @description The caller's address. */
+            ip?: string;
+        };
         /**
          * MusicTaskReply
          * @description The record of one task.
