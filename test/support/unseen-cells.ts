@@ -13,6 +13,9 @@ export const unseenCells: Readonly<Record<string, Readonly<Record<string, string
     '404 application/json':
       'It is for a gateway whose configuration has none of the models that take assets.',
   },
+  submitImageAction: {
+    '403 application/json': 'The quota of a key has to run out after it created an image job.',
+  },
   submitLyrics: { '404 application/json': unpriced },
   submitImagine: { '404 application/json': unpriced },
   createVerificationSession: { '404 application/json': unpriced },
