@@ -16,6 +16,8 @@ export interface CustomersParts {
   rich: readonly SoakKey[];
   /** Keys with little, one after the other. */
   poor: readonly SoakKey[];
+  /** A key without limits, which sees the tasks of all keys of its user. */
+  observer: SoakKey;
   callbacks: Callbacks;
   /** Requests a second, of all together; undefined: as fast as they are answered. */
   rate: number | undefined;
@@ -177,8 +179,7 @@ export class Customers {
   async #poll(path: string): Promise<void> {
     const cancels = path.startsWith(nativePoll) && this.#parts.random() < 0.05;
     const cancel = { kind: 'cancel', method: 'POST', path: `${path}/cancel`, statuses: [200, 400] } as const;
-    // All keys are one user's, and each sees all tasks.
-    await this.ask(cancels ? cancel : { kind: 'poll', method: 'GET', path }, this.#rich());
+    await this.ask(cancels ? cancel : { kind: 'poll', method: 'GET', path }, this.#parts.observer);
   }
 
   #judge(ask: Ask, key: SoakKey, answer: { status: number; headers: HeaderSource }, body: string): void {

@@ -8,7 +8,7 @@ import { seeded } from '../support/seeded.ts';
 import { price, speechOf } from './asks.ts';
 import { balances, bookFaults, untilAtRest } from './books.ts';
 import { Callbacks } from './callbacks.ts';
-import { Customers, plenty } from './customers.ts';
+import { Customers, type CustomersParts, plenty } from './customers.ts';
 import { Disturbances } from './disturbances.ts';
 import { Evidence, patienceMs, type SoakKey } from './evidence.ts';
 import { type Footprint, Node } from './node.ts';
@@ -80,9 +80,9 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const callbacks = await Callbacks.start();
   try {
     await allowCallbacks(site.options.config);
-    const [rich, poor] = await makeKeys(site, seconds);
+    const keys = await makeKeys(site, seconds);
     const random = seeded(seed);
-    const customers = new Customers({ nodes, evidence, random, rich, poor, callbacks, rate: options.rate });
+    const customers = new Customers({ nodes, evidence, random, ...keys, callbacks, rate: options.rate });
     const { config } = site.options;
     const several = options.workers > 1;
     const disturbances = new Disturbances({ nodes, customers, evidence, random, config, database, several });
@@ -127,14 +127,22 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   }
 }
 
-/** Keys that never run out, and many that soon do. */
-async function makeKeys({ options, token }: Site, seconds: number): Promise<[SoakKey[], SoakKey[]]> {
+type SoakKeys = Pick<CustomersParts, 'rich' | 'poor' | 'observer'>;
+
+/** Makes keys that never run out, many that soon do, and one without limits. */
+async function makeKeys({ options, token }: Site, seconds: number): Promise<SoakKeys> {
   const store = await openStore(options);
-  const make = async (name: string, granted: number): Promise<SoakKey> => {
+  const make = async (name: string, granted: number, unlimitedQuota = false): Promise<SoakKey> => {
     const secret = generateKey();
     const names = { name, keyHash: hashKey(secret), keyHint: keyHint(secret) };
     const { userId } = token;
-    const { id } = await store.run('createToken', { userId, ...names, remainQuota: granted, now: 1 });
+    const { id } = await store.run('createToken', {
+      userId,
+      ...names,
+      remainQuota: granted,
+      unlimitedQuota,
+      now: 1,
+    });
     return { id, secret, granted };
   };
   // One after the other: thousands at once would wait in vain for a connection to the database.
@@ -144,10 +152,11 @@ async function makeKeys({ options, token }: Site, seconds: number): Promise<[Soa
     return keys;
   };
   try {
-    return [
-      await many(3, 'rich', plenty * 1_000),
-      await many(Math.min(2_000, 10 + Math.ceil(seconds)), 'poor', little),
-    ];
+    return {
+      rich: await many(3, 'rich', plenty * 1_000),
+      poor: await many(Math.min(2_000, 10 + Math.ceil(seconds)), 'poor', little),
+      observer: await make('observer', 0, true),
+    };
   } finally {
     await store.close();
   }
