@@ -55,21 +55,29 @@ const nativePlaces = (at: string, bodyWith: (list: object[]) => object): Place[]
   ).map(([type, takes]) => [`${at}[].url`, takes, (url) => bodyWith([{ type, url }])]);
 
 const generic: Place[] = [
-  ['image', ['web', 'store', 'image'], (url) => ({ ...gamma, image: url })],
+  ['image', ['web', 'store', 'asset', 'image'], (url) => ({ ...gamma, image: url })],
   ['image', ['web', 'asset', 'image'], (url) => ({ ...seedance, image: url })],
-  ['image', ['web', 'image'], (url) => ({ model: 'eta-imagine-video', prompt: 'A boat.', image: url })],
-  ['images[]', ['web', 'store', 'image'], (url) => ({ ...gamma, images: [url] })],
+  [
+    'image',
+    ['web', 'asset', 'image'],
+    (url) => ({ model: 'eta-imagine-video', prompt: 'A boat.', image: url }),
+  ],
+  ['images[]', ['web', 'store', 'asset', 'image'], (url) => ({ ...gamma, images: [url] })],
   [
     'reference_images[].url',
     ['web', 'asset', 'image'],
     (url) => ({ ...seedance, reference_images: [{ url }] }),
   ],
-  ['video.url', ['web', 'store'], (url) => ({ ...gamma, video: { url } })],
+  ['video.url', ['web', 'store', 'asset'], (url) => ({ ...gamma, video: { url } })],
   ['video.url', ['web', 'asset'], (url) => ({ ...seedance, video: { url } })],
-  ['video.url', ['web'], (url) => ({ model: 'eta-imagine-video', prompt: 'A boat.', video: { url } })],
+  [
+    'video.url',
+    ['web', 'asset'],
+    (url) => ({ model: 'eta-imagine-video', prompt: 'A boat.', video: { url } }),
+  ],
   [
     'input_reference.image_url',
-    ['web', 'store', 'image'],
+    ['web', 'store', 'asset', 'image'],
     (url) => ({ ...gamma, input_reference: { image_url: url } }),
   ],
   ['metadata.callback_url', ['web'], (url) => ({ ...seedance, metadata: { callback_url: url } })],
@@ -167,6 +175,9 @@ const places: Readonly<Partial<Record<OperationId, readonly Place[]>>> = {
   ],
   submitMusic: (['callback_url', 'notify_hook'] as const).map(
     (field): Place => [field, ['web'], (url) => ({ prompt: 'A song', [field]: url })],
+  ),
+  submitLyrics: (['callback_url', 'notify_hook'] as const).map(
+    (field): Place => [field, ['web'], (url) => ({ prompt: 'A lullaby', [field]: url })],
   ),
   createMusic: [['notify_hook', ['web'], (url) => ({ input: { prompt: 'A song' }, notify_hook: url })]],
   submitImagine: [['notifyHook', ['web'], (url) => ({ prompt: 'A harbour', notifyHook: url })]],

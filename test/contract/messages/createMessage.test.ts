@@ -172,7 +172,7 @@ describeOperation('createMessage', {
       expect(pieces.length).toBeGreaterThan(3);
       expect(pieces.join('')).toBe('You ask: When is low tide?');
       expect(events[0]?.data).toMatchObject({
-        message: { model, usage: { input_tokens: 5, prompt_tokens: 5 } },
+        message: { model, usage: { input_tokens: 5 } },
       });
       expect(events.at(-2)?.data).toMatchObject({
         delta: { stop_reason: 'end_turn', stop_sequence: null },
