@@ -76,8 +76,8 @@ describe.each(engines)('accounts on %s', (engine) => {
     const { id } = await store.run('createUser', { name: 'early', group: 'default', now: 1 });
     expect(id).not.toBe(1);
     const key = { keyHash: 'first', keyHint: 'hint', now: 1_000 };
-    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: true, anyKeyExisted: false });
-    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: false, anyKeyExisted: true });
+    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: true, earlier: [] });
+    expect(await store.run('ensureBootstrap', key)).toMatchObject({ created: false, earlier: [] });
     expect(await findTokenByHash(store.read, 'first')).toMatchObject({
       userId: 1,
       group: 'default',
@@ -93,7 +93,7 @@ describe.each(engines)('accounts on %s', (engine) => {
     const key = (keyHash: string) => ({ keyHash, keyHint: 'hint', now: 1 });
     await store.run('ensureBootstrap', key('first'));
     const generated = await store.run('ensureBootstrap', { ...key('generated'), onlyFirst: true });
-    expect(generated).toMatchObject({ created: false, anyKeyExisted: true });
+    expect(generated).toMatchObject({ created: false, earlier: [] });
     expect(await findTokenByHash(store.read, 'generated')).toBeUndefined();
     expect(await store.run('ensureBootstrap', key('given'))).toMatchObject({ created: true });
     expect(await findTokenByHash(store.read, 'given')).toMatchObject({ userId: 1 });
@@ -105,10 +105,69 @@ describe.each(engines)('accounts on %s', (engine) => {
     const { id } = (await findTokenByHash(store.read, 'first')) ?? { id: 0 };
     await store.run('deleteToken', { id, userId: 1, by: null, now: 2 });
     const again = await store.run('ensureBootstrap', key('first'));
-    expect(again).toEqual({ created: false, anyKeyExisted: false, deleted: true });
+    expect(again).toEqual({ created: false, deleted: true, lacksAdmin: false, earlier: [] });
     expect(await findTokenByHash(store.read, 'first')).toBeUndefined();
     const generated = await store.run('ensureBootstrap', { ...key('generated'), onlyFirst: true });
     expect(generated).toMatchObject({ created: true, deleted: false });
+  });
+});
+
+describe.each(engines)('bootstrap keys on %s', (engine) => {
+  let store: Store;
+  eachTestOnOneStore(engine, (made) => {
+    store = made.store;
+  });
+
+  const start = async (keyHash?: string) => {
+    const given = keyHash ?? 'generated';
+    const onlyFirst = keyHash === undefined;
+    return store.run('ensureBootstrap', { keyHash: given, keyHint: 'hint', onlyFirst, now: 5_000 });
+  };
+  const found = async (keyHash: string) => {
+    const token = await findTokenByHash(store.read, keyHash);
+    if (token === undefined) throw new Error(`there is no key ${keyHash}`);
+    return token;
+  };
+  const change = { userId: 1, tokenId: 1, action: 'x', now: 1 };
+  const first = { id: 1, name: 'bootstrap' };
+
+  test('have names of their own, and earlier ones that are valid are reported at each start', async () => {
+    expect(await start('one')).toMatchObject({ created: true, earlier: [] });
+    expect(await start('two')).toMatchObject({ created: true, earlier: [first] });
+    expect(await found('two')).toMatchObject({ name: 'bootstrap-2', adminScope: true });
+    expect(await start('two')).toMatchObject({ created: false, earlier: [first] });
+    // A gateway that still has the earlier key reports the later one.
+    const { id } = await found('two');
+    expect(await start('one')).toMatchObject({ created: false, earlier: [{ id, name: 'bootstrap-2' }] });
+    expect(await start()).toMatchObject({ created: false, earlier: [first] });
+    await store.run('deleteToken', { id, userId: 1, by: null, now: 2 });
+    expect(await start('three')).toMatchObject({ created: true, earlier: [first] });
+    expect(await found('three')).toMatchObject({ name: 'bootstrap-3' });
+  });
+
+  test('that are disabled or expired are not reported, and neither are keys of that name', async () => {
+    await start('one');
+    await makeToken(store, { userId: 1, name: 'bootstrap', unlimitedQuota: true });
+    await store.run('updateToken', { id: 1, set: { status: 2 }, change });
+    expect(await start('two')).toMatchObject({ earlier: [] });
+    const { id } = await found('two');
+    await store.run('updateToken', { id, set: { adminScope: false, expiredTime: 5 }, change });
+    expect(await start('three')).toMatchObject({ earlier: [] });
+  });
+
+  test('without admin access are reported, and another one gives it back', async () => {
+    await start('one');
+    await store.run('updateToken', { id: 1, set: { adminScope: false }, change });
+    expect(await start('one')).toMatchObject({ created: false, lacksAdmin: true });
+    expect(await start('two')).toMatchObject({ created: true, lacksAdmin: false });
+  });
+
+  test('belong to the first enabled admin, so that they have access when root has lost it', async () => {
+    await start('one');
+    const admin = await store.run('createUser', { name: 'a', group: 'default', role: 'admin', now: 1 });
+    await store.run('updateUser', { id: 1, set: { role: 'user' }, change });
+    expect(await start('two')).toMatchObject({ created: true, lacksAdmin: false });
+    expect(await found('two')).toMatchObject({ userId: admin.id, role: 'admin' });
   });
 });
 

@@ -1,10 +1,8 @@
-import { type Kysely, sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { findTokenByHash, type TokenRecord } from '../queries/tokens.ts';
 import type { Database } from '../schema.ts';
 import { type Creation, recordChange } from './changes.ts';
 import type { Command } from './command.ts';
-
-const rootUser = 1;
 
 export interface NewToken {
   userId: number;
@@ -105,57 +103,3 @@ export async function madeToken(trx: Kysely<Database>, token: NewToken): Promise
   if (record === undefined) throw new Error('the token vanished while it was made');
   return record;
 }
-
-export interface Bootstrap {
-  keyHash: string;
-  keyHint: string;
-  /** True for a generated key: nothing is made when any key is there. */
-  onlyFirst?: boolean;
-  now: number;
-}
-
-export interface Bootstrapped {
-  created: boolean;
-  anyKeyExisted: boolean;
-  /** The key was deleted, and stays so. */
-  deleted: boolean;
-}
-
-/**
- * Makes user 1 (`root`, group `default`, an admin) and gives it an unlimited key, unless that key is, or was, there
- * already.
- */
-export const ensureBootstrap: Command<Bootstrap, Bootstrapped> = async (
-  trx,
-  { keyHash, keyHint, onlyFirst, now },
-) => {
-  // The do-nothing update locks the row, so that two processes starting at once agree on what is there.
-  await sql`
-    insert into users (id, name, group_name, role, created_at) values (${rootUser}, 'root', 'default', 'admin', ${now})
-    on conflict (id) do update set name = users.name`.execute(trx);
-  const existing = await trx
-    .selectFrom('tokens')
-    .select('deleted_at')
-    .where('key_hash', '=', keyHash)
-    .executeTakeFirst();
-  const any = await trx
-    .selectFrom('tokens')
-    .select('id')
-    .where('deleted_at', 'is', null)
-    .limit(1)
-    .executeTakeFirst();
-  const anyKeyExisted = any !== undefined;
-  if (existing !== undefined || (onlyFirst && anyKeyExisted))
-    return { created: false, anyKeyExisted, deleted: existing !== undefined && existing.deleted_at !== null };
-  await createToken(trx, {
-    userId: rootUser,
-    name: 'bootstrap',
-    keyHash,
-    keyHint,
-    unlimitedQuota: true,
-    adminScope: true,
-    isBootstrap: true,
-    now,
-  });
-  return { created: true, anyKeyExisted, deleted: false };
-};

@@ -1,7 +1,8 @@
-import { createToken, ensureBootstrap } from './accounts.ts';
+import { createToken } from './accounts.ts';
 import { claimSockets, drawRequests, sweepAllowances } from './allowances.ts';
 import { renewAssetUrl, saveAsset, settleAsset } from './assets.ts';
 import { bookCalls } from './booked-calls.ts';
+import { ensureBootstrap } from './bootstrap.ts';
 import { noteChange } from './changes.ts';
 import { disableChannel, enableChannel } from './channel-states.ts';
 import type { Command } from './command.ts';
