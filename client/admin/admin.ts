@@ -17,7 +17,7 @@ export type Reload = Schemas['ReloadReply']['data'];
 export type ReloadQuery = NonNullable<operations['reloadConfiguration']['parameters']['query']>;
 export type FiguresQuery = NonNullable<operations['showFigures']['parameters']['query']>;
 
-/** What the operator does; asks for the key of an admin, others get PermissionDeniedError. */
+/** The operations of the operator. They require a key with the scope `admin`. Other keys get PermissionDeniedError. */
 export class Admin {
   readonly users: Users;
   readonly groups: Groups;

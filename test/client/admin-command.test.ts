@@ -23,11 +23,11 @@ describe('a command line that is wrong', () => {
     [['keys', 'revoke', '7', '8'], 'keys revoke takes one ID.'],
     [['keys', 'create', ' ', '--user', '1'], 'keys create takes one NAME.'],
     [['keys', 'create', 'n', '--quota', 'much'], '--quota: not a whole number.'],
-    [['keys', 'create', 'n'], 'keys create: give --user.'],
     [['keys', 'grant', '7', '--amount', '5'], 'keys grant: give --reason.'],
     [['keys', 'grant', '7', '--amount', '-5'], 'one that begins with a dash goes as --amount=-5.'],
     [['keys', 'update', '7'], 'keys update: say what to change.'],
     [['keys', 'update', '7', '--enable', '--disable'], '--enable goes without --disable.'],
+    [['keys', 'update', '7', '--admin', '--no-admin'], '--admin goes without --no-admin.'],
     [['keys', 'list', '--status', 'lost'], '--status: one of enabled, disabled, expired, exhausted.'],
     [['tasks', 'settle', 't', '--reason', 'r'], 'tasks settle: give --outcome.'],
     [

@@ -73,7 +73,7 @@ describe('keys', () => {
     expect(await dataOf('GrantReply', ...granted)).toMatchObject({ amount: 5_000, remain_quota: 5_000 });
     expect(await printed('keys', 'list', '--name', 'phone')).toMatch(
       new RegExp(
-        `^id +user .*\\n${id} +\\S+ \\(1\\) +phone +\\S+ +- +default +enabled +5000 +0 +0 +never\\n$`,
+        `^id +user .*\\n${id} +\\S+ \\(1\\) +phone +\\S+ +- +default +enabled +5000 +0 +0 +never +create keys\\n$`,
       ),
     );
     await new Unigate({ baseUrl: gateway.url, apiKey: key }).models.list();
@@ -103,6 +103,36 @@ describe('keys', () => {
       allow_ips: '',
       expired_time: -1,
       unlimited_quota: true,
+    });
+  });
+
+  test('with the scope admin and without the right to create keys', async () => {
+    const made = await dataOf<{ id: number; key: string }>(
+      'TokenCreatedReply',
+      'keys',
+      'create',
+      'ops',
+      '--admin',
+    );
+    expect(made).toMatchObject({ admin: true, unlimited_quota: true, create_keys: true });
+    const ops = new Unigate({ baseUrl: gateway.url, apiKey: made.key });
+    expect((await ops.admin.users.list()).total).toBeGreaterThan(0);
+    expect(await printed('keys', 'list', '--name', 'ops')).toMatch(
+      / unlimited +0 +0 +never +admin, create keys\n$/,
+    );
+    const id = String(made.id);
+    expect(await printed('keys', 'update', id, '--no-admin', '--no-create-keys')).toMatch(/ never *\n$/);
+    await expect(ops.admin.users.list()).rejects.toThrow('scope admin');
+    await expect(ops.tokens.create({ name: 'more', remain_quota: 0 })).rejects.toThrow('may not create keys');
+
+    const other = await dataOf<{ admin: boolean; create_keys: boolean }>(
+      'AdminTokenReply',
+      ...['keys', 'create', 'bot', '--user', '1', '--admin', '--no-create-keys'],
+    );
+    expect(other).toMatchObject({ admin: true, create_keys: false, unlimited_quota: true });
+    expect(await admin('keys', 'create', 'bot', '--admin', '--quota', '5')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('admin'),
     });
   });
 

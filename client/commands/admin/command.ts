@@ -6,7 +6,7 @@ import type { Output } from './output.ts';
 
 /** One call of a command. */
 export interface AdminCall<Options = object> {
-  /** The gateway, with the key of an admin. Throws UsageError where no key was given. */
+  /** The gateway, with an admin key. Throws UsageError where no key was given. */
   readonly client: Unigate;
   /** What stands after the name of the command; empty where nothing does. */
   text: string;

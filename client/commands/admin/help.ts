@@ -3,7 +3,7 @@ import { commands } from './commands.ts';
 
 const everywhere = `everywhere:
       --base-url URL   default UNIGATE_BASE_URL, or http://127.0.0.1:8080
-      --key KEY        key of an admin; default UNIGATE_API_KEY
+      --key KEY        an admin key; default UNIGATE_API_KEY
       --json           print JSON, as the contract describes it
   -q, --quiet          nothing on standard error but errors
   -h, --help           of all commands, of a group of them or of one
@@ -19,7 +19,7 @@ export function helpText(program: string, about: string): string {
   );
   const called = shown.map(([name, { takes, does }]): [string, string] => [calledAs(name, takes), does]);
   const examples = shown.flatMap(([, command]) => command.examples.slice(0, about === '' ? 1 : undefined));
-  const head = `${program} COMMAND runs a Unigate gateway, with the key of an admin.\n`;
+  const head = `${program} COMMAND runs a Unigate gateway, with an admin key.\n`;
   const options = shown
     .filter(([, command]) => Object.keys(command.options).length > 0)
     .map(([name, command]) => `${name}:\n${optionText(command)}`);

@@ -18,6 +18,8 @@ const columns: Columns<AdminToken> = {
   used: ({ used_quota }) => used_quota,
   debt: ({ debt = 0 }) => debt,
   ends: ({ expired_time }) => time(expired_time),
+  rights: ({ admin, create_keys }) =>
+    [admin && 'admin', create_keys && 'create keys'].filter(Boolean).join(', '),
 };
 
 const status = {
@@ -56,6 +58,12 @@ function limitsOf(options: Values<typeof limits>) {
   };
 }
 
+/** Leaves out `default`, which keys of one's own user cannot have: they have what the key has that creates them. */
+function ownLimits<Body extends ReturnType<typeof limitsOf>>(body: Body) {
+  const { requests_per_minute: requests, sockets } = body;
+  return { ...body, requests_per_minute: requests ?? undefined, sockets: sockets ?? undefined };
+}
+
 export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   'keys list': command({
     does: 'list keys of all users, newest first',
@@ -76,21 +84,34 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
   }),
   'keys create': command({
     takes: 'NAME',
-    does: 'make a key and print its secret, which is shown only here',
+    does: 'create a key and print its secret, which is shown only here',
     options: {
-      user: { takes: 'ID', does: 'whose key it is', read: whole, required: true },
+      user: {
+        takes: 'ID',
+        does: 'whose key it is; default: your own user, and the key is then created with your key and within its limits',
+        read: whole,
+      },
       quota: { takes: 'QUOTA', does: 'what it may spend, in quota units; default 0', read: whole },
       unlimited: { does: 'it spends without a limit of its own' },
+      admin: { does: 'an unlimited key that may use these commands, for a user with the role admin' },
+      'no-create-keys': { does: 'it may not create keys' },
       ...limits,
     },
     examples: [
       'keys create laptop --user 2 --quota 100000',
       'keys create trial --user 2 --quota 500 --models alpha3-tts-flash --ends 30d',
+      'keys create "on call" --admin',
     ],
     async run({ client, text: name, options, output, signal }) {
-      const { user, quota: remain_quota, unlimited: unlimited_quota } = options;
-      const body = { name, remain_quota, unlimited_quota, ...limitsOf(options) };
-      const token = await client.admin.tokens.create(user, body, { signal });
+      const { user, quota, admin, 'no-create-keys': denied } = options;
+      const unlimited_quota = options.unlimited ?? (quota === undefined ? admin : undefined);
+      const remain_quota = quota ?? (unlimited_quota ? undefined : 0);
+      const create_keys = denied ? false : undefined;
+      const body = { name, remain_quota, unlimited_quota, admin, create_keys, ...limitsOf(options) };
+      const token =
+        user === undefined
+          ? await client.tokens.create(ownLimits(body), { signal })
+          : await client.admin.tokens.create(user, body, { signal });
       output.tell(`key ${token.id}`);
       output.value(token.key, token);
     },
@@ -104,17 +125,24 @@ export const keyCommands: Readonly<Record<string, AdminCommand>> = {
       enable: { does: 'take it again' },
       unlimited: { does: 'let it spend without a limit of its own' },
       limited: { does: 'let it spend what it has left' },
+      admin: { does: 'let it use these commands: a key without limits, of a user with the role admin' },
+      'no-admin': { does: 'let it use these commands no more' },
+      'create-keys': { does: 'let it create keys' },
+      'no-create-keys': { does: 'let it, and the keys created with it, create no keys' },
       ...limits,
     },
     examples: ['keys update 7 --disable', 'keys update 7 --models alpha3-tts-flash --ends never'],
     async run({ client, text, options, output, signal }) {
-      const { name, enable, disable, unlimited, limited } = options;
+      const { name, enable, disable, unlimited, limited, admin } = options;
+      const { 'no-admin': noAdmin, 'create-keys': create, 'no-create-keys': noCreate } = options;
       if (Object.keys(options).length === 0) throw new UsageError('keys update: say what to change.');
       const enabled = onOrOff({ enable, disable });
       const change = {
         name,
         status: enabled === undefined ? undefined : enabled ? (1 as const) : (2 as const),
         unlimited_quota: onOrOff({ unlimited, limited }),
+        admin: onOrOff({ admin, 'no-admin': noAdmin }),
+        create_keys: onOrOff({ 'create-keys': create, 'no-create-keys': noCreate }),
         ...limitsOf(options),
       };
       const token = await client.admin.tokens.update(whole(text, 'ID'), change, { signal });
