@@ -58,7 +58,7 @@ Holds a server to the contract: every operation, what it takes and what it refus
   --timeout SECONDS      for one answer, 1 to 600 (default 30)
   --task-timeout SECONDS for a task to end, 1 to 3600 (default 120)
   --triggers WHEN        whether [[words]] in a prompt make the server's sandbox fail: auto, on or off (default auto)
-  --admin                lets the key of an admin change users and keys that the run has made
+  --admin                lets an admin key change users and keys that the run has made
   --body-limit-mb N      largest body that the operator takes, 1 to 64 (default 64)
   --callbacks-at URL     address at which the server reaches this machine (default: loopback for a server that is there)
   --callbacks-port N     port to listen on for it, behind a tunnel or proxy (default: that of the address)

@@ -7,7 +7,7 @@ import { Failure } from '../failure.ts';
 import { bodyLimits } from './body-limits.ts';
 import { explain, type Forms, formsOf, type Violation } from './explain.ts';
 import type { Json, Schema } from './form-types.ts';
-import { countLess, formats, tagUnions, tellNot } from './keywords.ts';
+import { countLess, formats, tagUnions, useContractWords } from './keywords.ts';
 import { modelFailure } from './model-failure.ts';
 import { queryOf } from './query.ts';
 import { type QuickCheck, quickCheck } from './quick-check.ts';
@@ -109,7 +109,7 @@ function requestCheck(bundle: object, operation: Operation): RequestCheck {
   const validator = new RequestValidator(document as unknown as OpenAPIV3.DocumentV3_1, options);
   for (const ajv of ajvsOf(validator)) {
     countLess(ajv);
-    tellNot(ajv);
+    useContractWords(ajv);
   }
   const schema = operationIn(document, operation) ?? {};
   return { validator, schema, document, forms: formsOf(document), quick: new Map() };

@@ -118,14 +118,24 @@ function resolved(root: Json, node: Json | undefined): Schema {
   return typeof node.$ref === 'string' ? resolved(root, resolve(root, node.$ref)) : node;
 }
 
-/** Lets what a `not` of the contract refuses be told in the contract's own words, `x-form` beside it. */
-export function tellNot(ajv: Ajv): void {
-  const not = ajv.getKeyword('not');
-  if (typeof not === 'boolean') return;
-  ajv.removeKeyword('not');
-  ajv.addKeyword({ ...not, error: { message: ({ parentSchema }) => wordsOf(parentSchema?.['x-form']) } });
-}
-
-function wordsOf(form: unknown): string {
-  return typeof form === 'string' ? form : 'must NOT be valid';
+/** Takes the messages of some keywords from the contract: `x-form` beside the keyword. */
+export function useContractWords(ajv: Ajv): void {
+  for (const keyword of ['not', 'required', 'minimum']) {
+    const definition = ajv.getKeyword(keyword);
+    if (typeof definition === 'boolean') continue;
+    const usual = definition.error?.message ?? 'must be valid';
+    ajv.removeKeyword(keyword);
+    ajv.addKeyword({
+      ...definition,
+      keyword,
+      error: {
+        ...definition.error,
+        message: (context) => {
+          const form: unknown = context.parentSchema?.['x-form'];
+          if (typeof form === 'string') return form;
+          return typeof usual === 'function' ? usual(context) : usual;
+        },
+      },
+    });
+  }
 }

@@ -130,7 +130,8 @@ function modelsOf({ modelLimits }: TokenRecord, wanted: Wanted): string[] | null
  * @throws Failure 400 for what is past
  */
 export function readExpiry(wanted: number, now: number): number {
-  if (wanted !== -1 && wanted * 1000 <= now) throw invalid('expired_time', 'must be in the future, or -1.');
+  if (wanted !== -1 && wanted * 1000 <= now)
+    throw invalid('expired_time', 'must be a Unix time in the future, or -1 for a key that never ends.');
   return wanted;
 }
 

@@ -243,7 +243,7 @@ const probes: Readonly<Record<string, Probe>> = {
   Lists: {
     seen: async (target) => {
       const name = `made ${randomUUID()}`;
-      await json(target, '/api/token/', { name });
+      await json(target, '/api/token/', { name, remain_quota: 0 });
       return JSON.stringify(await json(target, '/api/token/')).includes(name);
     },
     mock: false,

@@ -19,7 +19,7 @@ const all = { models: ['*'], ratio: 1 };
 let target: TestGateway;
 
 const create = async (key: string, body: object) => {
-  const answer = await post(target.url, key, '/api/token/', { name: 'made', ...body });
+  const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
   const { data, message = '' } = (await answer.json()) as { data: Key; message?: string };
   return { status: answer.status, data, message };
 };

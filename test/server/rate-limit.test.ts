@@ -201,7 +201,7 @@ test('keys that a limited key makes share its allowance, those of an unlimited o
 test('a key has its own figures within those of its maker, and keeps both', async () => {
   const target = await startTestGateway({ limits: { bodyMb: 1, requestsPerMinute: 100, socketsPerKey: 10 } });
   const make = async (key: string, body: object) => {
-    const answer = await post(target.url, key, '/api/token/', { name: 'made', ...body });
+    const answer = await post(target.url, key, '/api/token/', { name: 'made', remain_quota: 0, ...body });
     const { data, message } = (await answer.json()) as { data?: Made; message: string };
     return { status: answer.status, message, ...data, key: data?.key ?? '' };
   };

@@ -33,10 +33,13 @@ export interface Token {
   remain_quota: number;
 }
 
-/** A key of a user, without quota. */
+/** Creates a key of a user, by default without quota. */
 export const newToken = (
   target: Target,
   userId: number,
   fields: { [field: string]: Json } = {},
 ): Promise<Token> =>
-  operate(target, 'createUserToken', { path: { id: String(userId) }, body: { name: 'a key', ...fields } });
+  operate(target, 'createUserToken', {
+    path: { id: String(userId) },
+    body: { name: 'a key', remain_quota: 0, ...fields },
+  });

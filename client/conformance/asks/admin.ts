@@ -70,7 +70,7 @@ export const adminSuccesses: Partial<Record<OperationId, (world: World) => Ask[]
   })),
   createUserToken: change('200 a key for a user of the run', async ({ things }) => ({
     path: { id: await things.user() },
-    body: { name: 'conformance' },
+    body: { name: 'conformance', remain_quota: 0 },
   })),
   updateToken: change('200 a key of the run', async ({ things }) => ({
     path: { id: await things.userToken() },

@@ -21,7 +21,7 @@ const rulesOfModels = [
   /must be at most \d+ here: input video and output/,
   /extend needs a source video/,
   // The smallest time is long past.
-  /expired_time: must be in the future/,
+  /expired_time: must be a Unix time in the future/,
   // An eta video has the length -1 only when it is an edit.
   /(seconds|duration): must be 1 to 15/,
 ];

@@ -85,8 +85,12 @@ export const limitSeeds: Readonly<Record<string, readonly Json[]>> = {
   ],
   'createModel3d application/json': [{ model: 'theta-3d', input: { images: [view, view, view, view] } }],
   // Empty lines name no address.
-  'createToken application/json': [{ name: 'a key', allow_ips: '192.0.2.7'.padEnd(8192, '\n') }],
-  'createUserToken application/json': [{ name: 'a key', allow_ips: '192.0.2.7'.padEnd(8192, '\n') }],
+  'createToken application/json': [
+    { name: 'a key', remain_quota: 0, allow_ips: '192.0.2.7'.padEnd(8192, '\n') },
+  ],
+  'createUserToken application/json': [
+    { name: 'a key', remain_quota: 0, allow_ips: '192.0.2.7'.padEnd(8192, '\n') },
+  ],
   'updateToken application/json': [{ allow_ips: '192.0.2.7'.padEnd(8192, '\n') }],
   'createMusic application/json': [
     { input: { prompt } },

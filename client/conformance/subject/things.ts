@@ -142,7 +142,7 @@ export class Things {
 
   async #userToken() {
     const path = { id: await this.user() };
-    const { data } = (await this.made('createUserToken', { name: 'conformance' }, path)) as {
+    const { data } = (await this.made('createUserToken', { name: 'conformance', remain_quota: 0 }, path)) as {
       data: { id: number; key: string };
     };
     return data;

@@ -9,12 +9,20 @@ import { newUser, operate, type Token, type User } from '../../support/operator.
 describeOperation('createUserToken', {
   invalid: {
     'an id that is no number': { path: { id: 'root' }, names: 'id' },
-    'without a name': { body: {}, names: 'name' },
-    'a name of 51 characters': { body: { name: 'n'.repeat(51) }, names: 'name', limit: 50 },
+    'without a name': { body: { remain_quota: 0 }, names: 'name' },
+    'a name of 51 characters': { body: { name: 'n'.repeat(51), remain_quota: 0 }, names: 'name', limit: 50 },
     'a quota below 0': { body: { name: 'k', remain_quota: -1 }, names: 'remain_quota', limit: 0 },
-    'an expiry of 0': { body: { name: 'k', expired_time: 0 }, names: 'expired_time', limit: 1 },
-    'requests below 0': { body: { name: 'k', requests_per_minute: -1 }, names: 'requests_per_minute' },
-    'a field that there is not': { body: { name: 'k', quota: 5 }, names: 'quota' },
+    'an expiry of 0': {
+      body: { name: 'k', remain_quota: 0, expired_time: 0 },
+      names: 'expired_time',
+      limit: -1,
+    },
+    'neither a quota nor unlimited_quota': { body: { name: 'k' }, names: 'remain_quota' },
+    'requests below 0': {
+      body: { name: 'k', remain_quota: 0, requests_per_minute: -1 },
+      names: 'requests_per_minute',
+    },
+    'a field that there is not': { body: { name: 'k', remain_quota: 0, quota: 5 }, names: 'quota' },
   },
   carriesOut(call) {
     const target = inject('gateway');
@@ -76,7 +84,9 @@ describeOperation('createUserToken', {
       ['an address that is none', { allow_ips: '192.0.2.256' }, 'allow_ips'],
       ['a group that there is not', { group: 'nobody' }, 'group'],
     ])('400 %s', async (_, fields, names) => {
-      expectRefusal(await call({ path: { id: '1' }, body: { name: 'k', ...fields } }), 400, { names });
+      expectRefusal(await call({ path: { id: '1' }, body: { name: 'k', remain_quota: 0, ...fields } }), 400, {
+        names,
+      });
     });
   },
 });

@@ -19,7 +19,12 @@ describeOperation('createToken', {
     'a quota below 0': { change: { remain_quota: -1 }, names: 'remain_quota', limit: 0 },
     'a quota that is a string': { change: { remain_quota: '100' }, names: 'remain_quota' },
     'an expiry of -2': { change: { expired_time: -2 }, names: 'expired_time', limit: -1 },
-    'an expiry of 0': { change: { expired_time: 0 }, names: 'expired_time', limit: 1 },
+    'an expiry of 0': { change: { expired_time: 0 }, names: 'expired_time', limit: -1 },
+    'neither a quota nor unlimited_quota': { change: { remain_quota: undefined }, names: 'remain_quota' },
+    'no quota, and unlimited_quota false': {
+      change: { remain_quota: undefined, unlimited_quota: false },
+      names: 'remain_quota',
+    },
     'an expiry with a fraction': { change: { expired_time: 1.5 }, names: 'expired_time' },
   },
   carriesOut(call) {
@@ -67,12 +72,15 @@ describeOperation('createToken', {
     });
 
     test('a list of models that is set aside', async () => {
-      const body = { name: 'k', model_limits_enabled: false, model_limits: 'voxa-v2' };
+      const body = { name: 'k', remain_quota: 0, model_limits_enabled: false, model_limits: 'voxa-v2' };
       expect((await madeBy({ body })).data).toMatchObject({ model_limits_enabled: false, model_limits: '' });
     });
 
-    test('a key without quota has none left', async () => {
-      expect((await madeBy({ body: { name: 'k' } })).data).toMatchObject({ status: 4, remain_quota: 0 });
+    test('a key with an explicit quota of 0 has none left', async () => {
+      expect((await madeBy({ body: { name: 'k', remain_quota: 0 } })).data).toMatchObject({
+        status: 4,
+        remain_quota: 0,
+      });
     });
 
     test.each([
@@ -94,7 +102,17 @@ describeOperation('createToken', {
       ],
       ['a group that there is not', { group: 'nobody' }, 'group'],
     ])('400 %s', async (_, fields, names) => {
-      expectRefusal(await call({ body: { name: 'k', ...fields } }), 400, { names });
+      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields } }), 400, { names });
+    });
+
+    test('400 names the rule of a missing quota and of an expiry of 0', async () => {
+      const missing = await call({ body: { name: 'k', expired_time: -1 } });
+      expectRefusal(missing, 400, {
+        names: 'remain_quota',
+        says: ['required unless unlimited_quota is true'],
+      });
+      const ended = await call({ body: { name: 'k', remain_quota: 0, expired_time: 0 } });
+      expectRefusal(ended, 400, { names: 'expired_time', says: ['-1 for a key that never ends'] });
     });
 
     test.each([
@@ -102,11 +120,16 @@ describeOperation('createToken', {
       ['no limit of quota', { unlimited_quota: true }, 'unlimited_quota'],
       ['another group', { group: 'nobody' }, 'group'],
     ])('403 to a key that gives away %s', async (_, fields, names) => {
-      expectRefusal(await call({ body: { name: 'k', ...fields }, as: 'penniless' }), 403, { names });
+      expectRefusal(await call({ body: { name: 'k', remain_quota: 0, ...fields }, as: 'penniless' }), 403, {
+        names,
+      });
     });
 
     test('403 to a key that gives away models it may not use', async () => {
-      const answer = await call({ body: { name: 'k', model_limits: 'voxa-v2' }, as: 'restricted' });
+      const answer = await call({
+        body: { name: 'k', remain_quota: 0, model_limits: 'voxa-v2' },
+        as: 'restricted',
+      });
       expectRefusal(answer, 403, { names: 'model_limits', says: ['voxa-v2'] });
     });
   },

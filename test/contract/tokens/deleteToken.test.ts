@@ -12,7 +12,7 @@ interface Key {
 
 async function make(body: object = {}): Promise<Key> {
   const answer = await exchange(inject('gateway'), documented('createToken'), {
-    body: { name: 'short-lived', ...body },
+    body: { name: 'short-lived', remain_quota: 0, ...body },
   });
   return (jsonOf(answer) as { data: Key }).data;
 }

@@ -7,7 +7,7 @@ export const management: Limits = {
     minLength: 1,
     pattern: '^[^\\u0000-\\u001F\\u007F-\\u009F\\u061C\\u200E\\u200F\\u202A-\\u202E\\u2066-\\u2069]*$',
   },
-  'CreateTokenRequest.remain_quota': { default: 0, maximum: 9007199254740991, minimum: 0 },
+  'CreateTokenRequest.remain_quota': { maximum: 9007199254740991, minimum: 0 },
   'CreateTokenRequest.expired_time': { maximum: 9007199254740991, minimum: -1 },
   'CreateTokenRequest.unlimited_quota': { default: false },
   'CreateTokenRequest.model_limits': { maxLength: 65536 },
@@ -21,4 +21,5 @@ export const management: Limits = {
   'VerificationRequest.callback_url': { maxLength: 2048, pattern: '^[Hh][Tt][Tt][Pp][Ss]?://' },
   'CreateTokenRequest.expired_time/if': { minimum: 0 },
   'CreateTokenRequest.expired_time/then': { minimum: 1 },
+  'CreateTokenRequest/if.unlimited_quota': { const: true },
 };
