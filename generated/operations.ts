@@ -1159,13 +1159,14 @@ export const operations = {
     area: 'tokens',
     summary: 'Delete an API key.',
     aliases: [],
-    statuses: [200, 400, 401, 404, 429, 500, 503],
+    statuses: [200, 400, 401, 403, 404, 429, 500, 503],
     mediaTypes: {
       request: [],
       response: {
         200: ['application/json'],
         400: ['application/json'],
         401: ['application/json'],
+        403: ['application/json'],
         404: ['application/json'],
         429: ['application/json'],
         500: ['application/json'],

@@ -206,6 +206,40 @@ test('a key that lost the scope on another gateway gives it to no key while it i
   }
 });
 
+describe('a key with the scope', () => {
+  const remove = async (key: string, id: number) => (await send(key, 'DELETE', `/api/token/${id}`)).status;
+
+  test('is not deleted by a key of the same user that has no admin access', async () => {
+    const { id, key } = await keyWith({ unlimitedQuota: true, adminScope: true });
+    for (const fields of Object.values(withoutAccess)) {
+      const other = await keyWith(fields);
+      expect([403, 404]).toContain(await remove(other.key, id));
+      expect(await remove(other.key, other.id)).toBe(200);
+    }
+    expect(await listsUsers(key)).toBe(true);
+    expect(await remove(target.key, id)).toBe(200);
+  });
+
+  test('deletes itself, also when its user has lost the role', async () => {
+    const userId = await newUser('admin');
+    const { id, key } = await keyWith({ userId, unlimitedQuota: true, adminScope: true });
+    const change = { userId: 1, tokenId: 1, action: 'updateUser', now: 1 };
+    await target.gateway.store.run('updateUser', { id: userId, set: { role: 'user' }, change });
+    expect(await remove(key, id)).toBe(200);
+  });
+
+  test('ends with the key that it was created with, and gives no scope from then on', async () => {
+    const maker = await keyWith({ unlimitedQuota: true, adminScope: true });
+    const asked = { unlimited_quota: true, admin: true };
+    const { data } = await create(maker.key, asked);
+    const other = await keyWith({ unlimitedQuota: true });
+    expect(await listsUsers(data.key)).toBe(true);
+    await changeElsewhere(maker.id, { status: 2 });
+    expect([401, 403]).toContain((await update(data.key, other.id, asked)).status);
+    expect([401, 403]).toContain((await createFor(data.key, 1, asked)).status);
+  });
+});
+
 describe('the right to create keys', () => {
   test('is denied to a key, and to the keys that it created before', async () => {
     const { id, key } = await keyWith({ remainQuota: 100 });

@@ -73,7 +73,7 @@ export const statuses: Readonly<Record<OperationId, readonly number[]>> = {
 
   createToken: [...managed, 403, ...body],
   listTokens: managed,
-  deleteToken: [...managed, 404],
+  deleteToken: [...managed, 403, 404],
   searchLogs: managed,
   createVerificationSession: created,
   getVerificationSession: [200, ...keyed, 404, ...provider],

@@ -132,7 +132,23 @@ const others: Partial<Record<OperationId, () => Ask[]>> = {
   resendDelivery: () => [
     { name: '200 a delivery', status: 200, variation: async () => ({ path: { id: await triedInVain() } }) },
   ],
+  deleteToken: () => [
+    {
+      name: '403 an admin key, by an unlimited key without the scope',
+      status: 403,
+      variation: async () => ({ path: { id: String((await unlimitedKey({ admin: true })).id) } }),
+      as: async () => ({ ...inject('gateway'), key: (await unlimitedKey({})).key }),
+      expected: { names: 'id' },
+    },
+  ],
 };
+
+async function unlimitedKey(fields: { admin?: boolean }): Promise<{ id: number; key: string }> {
+  const answer = await exchange(inject('gateway'), documented('createToken'), {
+    body: { name: 'unlimited', unlimited_quota: true, ...fields },
+  });
+  return (jsonOf(answer) as { data: { id: number; key: string } }).data;
+}
 
 /** The id of a callback that was tried in vain. */
 async function triedInVain(): Promise<string> {

@@ -1,7 +1,7 @@
 import { Failure } from '../../failure.ts';
 import type { Handler } from '../../http/handler.ts';
+import { canGiveAdminScope } from '../../store/commands/key-rights.ts';
 import { generateKey, hashKey, keyHint } from '../../store/keys.ts';
-import { findToken, hasAdminAccess } from '../../store/queries/tokens.ts';
 import { findUser } from '../../store/queries/users.ts';
 import { changeBy } from '../admin-change.ts';
 import { requireNoLimits, scopeDenied, userNotAdmin } from '../admin-scope.ts';
@@ -18,8 +18,7 @@ export const createUserToken: Handler<'createUserToken'> = async (request, reply
   if (user === undefined) throw new Failure(404, 'resource_not_found', 'id: there is no such user.');
   if (body.admin === true) {
     // The caller is cached. A key that has lost the scope elsewhere must not give it on in the meantime.
-    const giver = await findToken(store.read, caller.tokenId);
-    if (giver === undefined || giver.status !== 1 || !hasAdminAccess(giver)) throw scopeDenied();
+    if (!(await canGiveAdminScope(store.read, caller.tokenId))) throw scopeDenied();
     if (user.role !== 'admin') throw userNotAdmin();
     requireNoLimits(limits, body);
   }

@@ -15,13 +15,24 @@ export const deleteToken: Handler<'deleteToken'> = async ({ gateway, caller, pat
   const { id } = path;
   // A key that was handed out with a limit must not take away those of its owner.
   const by = hasLimits(own) ? own.id : null;
+  const isAdmin = hasAdminAccess(own);
+  if (by === null && !isAdmin && id !== own.id) {
+    const other = await findToken(store.read, id);
+    // Else a key without admin access could lock the operator out.
+    if (other?.userId === own.userId && other.adminScope)
+      throw new Failure(
+        403,
+        'access_denied',
+        'id: only a key with the scope admin can delete one with this scope.',
+      );
+  }
   const now = gateway.clock();
   const outcome = await store.run('deleteToken', {
     id,
     userId: own.userId,
     by,
     now,
-    ...(hasAdminAccess(own) && { change: { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} } }),
+    ...(isAdmin && { change: { ...changeBy({ gateway, caller }, 'deleteToken'), details: {} } }),
   });
   if (outcome === 'not_found') throw new Failure(404, 'resource_not_found', 'id: there is no such key.');
   keys.forget({ tokenId: id });

@@ -5,7 +5,7 @@ import type { Database } from '../schema.ts';
 /** Reports whether a key can give the scope `admin` to a key. Reads the database, since a gateway's cache can be stale. */
 export async function canGiveAdminScope(trx: Kysely<Database>, tokenId: number): Promise<boolean> {
   const token = await findToken(trx, tokenId);
-  return token !== undefined && token.status === 1 && hasAdminAccess(token);
+  return token !== undefined && token.status === 1 && !token.lineage.isCutOff && hasAdminAccess(token);
 }
 
 /**
