@@ -6343,8 +6343,7 @@ export interface components {
             name: string;
             /**
              * Format: int64
-             * @description Quota that the key may spend, in quota units; taken from the key that makes it when that one is limited.
-             * @default 0
+             * @description Quota that the key may spend, in quota units. It is taken from the key that creates the new one if that key is limited. Required unless `unlimited_quota` is true. A key with 0 can be given quota later.
              * @example 100000
              */
             remain_quota?: number;
@@ -6836,8 +6835,7 @@ export interface components {
             name: components["schemas"]["KeyName"];
             /**
              * Format: int64
-             * @description Quota that the key may spend, in quota units.
-             * @default 0
+             * @description Quota that the key may spend, in quota units. Required unless `unlimited_quota` is true. A key with 0 can be given quota later.
              * @example 100000
              */
             remain_quota?: number;
@@ -11076,6 +11074,7 @@ export interface operations {
             };
             400: components["responses"]["ManagementBadRequest"];
             401: components["responses"]["ManagementUnauthorized"];
+            403: components["responses"]["ManagementForbidden"];
             404: components["responses"]["ManagementNotFound"];
             429: components["responses"]["ManagementTooManyRequests"];
             500: components["responses"]["ManagementInternalError"];

@@ -27,10 +27,8 @@ export async function ensureKey(
   if (earlier.length > 0) {
     const ids = earlier.map(({ id }) => id);
     const commands = ids.map((id) => `npm run admin -- keys revoke ${id}`).join(' && ');
-    logger.warn(
-      { keys: earlier },
-      `Other bootstrap keys are still valid: ${ids.join(', ')}. To end them: ${commands}`,
-    );
+    const message = `Other bootstrap keys are still valid: ${ids.join(', ')}. To end them and the keys created with them: ${commands}`;
+    logger.warn({ keys: earlier }, `${message} (--keep-children keeps the created keys)`);
   }
   return created && onlyFirst ? key : undefined;
 }
