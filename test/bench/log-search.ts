@@ -17,6 +17,10 @@ const own = 900_000;
 const keys = 40;
 const models = 30;
 
+const start = 1_700_000_000;
+const span = 90 * 86_400;
+const until = start + span;
+
 /** What is searched for, and where the pages begin. The request id is that of some entry in the middle. */
 const searches: readonly { title: string; search: Omit<LogSearch, 'userId'> }[] = [
   { title: 'everything, first page', search: { keyword: '', offset: 0, limit: 20 } },
@@ -32,11 +36,20 @@ const searches: readonly { title: string; search: Omit<LogSearch, 'userId'> }[] 
   { title: 'a rare key', search: { keyword: 'rare', offset: 0, limit: 1_000 } },
   { title: 'a request id', search: { keyword: requestId(500_000), offset: 0, limit: 20 } },
   { title: 'nothing', search: { keyword: 'no such thing', offset: 0, limit: 20 } },
+  { title: 'a task id', search: { keyword: `task_${'0a'.repeat(16)}`, offset: 0, limit: 20 } },
+  {
+    title: 'a day',
+    search: { keyword: '', start: start + span / 2, end: start + span / 2 + 86_400, offset: 0, limit: 20 },
+  },
+  {
+    title: 'the second half',
+    search: { keyword: '', start: start + span / 2, offset: own / 4, limit: 1_000 },
+  },
+  {
+    title: 'one model, 30 days',
+    search: { keyword: 'model-07', start, end: start + span / 3, offset: 0, limit: 20 },
+  },
 ];
-
-const start = 1_700_000_000;
-const span = 90 * 86_400;
-const until = start + span;
 
 /** What is added up for a dashboard; times are the log's own. */
 const figures: readonly { title: string; query: FiguresQuery }[] = [
@@ -256,8 +269,8 @@ function filling(series: string, engine: 'printf' | 'format'): string[] {
         case when i % 10 = 0 and i % 5000 <> 0 then ${keys + 2} else ${key} end,
         'the name of a key', 'model-' || ${padded}, 'createSpeech', 'channel', 200, 'tokens', 30, 10, 20, 60, 900,
         ${start} + cast(i as bigint) * ${span} / ${rows + 1} from ${series} as entries`,
-    `insert into log_counts (user_id, bucket, token_id, model_name, entries)
-      select user_id, id >> 14, token_id, model_name, count(*) from request_log
+    `insert into log_counts (user_id, bucket, token_id, model_name, entries, first_at, last_at)
+      select user_id, id >> 14, token_id, model_name, count(*), min(created_at), max(created_at) from request_log
       group by user_id, id >> 14, token_id, model_name`,
   ];
 }

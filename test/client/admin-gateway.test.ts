@@ -203,6 +203,31 @@ describe('the books', () => {
     expect(await printed('audit')).toMatch(/^keys +\d+\ngranted /);
   });
 
+  test('explain a charge and refund it, once', async () => {
+    await embed();
+    const search = ['logs', 'search', '--keyword', 'theta', '--since', '1h'];
+    const { items } = await dataOf<{ items: { request_id: string }[] }>('LogSearchReply', ...search);
+    const id = items[0]?.request_id ?? '';
+    expect(await dataOf('ChargeReply', 'explain', id)).toMatchObject({
+      entry: { request_id: id },
+      refund: null,
+    });
+    const explained = await printed('explain', id);
+    expect(explained).toMatch(new RegExp(`^request +${id}\n`));
+    expect(explained).toMatch(
+      /\ngroup +default\n[^]*\n(\d+) tokens x 1 x 1 = \1\nreserved \d+ by .*\ncharged \1\n$/,
+    );
+    const refund = ['refund', id, '--amount', '1', '--reason', 'noise'];
+    const { code, stdout, stderr } = await admin(...refund);
+    expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('no limit') });
+    expect(stdout.toString()).toMatch(/\nrefunded +1\n/);
+    expect(await printed('explain', id)).toMatch(/\nrefunded 1: noise\nnet (\d+) - 1 = \d+\n$/);
+    expect(await admin(...refund)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('refunded already'),
+    });
+  });
+
   test('have figures', async () => {
     await embed();
     await dataOf('FiguresReply', 'figures', '--by', 'model,hour', '--since', '7d');

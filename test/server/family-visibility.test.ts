@@ -102,7 +102,7 @@ describe.each(engines)('on %s, a key', (engine) => {
     const named = (one: Name): string => (one === 'owner' ? 'bootstrap' : one);
     const expected = seen[name].map(named).toSorted();
     await vi.waitFor(async () => {
-      for (const query of ['', 'keyword=tts-flash']) {
+      for (const query of ['', 'keyword=tts-flash', 'start=1', 'start=1&keyword=tts-flash&end=8000000000']) {
         const { items, total } = await search(query);
         expect([...new Set(items.map((item) => item.token_name))].toSorted()).toEqual(expected);
         expect(total).toBe(items.length);

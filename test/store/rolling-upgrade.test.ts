@@ -1,14 +1,12 @@
-import { Kysely, PostgresDialect } from 'kysely';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dayMs, dayOf } from '../../server/store/log-days.ts';
 import { migrations } from '../../server/store/migrations/all.ts';
-import { migrationContext } from '../../server/store/migrations/migration.ts';
 import { readBooks } from '../../server/store/open-books.ts';
-import { numbersAsNumbers } from '../../server/store/postgres/types.ts';
 import { auditBooks } from '../../server/store/queries/audit.ts';
 import { expectBalanced, logEntry, makeToken } from './books.ts';
-import { databaseUrl, engines, onServer, TestStore } from './engines.ts';
+import { engines, onServer, TestStore } from './engines.ts';
+import { createOlderVersion } from './older-version.ts';
 
 /** The first step that the version does not have which wrote the log without days. */
 const firstNew = '0030-log-day';
@@ -64,7 +62,7 @@ describe.runIf(engines.includes('postgres'))(
     let testStore: TestStore;
     beforeEach(async () => {
       testStore = await TestStore.make('postgres');
-      await migrateTo(firstNew);
+      await createOlderVersion(testStore, firstNew);
       await onSchema((client) =>
         client.query(`
         insert into users (id, name, group_name, created_at) values (7, 'u', 'default', 1);
@@ -79,22 +77,6 @@ describe.runIf(engines.includes('postgres'))(
         await client.query(`set search_path = ${testStore.options.schema}`);
         return use(client);
       });
-    /** Brings the database to the version that has no step from this one on. */
-    const migrateTo = async (name: string) => {
-      const { schema } = testStore.options;
-      await onServer((client) => client.query(`create schema ${schema}`));
-      const options = `-c search_path=${schema}`;
-      const pool = new pg.Pool({ connectionString: databaseUrl, options, types: numbersAsNumbers });
-      const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
-      const old = migrations.slice(
-        0,
-        migrations.findIndex((one) => one.name === name),
-      );
-      for (const { run } of old) await run(db, migrationContext('postgres'));
-      await pool.query('create table schema_migrations (name text primary key, applied_at bigint not null)');
-      for (const one of old) await pool.query('insert into schema_migrations values ($1, 1)', [one.name]);
-      await db.destroy();
-    };
     const applied = async () => {
       const { rows } = await onSchema((client) => client.query('select name from schema_migrations'));
       return new Set(rows.map(({ name }) => name));
