@@ -43,7 +43,9 @@ export const refundCall: Command<NewRefund, RefundResult> = async (trx, order) =
   if (repeated !== undefined) return repeated;
   const charge = await findCharge(trx, order.id);
   if (charge === undefined) return { outcome: 'not_found' };
-  if (charge.refund !== null) return { outcome: 'refunded_before', refund: charge.refund };
+  // The same request may have been committed since the first look.
+  if (charge.refund !== null)
+    return (await findRepeated(trx, order)) ?? { outcome: 'refunded_before', refund: charge.refund };
   const amount = order.amount ?? charge.quota;
   if (amount < 1 || amount > charge.quota) return { outcome: 'out_of_range', charged: charge.quota };
   const inserted = await insertRefund(trx, charge, amount, order);

@@ -1,4 +1,5 @@
-import { type Kysely, type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from 'kysely';
+import { onDays } from '../log-days.ts';
 import { oneOf } from '../rows.ts';
 import type { Database, RefundsTable, RequestLogTable } from '../schema.ts';
 
@@ -46,9 +47,14 @@ export async function findCharge(db: Kysely<Database>, id: string): Promise<Char
 /** Finds the request of a task by the log, or by the task itself for entries of older versions. */
 async function requestOfTask(db: Kysely<Database>, id: string): Promise<string | undefined> {
   const { rows } = await sql<{ request_id: string }>`
-    select request_id from request_log where task_id = ${id}
+    select request_id from request_log where ${ofTask(db, id)}
     union select request_id from tasks where id = ${id}`.execute(db);
   return rows[0]?.request_id;
+}
+
+/** Condition that an entry is of a task. An entry with a task id always has a day, so PostgreSQL uses the indexes of the days. */
+export function ofTask(db: Kysely<Database>, id: string): RawBuilder<SqlBool> {
+  return sql<SqlBool>`task_id = ${id} and ${onDays(db, 1, Infinity)}`;
 }
 
 /** Finds the refund of a request. */

@@ -1,6 +1,6 @@
 import { type Expression, type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { dayOf, onDaysOrUndated } from '../log-days.ts';
-import { oneOf } from '../rows.ts';
+import { oneOf, rowsOf } from '../rows.ts';
 import type { Database } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
 import type { Viewer } from './visibility.ts';
@@ -65,20 +65,45 @@ export async function countedBuckets(
     .execute();
   const crossing = buckets.filter(({ crosses }) => crosses === 1).map(({ bucket }) => bucket);
   if (crossing.length === 0) return buckets;
-  const read = await counts
-    .crossJoin('request_log as l')
-    .select(['c.bucket', sql<number>`count(*)`.as('entries')])
-    .where(oneOf(db, sql.ref('c.bucket'), crossing))
-    .where(sql<SqlBool>`not ${isOutside} and (c.first_at is null or not ${isInside})`)
-    .where(isCounted)
-    .where(onDaysOrUndated(db, dayOf(from * 1000), dayOf(below * 1000 - 1)))
-    .where(within(search))
-    .groupBy('c.bucket')
-    .execute();
-  const more = new Map(read.map(({ bucket, entries }) => [bucket, entries]));
+  const days = onDaysOrUndated(db, dayOf(from * 1000), dayOf(below * 1000 - 1));
+  const isWhole = names === undefined && search.keys === undefined;
+  const read = isWhole
+    ? await countBuckets(db, search, crossing, days)
+    : await counts
+        .crossJoin('request_log as l')
+        .select(['c.bucket', sql<number>`count(*)`.as('entries')])
+        .where(oneOf(db, sql.ref('c.bucket'), crossing))
+        .where(sql<SqlBool>`not ${isOutside} and (c.first_at is null or not ${isInside})`)
+        .where(isCounted)
+        .where(days)
+        .where(within(search))
+        .groupBy('c.bucket')
+        .execute();
+  const found = new Map(read.map(({ bucket, entries }) => [bucket, entries]));
   return buckets
-    .map((one) => ({ ...one, entries: one.entries + (more.get(one.bucket) ?? 0) }))
+    .map((one) => {
+      const entries = found.get(one.bucket) ?? 0;
+      // Whole buckets were read, and of the others the rows that are not inside.
+      const isRead = isWhole && one.crosses === 1;
+      return { ...one, entries: isRead ? entries : one.entries + entries };
+    })
     .filter(({ entries }) => entries > 0);
+}
+
+/** Counts all entries of a user in some buckets within the time of a search, in the order of their ids, which is the fastest. */
+async function countBuckets(
+  db: Kysely<Database>,
+  search: LogSearch,
+  buckets: readonly number[],
+  days: RawBuilder<SqlBool>,
+): Promise<{ bucket: number; entries: number }[]> {
+  const given = buckets.map((bucket) => ({ bucket }));
+  const { rows } = await sql<{ bucket: number; entries: number }>`
+    select c.bucket, count(*) as entries from ${rowsOf(db, { bucket: 'bigint' }, given)} as c cross join request_log l
+    where l.user_id = ${search.userId} and l.id >= c.bucket * ${sql.lit(bucketSize)}
+      and l.id < (c.bucket + 1) * ${sql.lit(bucketSize)} and ${days} and ${within(search)}
+    group by c.bucket`.execute(db);
+  return rows;
 }
 
 /** That an entry `l` is one of those that a row `c` of the counts stands for. */

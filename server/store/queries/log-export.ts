@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, type Selectable, type SqlBool, sql } from
 import { dayOf, onDaysOrUndated } from '../log-days.ts';
 import { isError } from '../log-figures.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
-import { refundsOf } from './charges.ts';
+import { ofTask, refundsOf } from './charges.ts';
 
 /** Which entries of the log are told. */
 export interface ExportFilter {
@@ -140,7 +140,7 @@ function conditions(db: Kysely<Database>, filter: ExportFilter): RawBuilder<SqlB
   equal('operation', filter.operation);
   equal('status', filter.status);
   equal('request_id', filter.requestId);
-  equal('task_id', filter.taskId);
+  if (filter.taskId !== undefined) all.push(ofTask(db, filter.taskId));
   if (filter.errors === true) all.push(sql`${sql.raw(isError)}`);
   if (since !== undefined) all.push(sql`created_at >= ${since}`);
   if (until !== undefined) all.push(sql`created_at < ${until}`);

@@ -3,7 +3,7 @@ import { onDays } from '../log-days.ts';
 import { oneOf } from '../rows.ts';
 import type { Database, RequestLogTable } from '../schema.ts';
 import { isPostgres } from '../statement.ts';
-import { refundsOf, taskIdPattern } from './charges.ts';
+import { ofTask, refundsOf, taskIdPattern } from './charges.ts';
 import { familyOf } from './lineage.ts';
 import {
   bucketSize,
@@ -125,8 +125,8 @@ interface Found {
 
 /** Finds the entries whose request id begins with the keyword, or whose task id it is, the newest first. */
 async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string): Promise<Found[]> {
-  const ofTask = taskIdPattern.test(keyword);
-  if (!ofTask && !beginningOfId.test(keyword)) return [];
+  const isTask = taskIdPattern.test(keyword);
+  if (!isTask && !beginningOfId.test(keyword)) return [];
   const [from, below] = isPostgres(db) ? [sql.raw('~>=~'), sql.raw('~<~')] : [sql.raw('>='), sql.raw('<')];
   const id = sql.ref('request_id');
   const rows = await db
@@ -135,8 +135,8 @@ async function idsLike(db: Kysely<Database>, search: KeySearch, keyword: string)
     .select((isPostgres(db) ? sql<number>`day` : sql<number>`0`).as('day'))
     // The tilde comes after every letter and digit. With more in the query, an engine may take a worse index.
     .where(
-      ofTask
-        ? sql<SqlBool>`task_id = ${keyword}`
+      isTask
+        ? ofTask(db, keyword)
         : sql<SqlBool>`${id} ${from} ${keyword} and ${id} ${below} ${`${keyword}~`}`,
     )
     .execute();
