@@ -3,6 +3,7 @@ import { type Answered, type Turn, unanswered } from '../channels/failover.ts';
 import { Failure } from '../failure.ts';
 import type { OperationRequest, Reply } from '../http/handler.ts';
 import type { Metering, Usage } from '../ledger/metering.ts';
+import { providerRequestId } from '../providers/headers.ts';
 import { EmptyAnswer } from '../providers/unusable.ts';
 import { TimeLimitError, withinLimit } from '../runtime/timers.ts';
 
@@ -58,7 +59,7 @@ export async function answerCall<Upstream extends Turn>(
       output = await answer(upstream, {
         signal,
         metering,
-        settle: (meter) => settle(metering, meter, upstream.channel.name),
+        settle: (meter) => settle(metering, meter, upstream),
       });
       await output.send();
     });
@@ -68,7 +69,8 @@ export async function answerCall<Upstream extends Turn>(
     const failure = error instanceof Failure ? error : unanswered(error);
     const { status, code } = left ? { status: 499, code: 'client_closed_request' } : failure;
     if (code === 'bad_response' && !(failure instanceof EmptyAnswer)) turn?.attempt.failed('bad_answer');
-    const outcome = { channel: turn?.channel.name ?? '', status, errorCode: code };
+    const upstreamId = providerRequestId(turn?.response?.headers);
+    const outcome = { channel: turn?.channel.name ?? '', status, errorCode: code, upstreamId };
     const { heard, usage, delivered = false } = output?.meter ?? {};
     if (left && delivered) await metering.charge(heard ?? usage ?? metering.expected, outcome);
     else await metering.refund(outcome);
@@ -80,9 +82,10 @@ export async function answerCall<Upstream extends Turn>(
 async function settle(
   metering: Metering,
   { usage, delivered, failure }: CallMeter,
-  channel: string,
+  { channel, response }: Turn,
 ): Promise<void> {
-  const outcome = { channel, status: 200 };
+  const upstreamId = providerRequestId(response?.headers);
+  const outcome = { channel: channel.name, status: 200, upstreamId };
   if (failure !== undefined) await metering.refund({ ...outcome, errorCode: failure.code });
   else if (usage !== undefined) await metering.charge(usage, outcome);
   else if (delivered) await metering.charge(metering.expected, outcome);

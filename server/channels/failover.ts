@@ -16,6 +16,8 @@ const busyPause = 2;
 export interface Turn {
   channel: Channel;
   attempt: Attempt;
+  /** Absent where the provider answers on a socket. */
+  response?: UpstreamResponse;
 }
 
 /**

@@ -16,3 +16,9 @@ export function isText(headers: IncomingHttpHeaders): boolean {
     mediaType(headers),
   );
 }
+
+/** Returns the provider's own id of a request, as its response headers report it. Null without one, or when it is no plain id. */
+export function providerRequestId(headers: IncomingHttpHeaders = {}): string | null {
+  const id = headers['x-request-id'] ?? headers['request-id'];
+  return typeof id === 'string' && /^[\x21-\x7e]{1,128}$/.test(id) ? id : null;
+}
