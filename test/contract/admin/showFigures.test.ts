@@ -1,8 +1,9 @@
-import { expect, inject, test } from 'vitest';
+import { expect, inject, test, vi } from 'vitest';
 import { documented } from '../../../client/conformance/contract/documented.ts';
 import { type Answer, jsonOf } from '../../../client/conformance/wire/answer.ts';
 import { describeOperation } from '../../support/contract.ts';
 import { exchange } from '../../support/exchange.ts';
+import { operate } from '../../support/operator.ts';
 
 interface Figures {
   requests: number;
@@ -33,6 +34,46 @@ describeOperation('showFigures', {
     'no model': { query: { model: '' }, names: 'model', limit: 1 },
   },
   carriesOut(call) {
+    test('a failed task as an error, which the log and the export show, and a canceled one as none', async () => {
+      const target = inject('gateway');
+      const query = { operation: 'createVideo', model: 'gamma3.0-video' };
+      const before = dataOf(await call({ query })).sum;
+      const create = async (prompt: string) => {
+        const body = { model: 'gamma3.0-video', prompt };
+        const made = await exchange(target, documented('createVideo'), { body });
+        expect(made.status, made.body.toString()).toBe(200);
+        return String((jsonOf(made) as { id: string }).id);
+      };
+      const entryOf = async (keyword: string) => {
+        const { items } = await operate<{ items: Record<string, unknown>[] }>(target, 'searchLogs', {
+          query: { keyword },
+        });
+        expect(items).toHaveLength(1);
+        return items[0];
+      };
+      const [failed, canceled] = [await create('A boat. [[fail-late]]'), await create('A boat. [[queued]]')];
+      await operate(target, 'cancelTask', { path: { id: canceled } });
+      await vi.waitFor(
+        async () => expect(await entryOf(failed)).toMatchObject({ state: 'failed', quota: 0 }),
+        30_000,
+      );
+      expect(await entryOf(canceled)).toMatchObject({ task_id: canceled, state: 'canceled', quota: 0 });
+      const after = dataOf(await call({ query })).sum;
+      expect([after.requests - before.requests, after.errors - before.errors]).toEqual([2, 1]);
+      const lines = async (task: string) => {
+        const exported = await exchange(target, documented('exportLogs'), {
+          query: { errors: 'true', task_id: task },
+        });
+        return exported.body.toString();
+      };
+      expect(JSON.parse(await lines(failed))).toMatchObject({
+        task_id: failed,
+        status: 200,
+        state: 'failed',
+      });
+      expect(await lines(canceled)).toBe('');
+    });
+
     test('a call at once, in all its groups', async () => {
       const query = { operation: 'createSpeech', model: 'alpha3-tts-flash' };
       const before = dataOf(await call({ query }));
