@@ -119,9 +119,7 @@ export function estimateTextTokens(text: string): number {
  * spaces may have many more, which only the provider can count.
  */
 export function fewestTextTokens(text: string): number {
-  let words = 0;
-  for (const _word of text.matchAll(/\S+/g)) words += 1;
-  return words;
+  return text.matchAll(/\S+/g).reduce((words) => words + 1, 0);
 }
 
 /** Audio tokens a second, which are also the fewest. */

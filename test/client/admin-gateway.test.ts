@@ -127,7 +127,13 @@ describe('keys', () => {
 
     const other = await dataOf<{ admin: boolean; create_keys: boolean }>(
       'AdminTokenReply',
-      ...['keys', 'create', 'bot', '--user', '1', '--admin', '--no-create-keys'],
+      'keys',
+      'create',
+      'bot',
+      '--user',
+      '1',
+      '--admin',
+      '--no-create-keys',
     );
     expect(other).toMatchObject({ admin: true, create_keys: false, unlimited_quota: true });
     expect(await admin('keys', 'create', 'bot', '--admin', '--quota', '5')).toMatchObject({

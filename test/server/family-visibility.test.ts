@@ -72,15 +72,17 @@ describe.each(engines)('on %s, a key', (engine) => {
 
   test.each(names)('%s: sees itself, its descendants and their tasks, and nothing else', async (name) => {
     const list = await send<{ data: { id: string }[] }>('GET', '/v1/videos', name);
-    expect(list.body.data.map(({ id }) => names.find((one) => tasks.get(one) === id)).toSorted()).toEqual(
-      [...seen[name]].toSorted(),
+    expect(list.body.data).toHaveLength(seen[name].length);
+    expect(new Set(list.body.data.map(({ id }) => names.find((one) => tasks.get(one) === id)))).toEqual(
+      new Set(seen[name]),
     );
     for (const other of names) {
       const { status } = await send('GET', `/v1/videos/${tasks.get(other)}`, name);
       expect(status, other).toBe(seen[name].includes(other) ? 200 : 404);
     }
     const { data } = (await send<List<Key & { created_by: number | null }>>('GET', '/api/token/', name)).body;
-    expect(data.items.map(({ id }) => nameOf(id)).toSorted()).toEqual([...seen[name]].toSorted());
+    expect(data.items).toHaveLength(seen[name].length);
+    expect(new Set(data.items.map(({ id }) => nameOf(id)))).toEqual(new Set(seen[name]));
     expect(data.total).toBe(seen[name].length);
     // No id of a key that it does not see.
     const creators = data.items.flatMap(({ created_by }) => created_by ?? []);

@@ -19,17 +19,17 @@ const fields = {
 const keys = [
   { id: 1, name: 'living root' },
   { id: 2, name: 'deleted', maker: 1, deleted: true },
-  { id: 3, name: 'its child', maker: 2, then: 1 },
+  { id: 3, name: 'its child', maker: 2, expectedMaker: 1 },
   { id: 4, name: 'deleted, too', maker: 2, deleted: true },
-  { id: 5, name: 'child of two deleted keys', maker: 4, then: 1 },
+  { id: 5, name: 'child of two deleted keys', maker: 4, expectedMaker: 1 },
   { id: 6, name: 'deleted root', deleted: true },
-  { id: 7, name: 'its working child', maker: 6, then: null },
-  { id: 8, name: 'its disabled child', maker: 6, status: 2, then: null },
-  { id: 9, name: 'child of a disabled key', maker: 8, then: null },
+  { id: 7, name: 'its working child', maker: 6, expectedMaker: null },
+  { id: 8, name: 'its disabled child', maker: 6, status: 2, expectedMaker: null },
+  { id: 9, name: 'child of a disabled key', maker: 8, expectedMaker: null },
   { id: 10, name: 'expired', maker: 1, expires: past },
-  { id: 11, name: 'child of an expired key', maker: 10, then: 1 },
-  { id: 12, name: 'disabled child of a disabled key', maker: 8, status: 2, then: 8 },
-  { id: 13, name: 'grandchild that works', maker: 11, then: 11 },
+  { id: 11, name: 'child of an expired key', maker: 10, expectedMaker: 1 },
+  { id: 12, name: 'disabled child of a disabled key', maker: 8, status: 2, expectedMaker: 8 },
+  { id: 13, name: 'grandchild that works', maker: 11, expectedMaker: 11 },
 ] as const;
 type Key = {
   id: number;
@@ -38,7 +38,7 @@ type Key = {
   deleted?: boolean;
   status?: number;
   expires?: number;
-  then?: number | null;
+  expectedMaker?: number | null;
 };
 
 describe.each(engines)('an upgrade to keys that work only with their creators on %s', (engine) => {
@@ -72,8 +72,8 @@ describe.each(engines)('an upgrade to keys that work only with their creators on
   test('stops no key that works, and moves each to the nearest key above it that works', async () => {
     const rows = await store.read.selectFrom('tokens').select(['id', 'maker_id']).orderBy('id').execute();
     const makers = new Map(rows.map((row) => [row.id, row.maker_id]));
-    for (const { id, then, maker = null, status = 1, expires, deleted } of keys as readonly Key[]) {
-      expect(makers.get(id), `key ${id}`).toBe(then === undefined ? maker : then);
+    for (const { id, expectedMaker, maker = null, status = 1, expires, deleted } of keys as readonly Key[]) {
+      expect(makers.get(id), `key ${id}`).toBe(expectedMaker === undefined ? maker : expectedMaker);
       if (deleted === true || status === 2 || expires !== undefined) continue;
       const token = await findTokenByHash(store.read, `hash ${id}`);
       expect(token !== undefined && usable(token, Date.now()), `key ${id}`).toBe(true);
@@ -83,10 +83,10 @@ describe.each(engines)('an upgrade to keys that work only with their creators on
   test('records which keys it moved, and from where', async () => {
     const { changes } = await listChanges(store.read, { action: 'upgrade', limit: 100, offset: 0 });
     const moved = changes.map(({ subject, details }) => [subject, JSON.parse(details) as unknown]);
-    const expected = (keys as readonly Key[]).flatMap(({ id, maker, then }) =>
-      then === undefined || then === maker
+    const expected = (keys as readonly Key[]).flatMap(({ id, maker, expectedMaker }) =>
+      expectedMaker === undefined || expectedMaker === maker
         ? []
-        : [[`token ${id}`, { created_by: { from: maker, to: then } }]],
+        : [[`token ${id}`, { created_by: { from: maker, to: expectedMaker } }]],
     );
     expect(moved.toReversed()).toEqual(expected);
   });

@@ -78,7 +78,7 @@ async function countChildren(trx: Kysely<Database>, makerId: number): Promise<nu
     .where('maker_id', '=', makerId)
     .where('deleted_at', 'is', null)
     .executeTakeFirstOrThrow();
-  return Number(count);
+  return count;
 }
 
 /**
