@@ -42,7 +42,7 @@ describeOperation('showFigures', {
         const body = { model: 'gamma3.0-video', prompt };
         const made = await exchange(target, documented('createVideo'), { body });
         expect(made.status, made.body.toString()).toBe(200);
-        return String((jsonOf(made) as { id: string }).id);
+        return (jsonOf(made) as { id: string }).id;
       };
       const entryOf = async (keyword: string) => {
         const { items } = await operate<{ items: Record<string, unknown>[] }>(target, 'searchLogs', {
