@@ -34,7 +34,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     setupFiles: 'test/support/patience.ts',
     execArgv: [`--import=${import.meta.resolve('./test/support/one-file.ts')}`],
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 40_000 } },
     sequence: { sequencer: LongestFirst },
     projects: [
       {

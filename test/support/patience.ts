@@ -1,11 +1,13 @@
 import { vi } from 'vitest';
 
-/** Milliseconds. Nothing takes that long but on a machine that has much else to do. */
-const patience = 15_000;
+/** Shortest timeout of a condition, in milliseconds: on a busy machine a video of a second can take half a minute. */
+const patience = 40_000;
 
 const { waitFor, waitUntil } = vi;
 const patient = <T extends { timeout?: number }>(options: number | T = {} as T): number | T =>
-  typeof options === 'number' ? options : { timeout: patience, ...options };
+  typeof options === 'number'
+    ? Math.max(options, patience)
+    : { ...options, timeout: Math.max(options.timeout ?? 0, patience) };
 
 // A condition that comes true a little late is no fault, and the runner would give up after one second. Files share
 // their worker, and only the first of them finds the runner's own.
