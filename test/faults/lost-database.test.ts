@@ -46,7 +46,7 @@ describe.skipIf(serverPrograms === undefined && process.env.CI !== 'true')('a ga
       for (let count = 0; count < 20; count += 1)
         await onServer((client) => client.query('select pg_current_xact_id()'), cluster.url);
       proxy.up();
-      expect(await settled).toEqual({ charged: 4 });
+      expect(await settled).toEqual({ charged: 4, debt: 0 });
       expect(await bookRows(store)).toMatchObject([{ state: 'settled', charged: 4 }]);
       expect(await logRows(store)).toHaveLength(1);
       await expectBalanced(store, token);

@@ -86,9 +86,9 @@ describe('task-failed of a provider', () => {
     expect(read(code, message)).toEqual(expected);
   });
 
-  test('is cut to 500 characters', () => {
+  test('is cut to 500 characters, its code to 200', () => {
     const { code, message } = read(`Invalid ${'y '.repeat(300)}`, 'x '.repeat(300));
-    expect([code.length, message.length]).toEqual([500, 500]);
+    expect([code.length, message.length]).toEqual([200, 500]);
   });
 });
 

@@ -120,7 +120,7 @@ describe.each(engines)('keys created with a key on %s', (engine) => {
   test('are as many as limits.keys_per_key says, and a chain has at most 8 keys', async () => {
     const { root } = await family();
     await create(root.key);
-    const one = { name: 'one too many' };
+    const one = { name: 'one too many', remain_quota: 0 };
     const tooMany = await send('POST', '/api/token/', root.key, one);
     expect(tooMany).toMatchObject({
       status: 403,
