@@ -199,6 +199,24 @@ describe.each(engines)('on %s', (engine) => {
       expect(isNative ? body : body.error).toMatchObject({ request_id: expect.stringMatching(/^req_/) });
     });
 
+    test.each([
+      [500, 502, 'bad_response_status_code'],
+      [503, 503, 'get_channel_failed'],
+      [504, 504, 'upstream_timeout'],
+    ])(
+      'an upstream %i without an error code becomes %i %s in the native error shape',
+      async (given, status, code) => {
+        json(given, '');
+        const answered = await refused(target.key);
+        expect(answered.status).toBe(status);
+        expect(JSON.parse(answered.text)).toEqual({
+          code,
+          message: expect.stringMatching(/^The provider .+\.$/),
+          request_id: expect.stringMatching(/^req_/),
+        });
+      },
+    );
+
     test('broken JSON is a 502', async () => {
       json(200, '{"output":');
       expect((await refused(target.key)).status).toBe(502);

@@ -177,21 +177,24 @@ describe.each(engines)('debts of keys on %s', (engine) => {
     await expectProved();
   });
 
-  test.runIf(engine === 'postgres')('are proved after a day of the log is dropped', async () => {
-    const today = Math.floor(now / day);
-    await store.run('addLogDays', { first: today, last: today });
-    const token = await makeToken(store, { remainQuota: 100 });
-    await overspend(token, 30);
-    // One that took nothing of the balance.
-    await ledger.reserve({ requestId: 'free', token, model: 'm', unit: 'characters', amount: 0 });
-    expect(await ledger.settle({ requestId: 'free', charged: 4, log: logEntry })).toEqual({
-      charged: 0,
-      debt: 4,
+  // SQLite deletes log rows one by one: it has no days to drop.
+  if (engine === 'postgres') {
+    test('are proved after a day of the log is dropped', async () => {
+      const today = Math.floor(now / day);
+      await store.run('addLogDays', { first: today, last: today });
+      const token = await makeToken(store, { remainQuota: 100 });
+      await overspend(token, 30);
+      // One that took nothing of the balance.
+      await ledger.reserve({ requestId: 'free', token, model: 'm', unit: 'characters', amount: 0 });
+      expect(await ledger.settle({ requestId: 'free', charged: 4, log: logEntry })).toEqual({
+        charged: 0,
+        debt: 4,
+      });
+      expect(await store.run('dropLogDay', { day: today, closedBefore: now + 2 * day })).toBe(2);
+      expect(await logRows(store)).toEqual([]);
+      expect(await audit()).toMatchObject({ debt: 34, problems: [] });
     });
-    expect(await store.run('dropLogDay', { day: today, closedBefore: now + 2 * day })).toBe(2);
-    expect(await logRows(store)).toEqual([]);
-    expect(await audit()).toMatchObject({ debt: 34, problems: [] });
-  });
+  }
 
   test('settlements and grants at once by two gateways lose and double nothing', async () => {
     const token = await makeToken(store, { remainQuota: 100 });

@@ -1,4 +1,5 @@
 import { type RunnerTestCase, TestRunner } from 'vitest';
+import { errors } from '../../generated/errors.ts';
 import { operations } from '../../generated/operations.ts';
 import { findRoute } from '../../server/http/routes.ts';
 
@@ -60,17 +61,21 @@ export function noteAnswer(
     noteTaskCode(body.error?.code ?? body.output?.code ?? body.data?.Error?.Code);
     return undefined;
   }
-  // A provider's refusal is flat.
-  if (body.error === undefined && body.success !== false) return undefined;
   const operation = findRoute(path.split('?', 1)[0] ?? '')?.methods.get(method.toLowerCase())?.operation.id;
   const family = operation === undefined ? 'generic' : operations[operation].errorFamily;
-  const error = [family, status, body.error?.code].join(' ').trimEnd();
+  // A failure of the provider is flat on native routes. Its code is the provider's own, or one of the catalogue.
+  const flat = family === 'native' && catalogue.has(body.code ?? '') ? body.code : undefined;
+  if (body.error === undefined && body.success !== false && flat === undefined) return undefined;
+  const error = [family, status, body.error?.code ?? flat].join(' ').trimEnd();
   note(error);
   return error;
 }
 
+const catalogue = new Set<string>(errors.map(({ code }) => code));
+
 interface Body {
   success?: boolean;
+  code?: string;
   error?: { code?: string } | null;
   output?: { code?: string };
   data?: { Error?: { Code?: string } };
