@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { bodiesMarkdown, measureBodies } from './bodies/measure.ts';
+import { measureNeighbor, neighborMarkdown, neighborTargets } from './bodies/neighbor.ts';
 import { cases } from './cases.ts';
 import { measureHttp } from './http.ts';
 import { logSearchMarkdown, measureLogSearch } from './log-search.ts';
@@ -14,6 +15,7 @@ import { measureWorkers, workersMarkdown } from './workers.ts';
 
 const relayCase = 'relay';
 const bodiesCase = 'bodies';
+const neighborCase = 'neighbor';
 const logsCase = 'logs';
 const observeCase = 'observe';
 const workersCase = 'workers';
@@ -21,6 +23,7 @@ const caseNames = [
   ...cases.map(({ name }) => name),
   relayCase,
   bodiesCase,
+  neighborCase,
   logsCase,
   observeCase,
   workersCase,
@@ -89,6 +92,7 @@ async function run(): Promise<string> {
   const peers = values.peer === '' ? [] : await measurePeer({ ...options, peer: values.peer });
   const relay = isChosen(relayCase) ? await measureRelay(options) : [];
   const bodies = isChosen(bodiesCase) ? await measureBodies(options) : [];
+  const neighbor = isChosen(neighborCase) ? await measureNeighbor(options) : [];
   // It fills a database of a million entries, so it is run when it is asked for only.
   const logs = values.case?.includes(logsCase) ? await measureLogSearch(options) : undefined;
   const observed = values.case?.includes(observeCase) ? await measureObserve(options) : [];
@@ -99,6 +103,7 @@ async function run(): Promise<string> {
     ...http.flatMap((one) => one.targets),
     ...(starts.length > 0 ? startTargets(starts) : []),
     ...peerTargets(peers),
+    ...neighborTargets(neighbor),
   ];
   const disturbed = disturbances(
     load,
@@ -116,6 +121,7 @@ async function run(): Promise<string> {
         peers,
         relay,
         bodies,
+        neighbor,
         logs,
         observed,
         workers,
@@ -130,6 +136,7 @@ async function run(): Promise<string> {
     ...(peers.length > 0 ? [peerMarkdown(peers)] : []),
     ...(relay.length > 0 ? [relayMarkdown(relay, sizes)] : []),
     ...(bodies.length > 0 ? [bodiesMarkdown(bodies, sizes)] : []),
+    ...(neighbor.length > 0 ? [neighborMarkdown(neighbor)] : []),
     ...(logs === undefined ? [] : [logSearchMarkdown(logs)]),
     ...(observed.length > 0 ? [observeMarkdown(observed)] : []),
     ...(workers.length > 0 ? [workersMarkdown(workers)] : []),
