@@ -100,7 +100,7 @@ export async function measureNeighbor({
       }
       assert(
         [...statuses].every((status) => status >= 400) && refused > 0,
-        `answers to the flood: ${[...statuses]}`,
+        `answers to the flood: ${[...statuses].join()}`,
       );
       beside.sort((a, b) => a - b);
       summaries.push({
