@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram, type Instrument, Level } from './instruments.ts';
 
 /**
- * All that the gateway measures. openapi/guides/14-watching.md has the same list. Attributes take their
- * values from the contract, the catalogue, the configuration and fixed lists: never from what a client wrote.
+ * All metrics of the gateway. openapi/guides/14-monitoring.md has the same list. Attribute values come from the
+ * contract, the catalog, the configuration and fixed lists, never from client input.
  */
 
-/** For what may take hours, in seconds. */
+/** Bucket limits for durations of up to a day, in seconds. */
 const longDurations = [1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 10_800, 43_200, 86_400];
 
 export const serverRequestDuration = new Histogram({
   name: 'http.server.request.duration',
   unit: 's',
-  text: 'Time from the head of a request to the end of its answer; of a socket, until it is open.',
+  text: 'Duration of a request, from its headers to the end of the response. For a socket, until it is open.',
   attributes: [
     'http.request.method',
     'http.route',
@@ -24,20 +24,20 @@ export const serverRequestDuration = new Histogram({
 export const serverActiveRequests = new Level({
   name: 'http.server.active_requests',
   unit: '{request}',
-  text: 'Requests that are being answered.',
+  text: 'Requests in progress.',
 });
 
 export const firstByteDuration = new Histogram({
   name: 'unigate.response.first_byte.duration',
   unit: 's',
-  text: 'Time from the head of a request to the first byte of an answer that is passed on piece by piece, such as audio or events.',
+  text: 'Time from the headers of a request to the first byte of a streamed response, such as audio or events.',
   attributes: ['unigate.operation'],
 });
 
 export const socketsActive = new Level({
   name: 'unigate.socket.active',
   unit: '{socket}',
-  text: 'Sockets of clients that are open.',
+  text: 'Open client sockets.',
   attributes: ['unigate.operation'],
 });
 
@@ -45,7 +45,7 @@ export const socketDuration = new Histogram(
   {
     name: 'unigate.socket.duration',
     unit: 's',
-    text: 'Time from the handshake of a socket to its end, by how it ended.',
+    text: 'Duration of a socket, from its handshake to its close, by result.',
     attributes: ['unigate.operation', 'http.response.status_code'],
   },
   longDurations,
@@ -54,7 +54,7 @@ export const socketDuration = new Histogram(
 export const upstreamDuration = new Histogram({
   name: 'http.client.request.duration',
   unit: 's',
-  text: 'Time from sending a request to a provider to the head of its answer; of a socket, until it is open or refused. Without a status, none came.',
+  text: 'Duration of a request to a provider, until the response headers. For a socket, until it is open or refused. No status: no response arrived.',
   attributes: [
     'unigate.channel',
     'server.address',
@@ -68,7 +68,7 @@ export const upstreamDuration = new Histogram({
 export const channelHealthy = new Gauge({
   name: 'unigate.channel.healthy',
   unit: '{channel}',
-  text: 'Whether a channel is asked like any other (1) or rests (0).',
+  text: 'State of a channel: available (1) or in cool-down (0).',
   together: 'least',
   attributes: ['unigate.channel'],
 });
@@ -76,7 +76,7 @@ export const channelHealthy = new Gauge({
 export const configurationInfo = new Gauge({
   name: 'unigate.configuration.info',
   unit: '{gateway}',
-  text: 'Always 1; its label is the revision of the configuration in force.',
+  text: 'Always 1. The label is the revision of the active configuration.',
   together: 'most',
   attributes: ['unigate.configuration.revision'],
 });
@@ -85,7 +85,7 @@ export const taskDuration = new Histogram(
   {
     name: 'unigate.task.duration',
     unit: 's',
-    text: 'Time from the creation of a task to its end, by how it ended. Its count is that of ended tasks.',
+    text: 'Duration of a task, from its creation to its end, by final state. The count is the number of ended tasks.',
     attributes: ['unigate.channel', 'unigate.task.driver', 'unigate.task.state'],
   },
   longDurations,
@@ -94,7 +94,7 @@ export const taskDuration = new Histogram(
 export const tasksOpen = new Gauge({
   name: 'unigate.task.open',
   unit: '{task}',
-  text: 'Tasks in the store that are not over, by state; every gateway of a database tells all of them.',
+  text: 'Open tasks in the store, by state. Every gateway of a database reports the same number.',
   together: 'most',
   attributes: ['unigate.task.state'],
 });
@@ -102,50 +102,50 @@ export const tasksOpen = new Gauge({
 export const pollLag = new Gauge({
   name: 'unigate.task.poll.lag',
   unit: 's',
-  text: 'How long the longest due task has waited for somebody to ask about it; every gateway of a database tells the same.',
+  text: 'Longest time that a due task has waited for its poll. Every gateway of a database reports the same value.',
   together: 'most',
 });
 
 export const deliveryDuration = new Histogram({
   name: 'unigate.delivery.duration',
   unit: 's',
-  text: 'Time that one try to deliver a callback took, by what came of it. Its count is that of tries.',
+  text: 'Duration of one delivery attempt of a callback, by result. The count is the number of attempts.',
   attributes: ['unigate.delivery.result'],
 });
 
 export const deliveriesClosed = new Counter({
   name: 'unigate.delivery.closed',
   unit: '{delivery}',
-  text: 'Callbacks that were delivered or given up.',
+  text: 'Callbacks that were delivered or abandoned.',
   attributes: ['unigate.delivery.outcome'],
 });
 
 export const deliveryBacklog = new Gauge({
   name: 'unigate.delivery.backlog',
   unit: '{delivery}',
-  text: 'Callbacks in the store that wait for a try; every gateway of a database tells all of them.',
+  text: 'Callbacks in the store that wait for a delivery attempt. Every gateway of a database reports the same number.',
   together: 'most',
 });
 
 export const deliveryLag = new Gauge({
   name: 'unigate.delivery.lag',
   unit: 's',
-  text: 'How long the longest due callback has waited for its try; every gateway of a database tells the same.',
+  text: 'Longest time that a due callback has waited for its delivery attempt. Every gateway of a database reports the same value.',
   together: 'most',
 });
 
-export const quotaReserved = quota('reserved', 'Quota that was held before the work.');
-export const quotaCharged = quota('charged', 'Quota that was charged.');
-export const quotaRefunded = quota('refunded', 'Quota that was held and given back.');
+export const quotaReserved = quota('reserved', 'Quota reserved before calls and tasks.');
+export const quotaCharged = quota('charged', 'Quota charged.');
+export const quotaRefunded = quota('refunded', 'Reserved quota that was refunded.');
 export const quotaDebt = quota(
   'debt',
-  'Cost of calls and tasks that no quota covered, recorded as debts of keys.',
+  'Cost of calls and tasks that the quota did not cover, recorded as debts of keys.',
 );
 
 export const storeDuration = new Histogram({
   name: 'db.client.operation.duration',
   unit: 's',
-  text: 'Time from giving a command to the store to its commit.',
+  text: 'Duration of a store command, until its commit.',
   attributes: ['db.system.name', 'db.operation.name', 'error.type'],
 });
 
@@ -153,7 +153,7 @@ export const commitSize = new Histogram(
   {
     name: 'unigate.store.commit.size',
     unit: '{command}',
-    text: 'Commands that SQLite committed together.',
+    text: 'Number of commands in one SQLite commit.',
   },
   [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
 );
@@ -161,32 +161,36 @@ export const commitSize = new Histogram(
 export const commitDuration = new Histogram({
   name: 'unigate.store.commit.duration',
   unit: 's',
-  text: "Time of one commit of SQLite's writer, with its commands and the way there and back.",
+  text: 'Duration of one commit of the SQLite writer, including its commands and the transfer between threads.',
 });
 
 export const connectionCount = pool(
   'count',
   '{connection}',
-  'Connections to PostgreSQL, by whether they are in use.',
+  'Connections to PostgreSQL, by state (used or idle).',
   ['db.client.connection.state'],
 );
-export const connectionMax = pool('max', '{connection}', 'Most connections of a pool to PostgreSQL.');
+export const connectionMax = pool(
+  'max',
+  '{connection}',
+  'Maximum number of connections of a PostgreSQL pool.',
+);
 export const connectionsPending = pool(
   'pending_requests',
   '{request}',
-  'What waits for a connection to PostgreSQL.',
+  'Requests that wait for a PostgreSQL connection.',
 );
 
 export const eventLoopDelay = {
-  p50: delay('p50', 'Half of the turns of the event loop are no later than this, since the last scrape.'),
-  p99: delay('p99', '99 of 100 turns of the event loop are no later than this, since the last scrape.'),
-  max: delay('max', 'The latest turn of the event loop since the last scrape.'),
+  p50: delay('p50', 'Median event loop delay since the last scrape.'),
+  p99: delay('p99', '99th percentile of the event loop delay since the last scrape.'),
+  max: delay('max', 'Maximum event loop delay since the last scrape.'),
 };
 
 export const eventLoopUtilization = new Gauge({
   name: 'nodejs.eventloop.utilization',
   unit: '1',
-  text: 'Share of the time since the last scrape that the event loop was busy.',
+  text: 'Fraction of the time since the last scrape in which the event loop was busy.',
   together: 'most',
 });
 
@@ -199,7 +203,7 @@ export const memoryUsage = new Gauge({
 export const heapUsed = new Gauge({
   name: 'v8js.memory.heap.used',
   unit: 'By',
-  text: "The main thread's heap in use.",
+  text: 'Used heap of the main thread.',
 });
 
 export const cpuTime = new Gauge(
@@ -215,7 +219,7 @@ export const cpuTime = new Gauge(
 export const uptime = new Gauge({
   name: 'process.uptime',
   unit: 's',
-  text: 'Time since the process began.',
+  text: 'Time since the process started.',
   together: 'most',
 });
 
@@ -223,7 +227,7 @@ function quota(end: string, text: string): Counter {
   return new Counter({
     name: `unigate.quota.${end}`,
     unit: '{quota}',
-    text: `${text} Models beyond the catalogue are \`other\`.`,
+    text: `${text} Models outside the catalog are \`other\`.`,
     attributes: ['unigate.model'],
   });
 }
@@ -237,7 +241,7 @@ function delay(figure: string, text: string): Gauge {
   return new Gauge({ name: `nodejs.eventloop.delay.${figure}`, unit: 's', text, together: 'most' });
 }
 
-/** In the order of the list. */
+/** In the order of the guide. */
 export const allMetrics: readonly Instrument[] = [
   serverRequestDuration,
   serverActiveRequests,

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
 
   test('the home page leads to the documentation', async () => {
     const { page } = await open('/');
-    await page.getByRole('link', { name: 'The documentation', exact: true }).click();
+    await page.getByRole('link', { name: 'Documentation', exact: true }).click();
     await page.waitForURL('**/docs/index.html');
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('Unigate');
     await page.close();
@@ -68,15 +68,21 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     await page.close();
   });
 
-  test.each(schemes)('the pages of our own have nothing that keeps readers out, %s', async (scheme) => {
-    for (const path of ['/', '/docs', '/docs/errors.html', '/docs/first-call.html', '/docs/tasks.html']) {
+  test.each(schemes)('the pages have no accessibility violations, %s', async (scheme) => {
+    for (const path of [
+      '/',
+      '/docs',
+      '/docs/errors.html',
+      '/docs/quick-start.html',
+      '/docs/asynchronous-tasks.html',
+    ]) {
       const { page } = await open(path, scheme);
       expect(await problems(page), path).toEqual([]);
       await page.close();
     }
   });
 
-  test('the first key stroke leads past the menu', async () => {
+  test('the first Tab stop skips the menu', async () => {
     const { page } = await open('/docs/errors.html');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement?.textContent')).toBe('Skip to the content');
@@ -85,7 +91,7 @@ describe.skipIf(!hasChromium)('in a browser', { timeout: 60_000 }, () => {
     await page.close();
   });
 
-  test('the page of the browser guide speaks', async () => {
+  test('the page in the browser guide plays speech', async () => {
     const guide = await readFile(new URL('../../openapi/guides/6-browser.md', import.meta.url), 'utf8');
     const snippet = snippetsOf(guide).find(({ language }) => language === 'html');
     const html = (snippet?.code ?? '').replace('http://127.0.0.1:8080', target.url);

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readSettings } from '../../server/settings/settings.ts';
 
-test('the configuration that the guide shows is valid and has no warnings', async () => {
-  const guide = await readFile(new URL('../../openapi/guides/11-running.md', import.meta.url), 'utf8');
+test('the configuration in the deployment guide is valid and causes no warnings', async () => {
+  const guide = await readFile(new URL('../../openapi/guides/11-deployment.md', import.meta.url), 'utf8');
   const shown = /^```yaml\n([^]*?)^```$/m.exec(guide)?.[1] ?? '';
   const folder = await mkdtemp(join(tmpdir(), 'unigate-guide-'));
   const file = join(folder, 'guide.yaml');

@@ -18,8 +18,8 @@ test('the first page leads to the reference, the guides, the errors and the deci
   expect(pages).toEqual(
     expect.arrayContaining([
       'reference.html',
-      'first-call.html',
-      'callbacks.html',
+      'quick-start.html',
+      'webhooks.html',
       'errors.html',
       'decisions.html',
     ]),

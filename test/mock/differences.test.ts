@@ -218,7 +218,7 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: 200,
     gateway: 400,
   },
-  'Ids of the examples': {
+  'Example ids': {
     seen: (target) => status(target, '/v1/videos/task_0a1b2c3d4e5f60718293a4b5c6d7e8f9'),
     mock: 200,
     gateway: 404,
@@ -271,7 +271,7 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: true,
     gateway: false,
   },
-  'Texts and embeddings': {
+  'Messages and embeddings': {
     seen: async (target) => {
       const embed = (input: string) =>
         json<object>(target, '/v1/embeddings', { model: 'theta-embedding-1', input });
@@ -291,7 +291,7 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: [true, true],
     gateway: [false, false],
   },
-  'Files of tasks': {
+  'Task files': {
     seen: async (target) =>
       (await file(target, 'A red boat.')) === (await file(target, 'A green car in the rain.')),
     mock: true,
@@ -306,7 +306,7 @@ const probes: Readonly<Record<string, Probe>> = {
     mock: 404,
     gateway: 200,
   },
-  Wishes: {
+  'Mock headers': {
     seen: async (target) => {
       const ask = (headers: Record<string, string>) => status(target, '/v1/models', undefined, { headers });
       return [await ask({ prefer: 'code=429' }), await ask({ 'x-mock-status': '503' })];
@@ -316,15 +316,15 @@ const probes: Readonly<Record<string, Probe>> = {
   },
 };
 
-const guide = await readFile(new URL('../../openapi/guides/9-mock.md', import.meta.url), 'utf8');
-const table = guide.slice(guide.indexOf('## Where it differs'));
+const guide = await readFile(new URL('../../openapi/guides/9-mock-server.md', import.meta.url), 'utf8');
+const table = guide.slice(guide.indexOf('## Differences from a gateway'));
 const rows = [...table.matchAll(/^\| ([A-Z][^|]*?) \|/gm)].map(([, name = '']) => name);
 
-test('the guide tells of every difference that is known, and of no other', () => {
+test('the guide lists exactly the known differences', () => {
   expect(rows).toEqual(Object.keys(probes));
 });
 
-describe('the guide tells the truth of', () => {
+describe('the mock and the gateway differ as documented in', () => {
   // A restart takes what the other lines are tried on, so it comes last.
   const inOrder = rows.toSorted((one, two) => Number(one === 'Restarts') - Number(two === 'Restarts'));
   test.each(inOrder)('%s', { timeout: 90_000 }, async (name) => {
@@ -337,9 +337,9 @@ describe('the guide tells the truth of', () => {
   });
 });
 
-/** Documented requests whose references nobody can follow: line References. */
+/** Documented requests whose references cannot be resolved: row References. */
 const withReferences: ReadonlySet<string> = new Set(['customizeVoice', 'createOfficialVideo']);
-/** A task that nobody knows has a state of its own there: line Ids of the examples. */
+/** Operations that report an unknown task as a state of its own: row Example ids. */
 const unknownTasks: ReadonlySet<string> = new Set(['getNativeTask']);
 
 test('no documented request shows a difference without a line', { timeout: 60_000 }, async () => {

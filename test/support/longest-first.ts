@@ -8,7 +8,7 @@ const longest: readonly string[] = [
   'test/tasks/crash.test.ts',
   'test/spec/generators.test.ts',
   'test/mock/documented-answers.test.ts',
-  'test/client/new-users-day.test.ts',
+  'test/client/guide-commands.test.ts',
   'test/faults/killed-gateway.test.ts',
   'test/docs/browser.test.ts',
   'test/workflows/respect.test.ts',

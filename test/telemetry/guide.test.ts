@@ -3,19 +3,19 @@ import { expect, test } from 'vitest';
 import { familyName } from '../../server/telemetry/exposition.ts';
 import { allMetrics } from '../../server/telemetry/metrics.ts';
 
-const guide = readFileSync(new URL('../../openapi/guides/14-watching.md', import.meta.url), 'utf8');
+const guide = readFileSync(new URL('../../openapi/guides/14-monitoring.md', import.meta.url), 'utf8');
 
-test('the guide lists every metric by the name it is scraped under, and no other', () => {
+test('the guide lists exactly the exported metrics, by their exposed names', () => {
   const rows = allMetrics.map(({ described, kind }) => {
     const name = familyName(described) + (kind === 'counter' ? '_total' : '');
     const labels = (described.attributes ?? []).map((label) => `\`${label.replaceAll('.', '_')}\``);
     return `| \`${name}\` | ${described.text} | ${labels.join(', ')} |`;
   });
-  const [, after = ''] = guide.split('| metric | what | labels |\n|---|---|---|\n');
+  const [, after = ''] = guide.split('| metric | description | labels |\n|---|---|---|\n');
   expect(after.split('\n\n', 1)[0]?.trim().split('\n')).toEqual(rows);
 });
 
-test('every metric has a name of its own, and says what it is in a sentence', () => {
+test('every metric has a unique name and a description that is a full sentence', () => {
   const names = allMetrics.map(({ described }) => described.name);
   expect(new Set(names).size).toBe(names.length);
   for (const { described } of allMetrics) expect(described.text).toMatch(/^[A-Z0-9].*\.$/);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import { escaped } from './page.ts';
 
-/** A guide of openapi/guides: `<place in the menu>-<name>.md`, whose first heading is its title. */
+/** A guide of openapi/guides: `<position in the menu>-<name>.md`. The first heading is its title. */
 export interface Guide {
   name: string;
   title: string;
   markdown: string;
 }
 
-/** The guides in the order of the menu. */
+/** Reads the guides, in the order of the menu. */
 export async function readGuides(root: string): Promise<Guide[]> {
   const folder = join(root, 'openapi/guides');
   const found = (await readdir(folder).catch(() => [])).filter((file) => file.endsWith('.md'));
@@ -38,7 +38,7 @@ const markdown = new Marked({
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${slug(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    // Reachable by keyboard, since a long line scrolls.
+    // Focusable, so that long lines can be scrolled by keyboard.
     code({ text, lang = '' }) {
       const name = languages[lang.split(' ')[0] ?? ''] ?? 'Text';
       return `<pre tabindex="0" aria-label="${name}"><code>${escaped(text)}</code></pre>\n`;
@@ -59,7 +59,7 @@ const slug = (text: string) =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '');
 
-/** HTML of a Markdown text of ours; comments, which tell the tests something, do not show. */
+/** Renders Markdown as HTML. Removes comments, which are markers for the tests. */
 export function html(text: string): string {
   return markdown.parse(text.replace(/<!--[^]*?-->\n?/g, ''), { async: false });
 }

@@ -1,4 +1,4 @@
-/** A page of the documentation: its file name, and how it is called in the menu. */
+/** A page of the documentation: its file name and its title in the menu. */
 export interface PageEntry {
   file: string;
   title: string;
@@ -6,12 +6,12 @@ export interface PageEntry {
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-/** Text as it may stand in HTML, between tags and in an attribute. */
+/** Escapes text for HTML content and attributes. */
 export const escaped = (text: string) => text.replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 
 /**
- * A whole page. `menu` lists the pages, of which the one of `file` is this one; `folder` leads from this page to them.
- * `body` is HTML; a `wide` one has the whole width and looks of its own.
+ * Renders a complete page. `menu` lists all pages, and `folder` is the path from this page to them. `body` is HTML. A
+ * `wide` page uses the full width and its own styles.
  */
 export function page(
   { file, title }: PageEntry,

@@ -4,14 +4,14 @@ import { type JsonObject, operationsOf } from '../document.ts';
 import { readYaml } from '../problem.ts';
 import { escaped } from './page.ts';
 
-/** What a page tells of an Arazzo document. */
+/** The parts of an Arazzo document that a page shows. */
 interface Workflow {
   file: string;
   info: { title: string; summary: string };
   workflows: { steps: { description: string; operationId: string }[] }[];
 }
 
-/** The journeys of openapi/workflows, as a page. `openapi` is the bundle that they refer to. */
+/** Renders the workflows of openapi/workflows as a page. `openapi` is the bundle that they refer to. */
 export async function workflowsBody(root: string, openapi: JsonObject): Promise<string> {
   const folder = join(root, 'openapi/workflows');
   const files = (await readdir(folder).catch(() => []))
@@ -23,9 +23,9 @@ export async function workflowsBody(root: string, openapi: JsonObject): Promise<
   const calls = new Map(
     operationsOf(openapi).map(({ id, method, path }) => [id, `${method.toUpperCase()} ${path}`] as const),
   );
-  return `<h1>Journeys</h1>
-<p>The main ways through the contract, as <a href="https://spec.openapis.org/arazzo/latest.html">Arazzo</a> documents that
-machines can go: a runner sends each step to a gateway and checks what it says.</p>
+  return `<h1>Workflows</h1>
+<p>The main sequences of calls, as <a href="https://spec.openapis.org/arazzo/latest.html">Arazzo</a> documents. A runner sends
+each step to a gateway and checks the responses.</p>
 <pre tabindex="0" aria-label="Shell"><code>npx redocly respect openapi/workflows/video.arazzo.yaml --severity SCHEMA_CHECK=off \\
   --server gateway=$UNIGATE_BASE_URL --input key=$UNIGATE_API_KEY --input name=boat-1</code></pre>
 ${found.map((one) => described(one, calls)).join('\n')}`;

@@ -12,7 +12,7 @@ import { commandsOf } from '../support/readme-commands.ts';
 const root = new URL('../../', import.meta.url);
 let folder: string;
 
-// A checkout whose files are links, so that what the commands write is not left in the real one.
+// A checkout made of symbolic links, so that the commands do not write into the real one.
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'unigate-day-'));
   for (const name of await readdir(root)) {
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-/** Runs commands in one shell, which stops at the first that fails. */
+/** Runs commands in one shell, which stops at the first failure. */
 async function run(commands: string, env: Record<string, string>) {
   const path = [join(root.pathname, 'node_modules/.bin'), process.env.PATH].join(delimiter);
   const child = spawn('bash', ['--norc', '-euo', 'pipefail', '-c', commands], {
@@ -37,16 +37,16 @@ async function run(commands: string, env: Record<string, string>) {
   return { code, stdout, stderr };
 }
 
-// Each of its commands is a process of npm and one of Node, and other tests want the cores too.
-test("a new user's day, as the guide has it", { timeout: 180_000 }, async () => {
-  const [makeKey = '', speak = '', revoke = ''] = await commandsOf(
-    new URL('openapi/guides/12-keys.md', root),
-    "a new user's day",
+// Each command starts a process of npm and one of Node.
+test('the commands of the keys and billing guides run in a checkout', { timeout: 180_000 }, async () => {
+  const [createKey = '', speak = '', revoke = ''] = await commandsOf(
+    new URL('openapi/guides/12-keys-and-quota.md', root),
+    'create a user and a key',
   );
   const gateway = await startTestGateway({ bootstrapKey: 'my-first-key-123' });
   try {
     const env = { UNIGATE_BASE_URL: gateway.url };
-    const whole = `${makeKey}\necho "KEY is $KEY"\n${speak}\n${revoke}`;
+    const whole = `${createKey}\necho "KEY is $KEY"\n${speak}\n${revoke}`;
     const { code, stdout, stderr } = await run(whole, env);
     const key = /^KEY is (sk-\S+)$/m.exec(stdout)?.[1];
     expect({ code, key, stderr }).toEqual({
@@ -63,10 +63,10 @@ test("a new user's day, as the guide has it", { timeout: 180_000 }, async () => 
     expect(stdout).toMatch(/ laptop +alpha3-tts-flash .* req_\w+\n/);
     expect(await readdir(folder)).not.toContain('night.wav');
 
-    const [books = ''] = await commandsOf(new URL('openapi/guides/13-money.md', root), 'the books');
-    const proved = await run(books, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
-    expect(proved, proved.stderr).toMatchObject({ code: 0 });
-    expect(proved.stdout).toMatch(/alpha3-tts-flash/);
+    const [audit = ''] = await commandsOf(new URL('openapi/guides/13-billing.md', root), 'audit and export');
+    const audited = await run(audit, { ...env, UNIGATE_API_KEY: 'my-first-key-123' });
+    expect(audited, audited.stderr).toMatchObject({ code: 0 });
+    expect(audited.stdout).toMatch(/alpha3-tts-flash/);
     expect(await readFile(join(folder, 'errors.csv'), 'utf8')).toMatch(/^\w+,/);
   } finally {
     await gateway.close();
